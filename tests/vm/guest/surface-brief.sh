@@ -10,5 +10,6 @@
 . /lib/surface.sh
 array 0 64
 place 63s
+kept_with_no_member /dev/md0p1
 probed "RAID 0 of 64K, 63 sectors" /dev/md0p1 65536 33280
 stop

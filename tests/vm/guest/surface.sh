@@ -12,4 +12,7 @@
 for chunk in 16 64 128 96; do surface 0 $chunk; done
 for chunk in 16 64 128; do surface 10 $chunk; done
 for chunk in 16 64 128; do surface 5 $chunk; done
+array 5 64
+kept_with_no_member /dev/md0
+stop
 slow_spot

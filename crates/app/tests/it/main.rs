@@ -8,6 +8,7 @@
 
 mod support;
 
+mod accepted;
 mod advise;
 mod advise_real;
 mod align;

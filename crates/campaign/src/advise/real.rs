@@ -6,7 +6,7 @@ use super::{AdviseOptions, Advised, sentence};
 use crate::context::Context;
 use crate::failure::Outcome;
 use crate::permissions::Permissions;
-use crate::steps::known::of_disk;
+use crate::steps::known::{Facts, of_disk};
 use crate::steps::layouts::base::prepare_on_target;
 use crate::steps::layouts::commands::Ground;
 use crate::steps::layouts::kept::{KeptLayouts, LayoutPlace};
@@ -101,12 +101,16 @@ fn on_devices(
 ) -> Outcome<Advised> {
     let names = named(&options.target);
     let devices = found(&names)?;
-    let start = match devices.as_slice() {
-        [device] => start_on(context, device, may),
-        _ => None,
+    let (start, known) = match devices.as_slice() {
+        [device] => (
+            start_on(context, device, may),
+            of_disk(context, &device.name),
+        ),
+        _ => (None, None),
     };
+    let aligned = known.as_ref().and_then(Facts::aligned_bytes);
     let sector = u64::from(sector_of(&devices));
-    let factors = with_asked(proposed(devices.len(), start), options);
+    let factors = with_asked(proposed(devices.len(), start, aligned), options);
     let (mut asked, notes) = asked(options, factors, sector);
     if let (Some(start), [only]) = (start, asked.factors.as_slice()) {
         // Other factors are not known of what is there.
@@ -121,6 +125,8 @@ fn on_devices(
     let fixed = LayoutLevels::new();
     let mut kept = prepare_on_devices(context, store, &names, fixed, may.busy_ok, asked)?;
     kept.notes = notes;
+    kept.notes
+        .extend(known.and_then(|known| known.measured_note()));
     kept.notes.push(waste_note(&units_of(&options.vary)));
     if kept.plan.present.is_some() {
         kept.not_tried.retain(|line| line != NOT_MEASURED);
@@ -168,16 +174,18 @@ fn on_target(
         return on_named_devices(context, store, options);
     }
     let path = path_of(&options.target);
-    let offsets = offsets_from(start_of(&path), aligned_of(context, &path));
-    let proposed = factor_of_offsets(&offsets);
-    let (asked, notes) = asked(options, with_asked(vec![proposed], options), SECTOR_BYTES);
+    let known = known_of(context, &path);
+    let aligned = known.as_ref().and_then(Facts::aligned_bytes);
+    let proposed = factor_of_offsets(&offsets_from(start_of(&path), aligned));
+    let (asked, mut notes) = asked(options, with_asked(vec![proposed], options), SECTOR_BYTES);
+    notes.extend(known.as_ref().and_then(Facts::measured_note));
     let mut on = match prepare_on_target(context, store, permissions, asked.clone()) {
         Err(failure) if lacks_permission_to_write(&failure) => {
             let place = Unmeasurable {
                 is_several: false,
                 units: units_of(&options.vary),
                 start_bytes: start_of(&path),
-                unit_bytes: unit_of(context, &path),
+                units_lie: units_of_disk(&path, known.as_ref()),
                 because: failure.error.to_string(),
                 not_tried:
                     "any run: all cells write (--overwrite for a file, --destroy for a device)"
@@ -208,14 +216,14 @@ fn on_named_devices(
     let sector = u64::from(sector_of(&devices));
     let (asked, notes) = asked(
         options,
-        with_asked(proposed(devices.len(), None), options),
+        with_asked(proposed(devices.len(), None, None), options),
         sector,
     );
     let place = Unmeasurable {
         is_several: devices.len() > 1,
         units: units_of(&options.vary),
         start_bytes: None,
-        unit_bytes: None,
+        units_lie: None,
         because: "several devices are measured by making layouts on them, which needs --destroy"
             .to_owned(),
         not_tried: format!(
@@ -232,8 +240,8 @@ struct Unmeasurable {
     /// Allocation units that are spoken of.
     units: Vec<u64>,
     start_bytes: Option<u64>,
-    /// 0: not striped; none: not known.
-    unit_bytes: Option<u64>,
+    /// Bytes of a stripe unit, 0: not striped; and where one begins. None: not known.
+    units_lie: Option<(u64, u64)>,
     because: String,
     not_tried: String,
 }
@@ -270,7 +278,8 @@ fn unmeasured(
         set: &plan.set,
         cells: &plan.cells,
         present,
-        unit_bytes: place.unit_bytes,
+        unit_bytes: place.units_lie.map(|(unit, _)| unit),
+        first_unit_bytes: place.units_lie.map_or(0, |(_, first)| first),
         margin_percent: plan.margin_percent,
         because: &place.because,
     });
@@ -307,25 +316,26 @@ fn start_of(path: &Path) -> Option<u64> {
     storage.offset.map(|offset| offset.bytes)
 }
 
-/// The stripe unit below a path; 0 where its disk is no array.
-fn unit_of(context: &Context, path: &Path) -> Option<u64> {
+/// The stripe unit below a path and where the first one begins on the disk; a unit of 0
+/// where its disk is no array.
+fn units_of_disk(path: &Path, known: Option<&Facts>) -> Option<(u64, u64)> {
     let storage = System::live().storage_of_path(path).ok()?;
     let layers = storage.layers();
     if let Some(array) = layers.iter().find_map(|device| device.array.as_ref()) {
-        return Some(array.stripe_unit_bytes.unwrap_or(0));
+        return Some((array.stripe_unit_bytes.unwrap_or(0), 0));
     }
-    let disk = storage.offset.as_ref().map(|offset| offset.disk.clone())?;
-    let facts = of_disk(context, &disk)?;
-    // Arithmetic counts units from byte 0 of the disk; measured ones may begin elsewhere.
-    facts
-        .stripe_unit_bytes
-        .filter(|_| facts.aligned_bytes().is_none())
+    let facts = known?;
+    let first = facts
+        .measured
+        .as_ref()
+        .map_or(0, |one| one.first_unit_bytes);
+    Some((facts.stripe_unit_bytes?, first))
 }
 
-/// The first start from 1 MiB on that is aligned with measured units, where 1 MiB is not.
-fn aligned_of(context: &Context, path: &Path) -> Option<u64> {
+/// What is known of the disk that a path lies on.
+fn known_of(context: &Context, path: &Path) -> Option<Facts> {
     let storage = System::live().storage_of_path(path).ok()?;
-    of_disk(context, &storage.offset?.disk)?.aligned_bytes()
+    of_disk(context, &storage.offset?.disk)
 }
 
 /// Where a partition is, where it would be aligned with measured units, at 1 MiB, and at
@@ -349,9 +359,10 @@ fn factor_of_offsets(offsets: &[u64]) -> Factor {
     }
 }
 
-/// What is worth trying on so many devices, of which the first partition starts there now.
-fn proposed(devices: usize, start: Option<u64>) -> Vec<Factor> {
-    let mut proposed = vec![factor_of_offsets(&offsets_from(start, None))];
+/// What is worth trying on so many devices: of one, where its partition starts now and where
+/// one would be aligned with measured units, too.
+fn proposed(devices: usize, start: Option<u64>, aligned: Option<u64>) -> Vec<Factor> {
+    let mut proposed = vec![factor_of_offsets(&offsets_from(start, aligned))];
     if devices > 2 {
         proposed.push(factor("stripe-unit", &["512K", "64K", "256K"]));
     }

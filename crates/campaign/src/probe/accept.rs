@@ -4,9 +4,9 @@ use super::document::StripeDocument;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
-use crate::steps::known::{Facts, Known, Measurement};
+use crate::steps::known::{Facts, Known, Measurement, bottom};
 use crate::steps::reading::Readable;
-use stripewise_disk_inspect::survey::Request;
+use stripewise_disk_inspect::survey::{Request, Survey};
 use stripewise_disk_inspect::{Inspect, System};
 
 /// Where what was probed lies.
@@ -14,13 +14,17 @@ pub struct DevicePart {
     device: String,
     /// Of the partition, or device, on its disk.
     start_bytes: u64,
+    known: Known,
+    survey: Survey,
 }
 
 /// Where the target lies on its disk, before any time is spent on reading it.
 ///
 /// # Errors
-/// Where it is simulated, or its place on the disk is not known.
-pub fn place(readable: &Readable, name: &str) -> Outcome<DevicePart> {
+/// Where it is simulated, its place on the disk is not known, or it ends on several disks of
+/// this machine: an array that Linux made itself tells how it is laid out, and what was
+/// measured of it is no fact about any one of its members.
+pub fn place(context: &Context, readable: &Readable, name: &str) -> Outcome<DevicePart> {
     let Some(real) = readable.target.real() else {
         return Err(Failure::usage(
             format!("{name} is simulated: there is no disk to keep the answer with"),
@@ -28,26 +32,48 @@ pub fn place(readable: &Readable, name: &str) -> Outcome<DevicePart> {
         ));
     };
     let facts = real.facts();
-    match (&facts.device, facts.partition_offset_bytes) {
-        (Some(device), Some(start_bytes)) => Ok(DevicePart {
-            device: device.name.clone(),
-            start_bytes,
-        }),
-        _ => Err(Failure::new(
+    let (Some(device), Some(start_bytes)) = (&facts.device, facts.partition_offset_bytes) else {
+        return Err(Failure::new(
             Exit::Target,
             format!(
                 "where {name} starts on its disk is not known, so the answer cannot be kept with the disk"
             ),
             "probe the disk or a partition of it, or leave --accept out",
-        )),
+        ));
+    };
+    let known = Known::load(context)?;
+    let request = Request {
+        device: Some(device.name.clone()),
+        given: known.given(),
+    };
+    let survey = System::live().survey(&request).map_err(|error| {
+        let hint = error.hint().to_owned();
+        Failure::of(Exit::Target, error).hinted(hint)
+    })?;
+    let disks = bottom(&survey, Some(&device.name));
+    if disks.len() > 1 {
+        let names: Vec<&str> = disks.iter().map(|disk| disk.device.name.as_str()).collect();
+        return Err(Failure::usage(
+            format!(
+                "{name} lies on {}: its layout is no fact about one of them that could be kept",
+                names.join(", ")
+            ),
+            "`stripewise disks` shows how the array is laid out; leave --accept out",
+        ));
     }
+    Ok(DevicePart {
+        device: device.name.clone(),
+        start_bytes,
+        known,
+        survey,
+    })
 }
 
 /// Keeps the answer; `false` where there is none.
 ///
 /// # Errors
-/// Where the target ends on several disks, or the store does not take it.
-pub fn keep(context: &Context, document: &StripeDocument, place: &DevicePart) -> Outcome<bool> {
+/// Where the store does not take it.
+pub fn keep(context: &Context, document: &StripeDocument, mut place: DevicePart) -> Outcome<bool> {
     let (Some(unit), Some(interval), Some(phase), Some(disks)) = (
         document.stripe_unit_bytes,
         document.stripe_unit_bytes_interval,
@@ -80,15 +106,7 @@ pub fn keep(context: &Context, document: &StripeDocument, place: &DevicePart) ->
         }),
         ..Facts::default()
     };
-    let mut known = Known::load(context)?;
-    let request = Request {
-        device: Some(place.device.clone()),
-        given: known.given(),
-    };
-    let survey = System::live().survey(&request).map_err(|error| {
-        let hint = error.hint().to_owned();
-        Failure::of(Exit::Target, error).hinted(hint)
-    })?;
-    known.change(context, &survey, Some(&place.device), &facts)?;
+    let (survey, device) = (&place.survey, &place.device);
+    place.known.change(context, survey, Some(device), &facts)?;
     Ok(true)
 }

@@ -47,7 +47,7 @@ pub fn stripe(
     let readable = open_to_read(context, &mut store, &wish.target, permissions)?;
     let measured_at = context.timestamp();
     let place = match wish.accept {
-        true => Some(accept::place(&readable, &wish.target)?),
+        true => Some(accept::place(context, &readable, &wish.target)?),
         false => None,
     };
     let piece = readable.piece;
@@ -91,7 +91,7 @@ pub fn stripe(
     readable.target.finish()?;
     drop(store);
     if let Some(place) = place {
-        document.accepted = accept::keep(context, &document, &place)?;
+        document.accepted = accept::keep(context, &document, place)?;
     }
     Ok((document, exit))
 }

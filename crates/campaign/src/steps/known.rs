@@ -9,6 +9,7 @@ use stripewise_disk_inspect::survey::{Disk, Request, Survey};
 use stripewise_disk_inspect::trace::Given;
 use stripewise_disk_inspect::{Inspect, System};
 use stripewise_store::KeptDocument;
+use stripewise_units::ByteSize;
 
 const KIND: &str = "layout";
 const MIB: u64 = 1 << 20;
@@ -67,6 +68,20 @@ impl Facts {
         let first = self.measured.as_ref()?.first_unit_bytes % unit;
         let at = first + MIB.saturating_sub(first).div_ceil(unit) * unit;
         (at != MIB).then_some(at)
+    }
+
+    /// That the stripe unit was measured: how, when, how exactly; `None` where it was not.
+    #[must_use]
+    pub fn measured_note(&self) -> Option<String> {
+        let (unit, found) = self.stripe_unit_bytes.zip(self.measured.as_ref())?;
+        let [low, high] = found.stripe_unit_bytes_interval;
+        Some(format!(
+            "The stripe unit of {} ({low}-{high} bytes) is a measured fact: {}, {}; units begin at byte {} of the disk.",
+            ByteSize(unit),
+            found.method,
+            found.measured_at.get(..10).unwrap_or_default(),
+            found.first_unit_bytes
+        ))
     }
 
     /// With what is new over what was known.

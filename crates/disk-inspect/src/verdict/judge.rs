@@ -292,9 +292,15 @@ fn stripe_check(boundary: &Boundary, block_sizes_bytes: &[u64], usage: Usage) ->
     let unit = boundary.unit_bytes;
     let period = boundary.period_bytes();
     let rest = boundary.phase_bytes();
-    let base = match boundary.volume_bytes {
-        0 => boundary.offset_bytes.to_string(),
-        lead => format!("({} - {lead})", boundary.offset_bytes),
+    // What is counted from: where the volume begins, or where measured units do.
+    let less: String = [boundary.volume_bytes, boundary.first_unit_bytes]
+        .into_iter()
+        .filter(|bytes| *bytes > 0)
+        .map(|bytes| format!(" - {bytes}"))
+        .collect();
+    let base = match less.is_empty() {
+        true => boundary.offset_bytes.to_string(),
+        false => format!("({}{less})", boundary.offset_bytes),
     };
     let pieces = match boundary.piece_bytes {
         Some(piece) => format!(", in pieces of {} from above", size(piece)),

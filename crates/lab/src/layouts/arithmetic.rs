@@ -33,6 +33,8 @@ pub struct Unmeasured<'a> {
     /// Bytes on one disk before the next is used, where the layout does not say; 0: it is
     /// not striped.
     pub unit_bytes: Option<u64>,
+    /// Where such a unit begins, counted as offsets are: 0 but for units that were measured.
+    pub first_unit_bytes: u64,
     /// Differences up to this do not count.
     pub margin_percent: f64,
     /// Why nothing was measured, without a full stop.
@@ -142,6 +144,12 @@ impl Unmeasured<'_> {
             self.unit_bytes(layout),
             self.size(layout, "offset").unwrap_or(0),
         );
+        // A stripe unit that the layout names is made, and made ones begin with the disk.
+        let first = match self.size(layout, "stripe-unit") {
+            None => self.first_unit_bytes % unit,
+            Some(_) => 0,
+        };
+        let offset = offset + unit - first;
         let cells = self.cells.iter();
         let scored = cells.filter(|cell| cell.mix.share_percent > 0.0);
         let (mut sum, mut shares) = (0.0, 0.0);
@@ -192,6 +200,11 @@ impl Unmeasured<'_> {
             (false, Some(0)) => {
                 "physical sectors or pages of 4 KiB, as nothing is striped".to_owned()
             }
+            (false, Some(unit)) if self.first_unit_bytes > 0 => format!(
+                "stripe units of {} that begin at byte {}, as they were measured here",
+                ByteSize(unit),
+                self.first_unit_bytes
+            ),
             (false, Some(unit)) => format!("stripe units of {}, as they are here", ByteSize(unit)),
             (false, None) => format!(
                 "stripe units of {}, as it is not known which there are",

@@ -327,19 +327,46 @@ fn slots_are_taken_out_of_rates_and_latencies_and_noise_is_stretched() {
     assert!(!plan.can_tell(1) && plan.can_tell(8));
 }
 
+/// Cells of these block sizes, each with its share of the mix.
+fn cells_of_sizes(sizes: &[(u64, f64)]) -> Vec<LayoutCell> {
+    let of = |(size, share): &(u64, f64)| LayoutCell {
+        mix: cell("cell", *share),
+        workload: stripewise_workload::Workload {
+            block_size_bytes: *size,
+            ..stripewise_workload::Workload::default()
+        },
+    };
+    sizes.iter().map(of).collect()
+}
+
+#[test]
+fn arithmetic_counts_from_where_measured_units_begin() {
+    let set = full(vec![factor("offset", &["1M", "1056.5K"])]);
+    let cells = cells_of_sizes(&[(8 << 10, 100.0)]);
+    // Behind 1 MiB a unit of 64K begins at 1,056.5K where one begins at byte 33,280.
+    for (first, choice) in [(0, "1M"), (33_280, "1056.5K")] {
+        let record = by_arithmetic(&Unmeasured {
+            title: "test",
+            target: "nowhere",
+            profile: None,
+            set: &set,
+            cells: &cells,
+            present: None,
+            unit_bytes: Some(64 << 10),
+            first_unit_bytes: first,
+            margin_percent: 2.0,
+            because: "there is nothing",
+        });
+        assert_eq!(record.recommendation.unwrap().layout["offset"], choice);
+        assert!((record.effects[0].percent - 12.5).abs() < 1e-9);
+        let is_measured = record.notes[0].contains("begin at byte 33280, as they were measured");
+        assert_eq!(is_measured, first > 0, "{:?}", record.notes);
+    }
+}
+
 #[test]
 fn arithmetic_bounds_what_an_offset_costs_and_claims_no_more() {
     let offsets = |levels: &[&str]| full(vec![factor("offset", levels)]);
-    let cells = |sizes: &[(u64, f64)]| -> Vec<LayoutCell> {
-        let of = |(size, share): &(u64, f64)| LayoutCell {
-            mix: cell("cell", *share),
-            workload: stripewise_workload::Workload {
-                block_size_bytes: *size,
-                ..stripewise_workload::Workload::default()
-            },
-        };
-        sizes.iter().map(of).collect()
-    };
     // Start now, blocks with shares, stripe unit; the choice, and what it gains at most.
     for (levels, blocks, unit, choice, percent) in [
         (
@@ -374,7 +401,7 @@ fn arithmetic_bounds_what_an_offset_costs_and_claims_no_more() {
             0.0,
         ),
     ] {
-        let (set, cells) = (offsets(&levels), cells(blocks));
+        let (set, cells) = (offsets(&levels), cells_of_sizes(blocks));
         let record = by_arithmetic(&Unmeasured {
             title: "test",
             target: "nowhere",
@@ -383,6 +410,7 @@ fn arithmetic_bounds_what_an_offset_costs_and_claims_no_more() {
             cells: &cells,
             present: Some(0),
             unit_bytes: unit,
+            first_unit_bytes: 0,
             margin_percent: 2.0,
             because: "there is nothing",
         });

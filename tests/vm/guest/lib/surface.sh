@@ -8,6 +8,15 @@ probed() { # WORDS NODE UNIT PHASE: the probe of a device must say exactly this
         bad "$1: found $found, expected $3 $4" /tmp/probe.json /tmp/probe.err
 }
 
+# md tells its layout itself: nothing that was measured is kept with one of its disks.
+kept_with_no_member() { # NODE
+    sw probe stripe "$1" --accept > /tmp/probe.out 2> /tmp/probe.err
+    code=$?
+    [ $code = 2 ] && grep -q "lies on vda, vdb, vdc, vdd" /tmp/probe.err &&
+        ok "--accept on $1 is refused: it lies on four disks" ||
+        bad "--accept on $1: exit $code" /tmp/probe.out /tmp/probe.err
+}
+
 # Through md itself, and through a partition at 63 sectors.
 surface() { # LEVEL CHUNK
     array "$1" "$2"

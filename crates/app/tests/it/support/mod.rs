@@ -5,10 +5,11 @@ pub mod browser;
 pub mod json;
 pub mod machine;
 pub mod served;
+pub mod slow_array;
 pub mod streams;
 
 pub use json::Json;
-pub use machine::{Cgroup, Loop, Mount, as_nobody, can_run, run, skip, text};
+pub use machine::{Cgroup, Loop, Mount, as_nobody, can_run, directory, run, skip, text, try_run};
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};

@@ -164,20 +164,15 @@ fn known_layout(context: &Context, found: &mut TargetGround) -> u64 {
         .raid_level
         .as_deref()
         .map(|level| ["raid4", "raid5", "raid6"].contains(&level));
-    let unit_text = ByteSize(unit);
-    let Some(measured) = &facts.measured else {
-        let note = format!("The stripe unit of {unit_text} was given (`disks --stripe-unit`).");
-        found.place.notes.push(note);
-        return 0;
-    };
-    let [low, high] = measured.stripe_unit_bytes_interval;
-    found.place.notes.push(format!(
-        "The stripe unit of {unit_text} ({low}-{high} bytes) is a measured fact: {}, {}; units begin at byte {} of the disk.",
-        measured.method,
-        measured.measured_at.get(..10).unwrap_or_default(),
-        measured.first_unit_bytes
-    ));
-    (unit - measured.first_unit_bytes % unit) % unit
+    let note = facts.measured_note().unwrap_or_else(|| {
+        format!(
+            "The stripe unit of {} was given (`disks --stripe-unit`).",
+            ByteSize(unit)
+        )
+    });
+    found.place.notes.push(note);
+    let first = facts.measured.map_or(0, |one| one.first_unit_bytes);
+    (unit - first % unit) % unit
 }
 
 /// What lies below the device to which the start could be followed.
