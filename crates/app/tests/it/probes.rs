@@ -1,6 +1,6 @@
 //! `probe` and `profile`, as a user meets them.
 
-use crate::support::{Desk, skip, users_file};
+use crate::support::{Desk, Loop, MIB, Mount, can_run, skip, users_file};
 
 #[test]
 fn the_pattern_of_an_array_is_found_to_the_sector() {
@@ -124,6 +124,8 @@ fn a_surface_is_measured_drawn_and_kept() {
     assert!(found.at("position_matters").truth());
     let drawn = std::fs::read_to_string(&svg).expect("written");
     assert!(drawn.contains("MiB/s") && drawn.contains("rpm") && drawn.contains("<circle"));
+    // Bars show how access times are distributed.
+    assert!(drawn.contains("opacity=\"0.3\""));
     let pixels = std::fs::read(&png).expect("written");
     assert!(pixels.starts_with(b"\x89PNG"));
     let table = std::fs::read_to_string(&csv).expect("written");
@@ -170,6 +172,8 @@ fn a_fill_finds_the_fast_cache_and_what_a_rest_gives_back() {
     assert!(near(back, 1_800.0 * 1_048_576.0, 0.06), "{back}");
     let drawn = std::fs::read_to_string(&svg).expect("written");
     assert!(drawn.contains("Written, GiB") && drawn.contains("fast cache"));
+    // Two curves, each with its name.
+    assert!(drawn.contains(">the fill<") && drawn.contains(">after 3 s idle<"));
     let table = std::fs::read_to_string(&csv).expect("written");
     assert!(table.lines().any(|line| line.starts_with("rest,")));
     desk.run(&["profile", disk, "--fill", "--idle", "3s"])
@@ -258,6 +262,33 @@ fn what_a_simulated_array_shows_is_kept_with_no_disk() {
 }
 
 #[test]
+fn the_profile_of_a_file_says_where_the_file_lies() {
+    let test = "the_profile_of_a_file_says_where_the_file_lies";
+    if !can_run(test, &["root", "losetup", "mkfs.ext4"]) {
+        return;
+    }
+    let (desk, device) = (Desk::new(), Loop::new(192 * MIB));
+    let mount = Mount::made(&["mkfs.ext4", "-q", "-F"], &device, &[]);
+    let file = format!("{}/data", mount.text());
+    users_file(&file, 64 * MIB);
+    let page = desk.file("surface.html");
+    let profile = ["profile", &file, "--places", "16", "--busy-ok", "-o", &page];
+    let found = desk.json(&profile);
+    let extents = found.at("extents").items();
+    assert_eq!(found.at("extents_count").count(), extents.len() as u64);
+    // Piece after piece, and each of them somewhere on the device.
+    let mut end = 0;
+    for extent in &extents {
+        assert_eq!(extent.at("offset_bytes").count(), end);
+        assert!(extent.at("device_bytes").count() > 0);
+        end += extent.at("length_bytes").count();
+    }
+    assert_eq!(end, 64 * MIB);
+    let html = std::fs::read_to_string(&page).expect("written");
+    assert!(html.contains("Where the file lies"));
+}
+
+#[test]
 fn two_profiles_are_compared_and_a_page_holds_one() {
     let desk = Desk::new();
     let page = desk.file("surface.html");
@@ -273,6 +304,9 @@ fn two_profiles_are_compared_and_a_page_holds_one() {
     let slow = profile("sim:disk-7k2?offset=0", &[]);
     let html = std::fs::read_to_string(&page).expect("written");
     assert!(html.starts_with("<!doctype html>") && html.contains("<svg") && html.contains("Zones"));
+    for table in ["Access times of random reads", "Seeks", "begins between"] {
+        assert!(html.contains(table), "{table}");
+    }
     assert!(!html.contains("<script"));
     let found = desk.json(&["compare", &a, &same]);
     let rate = found.at("rate.percent").number();

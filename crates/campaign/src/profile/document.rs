@@ -55,6 +55,12 @@ pub struct ProfileDocument {
     /// What matters where position does not: sizes and numbers of reads.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub batches: Vec<BatchRate>,
+    /// Of a file: its pieces, where they lie; those of the front where there are very many.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub extents: Vec<ExtentFound>,
+    /// Of a file: how many pieces there are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extents_count: Option<u64>,
     /// Slow and unreadable places.
     pub spots: Vec<SpotFound>,
     /// Rates, by position.
@@ -78,4 +84,15 @@ pub struct SpotFound {
     pub lba: Option<u64>,
     /// The file that lies there, where that is known.
     pub file: Option<String>,
+}
+
+/// A piece of a file that lies in one on the device under the file system.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct ExtentFound {
+    /// First byte, in the file.
+    pub offset_bytes: u64,
+    /// Bytes.
+    pub length_bytes: u64,
+    /// First byte on the device that the file system is on, where that is known.
+    pub device_bytes: Option<u64>,
 }

@@ -7,9 +7,11 @@ mod fill_document;
 mod surface;
 
 pub use compare::{ProfileComparison, SideFound, SpotCompared, compare_profiles};
-pub use document::{ProfileDocument, SpotFound};
+pub use document::{ExtentFound, ProfileDocument, SpotFound};
 pub use fill::{FillWish, fill};
 pub use fill_document::{FillDocument, RestFound};
 pub use stripewise_surface::fill::{Step, Stretch};
-pub use stripewise_surface::profile::{BatchRate, ChangePercent, SpotChange};
+pub use stripewise_surface::profile::{
+    BatchRate, ChangePercent, SeekCurve, SeekPoint, SpotChange, Spread,
+};
 pub use surface::{ProfileWish, profile};

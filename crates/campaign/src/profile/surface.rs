@@ -1,6 +1,6 @@
 //! Measures a surface, says what it shows, keeps it.
 
-use super::document::{ProfileDocument, SpotFound};
+use super::document::{ExtentFound, ProfileDocument, SpotFound};
 use crate::context::{Context, keep_document};
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
@@ -11,6 +11,7 @@ use crate::steps::measured;
 use crate::steps::owners::files_at;
 use crate::steps::reading::{Readable, open_to_read};
 use std::cell::Cell;
+use stripewise_disk_inspect::placement::Extent;
 use stripewise_surface::profile::{Findings, Measured, Part, Plan, Spot, analyse, measure};
 use stripewise_surface::{Device, Halt};
 use stripewise_units::format_bytes;
@@ -20,6 +21,9 @@ const SCHEMA_VERSION: u32 = 1;
 
 /// Targets below this have no surface to speak of.
 const SIZE_BYTES_MIN: u64 = 64 << 20;
+
+/// Pieces of a file that are kept.
+const EXTENTS_MAX: usize = 1_000;
 
 /// Single reads of a usual profile, for the time that is left.
 const SINGLE_READS: u64 = 2_000;
@@ -164,6 +168,7 @@ fn document(
     (measured, findings): (Measured, Findings),
 ) -> ProfileDocument {
     let cut_short = measured.halt.as_ref().map(why);
+    let (extents, extents_count) = extents(readable);
     ProfileDocument {
         schema_version: SCHEMA_VERSION,
         id,
@@ -187,10 +192,27 @@ fn document(
         rotation: findings.rotation,
         interface_bytes_per_s: findings.interface_bytes_per_s,
         batches: findings.batches,
+        extents,
+        extents_count,
         spots: spots(context, &measured.spots, readable, &wish.target),
         rates: measured.rates,
         accesses: measured.accesses,
     }
+}
+
+/// The pieces of a file, and how many there are.
+fn extents(readable: &Readable) -> (Vec<ExtentFound>, Option<u64>) {
+    let real = readable.target.real();
+    let Some(placement) = real.and_then(stripewise_targets::Target::placement) else {
+        return (Vec::new(), None);
+    };
+    let piece = |extent: &Extent| ExtentFound {
+        offset_bytes: extent.logical_bytes,
+        length_bytes: extent.length_bytes,
+        device_bytes: extent.physical_bytes,
+    };
+    let first = placement.extents.iter().take(EXTENTS_MAX).map(piece);
+    (first.collect(), Some(placement.extents.len() as u64))
 }
 
 /// The spots, each with the file that lies there: the target itself, or one of a file system

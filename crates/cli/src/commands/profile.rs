@@ -5,7 +5,7 @@ use crate::failure::{Failure, Outcome};
 use crate::output::{check_new, write_new};
 use crate::show::context::Context;
 use crate::show::document::{print_json, print_text};
-use crate::show::{fills, surfaces};
+use crate::show::{fills, surface_tables, surfaces};
 use crate::switches::profile::Profile;
 use std::path::Path;
 use stripewise_campaign::Permissions;
@@ -54,7 +54,7 @@ fn surface(context: &Context, arguments: &Profile) -> Outcome {
         csv: surfaces::csv(&document),
         picture: surfaces::picture(&document),
         answer: surfaces::sentence(&document),
-        tables: surfaces::tables(&document),
+        tables: surface_tables::tables(&document),
         document: &document,
     };
     shown.show(context, &arguments.output)?;

@@ -79,14 +79,19 @@ pub fn sentence(document: &FillDocument) -> String {
     text
 }
 
-fn back(rest: &RestFound) -> Option<String> {
-    let found = rest.back?;
-    let rested = match rest.rest_ns {
+/// "60 s": how long it rested.
+fn rested(rest: &RestFound) -> String {
+    match rest.rest_ns {
         ns if ns < 600_000_000_000 && ns.is_multiple_of(1_000_000_000) => {
             format!("{} s", ns / 1_000_000_000)
         }
         ns => format_duration(ns),
-    };
+    }
+}
+
+fn back(rest: &RestFound) -> Option<String> {
+    let found = rest.back?;
+    let rested = rested(rest);
     Some(match (found.at_least, found.bytes) {
         (true, bytes) => format!(
             "after {rested} idle at least {} are back",
@@ -175,6 +180,11 @@ pub fn picture(document: &FillDocument) -> SurfacePicture {
         axes: Axes {
             across: "Written".to_owned(),
             dots: "\u{b0}C".to_owned(),
+            distribution: false,
+            curves: [
+                "the fill".to_owned(),
+                rest.map_or(String::new(), |rest| format!("after {} idle", rested(rest))),
+            ],
         },
         size_bytes: document.planned_bytes,
         rates: document.steps.iter().map(point).collect(),

@@ -19,6 +19,7 @@ pub mod provision;
 pub mod runs;
 pub mod study;
 pub mod style;
+pub mod surface_tables;
 pub mod surfaces;
 pub mod terminal;
 pub mod timed;

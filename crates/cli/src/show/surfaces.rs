@@ -17,7 +17,7 @@ pub fn mib(rate: f64) -> String {
     format!("{:.1} MiB/s", rate / MIB)
 }
 
-fn ms(ns: f64) -> String {
+pub fn ms(ns: f64) -> String {
     format!("{:.2} ms", ns / 1e6)
 }
 
@@ -98,6 +98,11 @@ fn findings(document: &ProfileDocument) -> Vec<(String, String)> {
             "none: the rate falls evenly, or not at all".to_owned(),
         ),
         count => line("zones", count.to_string()),
+    }
+    match document.extents_count {
+        None => {}
+        Some(1) => line("file", "in one piece".to_owned()),
+        Some(count) => line("file", format!("in {} pieces", grouped(count))),
     }
     match document.spots.len() {
         0 => {}
@@ -236,6 +241,8 @@ pub fn picture(document: &ProfileDocument) -> SurfacePicture {
         axes: Axes {
             across: "Position".to_owned(),
             dots: "ms".to_owned(),
+            distribution: true,
+            ..Axes::default()
         },
         again: Vec::new(),
         size_bytes: document.target.size_bytes,
@@ -267,66 +274,6 @@ pub fn sentence(document: &ProfileDocument) -> String {
         .map(|(name, value)| format!("{name} {value}"))
         .collect();
     all.join("; ")
-}
-
-/// Tables of a page.
-pub fn tables(document: &ProfileDocument) -> Vec<SurfaceTable> {
-    let heads = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-    let zones = document.zones.iter().enumerate().map(|(number, zone)| {
-        vec![
-            (number + 1).to_string(),
-            format_bytes(zone.from_bytes),
-            format_bytes(zone.to_bytes),
-            mib(zone.bytes_per_s),
-        ]
-    });
-    let spots = document.spots.iter().map(|spot| {
-        vec![
-            spot.offset_bytes.to_string(),
-            format_bytes(spot.length_bytes),
-            spot.lba.map_or(String::new(), |lba| lba.to_string()),
-            spot.file.clone().unwrap_or_default(),
-            match spot.unreadable {
-                true => "unreadable".to_owned(),
-                false => format_duration(spot.latency_ns),
-            },
-        ]
-    });
-    let rates = document.rates.iter().map(|rate| {
-        vec![
-            rate.offset_bytes.to_string(),
-            format_bytes(rate.length_bytes),
-            mib(rate.bytes_per_s),
-        ]
-    });
-    let table = |title: &str, head: &[&str], rows: Vec<Vec<String>>| SurfaceTable {
-        title: title.to_owned(),
-        head: heads(head),
-        rows,
-    };
-    let batches = document.batches.iter().map(|one| {
-        vec![
-            format_bytes(u64::from(one.bytes)),
-            one.reads.to_string(),
-            grouped(one.reads_per_s as u64),
-            mib(one.bytes_per_s),
-        ]
-    });
-    vec![
-        warnings(&document.warnings),
-        table(
-            "What matters: size and number of reads at random places",
-            &["read", "at once", "reads a second", "rate"],
-            batches.collect(),
-        ),
-        table("Zones", &["zone", "from", "to", "rate"], zones.collect()),
-        table(
-            "Slow and unreadable spots",
-            &["byte", "length", "LBA", "file", "read takes"],
-            spots.collect(),
-        ),
-        table("Rates", &["byte", "length", "rate"], rates.collect()),
-    ]
 }
 
 /// What kept some of it from the medium, as a table of a page.

@@ -18,6 +18,13 @@ const BOTTOM: f64 = 78.0;
 const RATE: Colour = Colour::Tone(0);
 const ACCESS: Colour = Colour::Tone(1);
 const AGAIN: Colour = Colour::Tone(2);
+const RATE_WIDTH: f64 = 2.4;
+const AGAIN_WIDTH: f64 = 1.6;
+/// Bars of the distribution of dots, and how far the longest reaches.
+const BARS: usize = 48;
+const BAR_SHARE: f64 = 0.16;
+/// Length of a line in the legend.
+const SAMPLE: f64 = 30.0;
 
 /// What is shown over what.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -26,6 +33,10 @@ pub struct Axes {
     pub across: String,
     /// Unit of the dots, at the right; shown where there are dots.
     pub dots: String,
+    /// Bars at the right show how the dots are distributed.
+    pub distribution: bool,
+    /// What the first and the second curve are; shown where there is a second one.
+    pub curves: [String; 2],
 }
 
 /// What the picture of a surface, or of a fill, shows.
@@ -67,6 +78,7 @@ pub fn surface_svg(picture: &SurfacePicture, theme: Theme) -> String {
     let plot = Plot::of(picture);
     plot.grid(&mut canvas, picture);
     plot.values(&mut canvas, picture);
+    legend(&mut canvas, picture);
     side(&mut canvas, picture);
     let foot = font::cut(&picture.foot, 13.0, room);
     canvas.text((MARGIN, HEIGHT - 24.0), &foot, 13.0, MUTED, Anchor::Start);
@@ -173,10 +185,34 @@ impl Plot {
         canvas.line(&frame, FAINT, 1.0);
     }
 
+    /// How many dots there are at each height, as bars from the right. What lies above the
+    /// axis counts as its highest, as it is drawn.
+    fn distribution(&self, canvas: &mut Canvas, dots: &[(u64, f64)]) {
+        let mut counts = [0_u32; BARS];
+        for (_, value) in dots {
+            let bar = (value / self.access_max * BARS as f64) as usize;
+            counts[bar.min(BARS - 1)] += 1;
+        }
+        let most = counts.iter().copied().max().unwrap_or(0).max(1);
+        for (number, count) in counts.into_iter().enumerate().filter(|(_, n)| *n > 0) {
+            let part = |number: usize| Self::height(number as f64 / BARS as f64);
+            let length = (Self::RIGHT - Self::LEFT) * BAR_SHARE * f64::from(count);
+            let left = Self::RIGHT - length / f64::from(most);
+            let corners = [
+                (left, part(number + 1) + 0.5),
+                (Self::RIGHT, part(number) - 0.5),
+            ];
+            canvas.rectangle(corners, ACCESS, 0.3);
+        }
+    }
+
     fn values(&self, canvas: &mut Canvas, picture: &SurfacePicture) {
         for &boundary in &picture.boundaries {
             let x = self.x(boundary);
             canvas.dashes((x, TOP), (x, Self::UNDER), FAINT);
+        }
+        if picture.axes.distribution {
+            self.distribution(canvas, &picture.accesses);
         }
         for &(byte, ms) in &picture.accesses {
             let at = (self.x(byte), Self::height(ms / self.access_max));
@@ -187,9 +223,9 @@ impl Plot {
             rates.iter().map(at).collect()
         };
         if !picture.again.is_empty() {
-            canvas.line(&curve(&picture.again), AGAIN, 1.6);
+            canvas.line(&curve(&picture.again), AGAIN, AGAIN_WIDTH);
         }
-        canvas.line(&curve(&picture.rates), RATE, 2.4);
+        canvas.line(&curve(&picture.rates), RATE, RATE_WIDTH);
         for &spot in &picture.spots {
             canvas.ring(
                 (self.x(spot), Self::UNDER - 7.0),
@@ -197,6 +233,22 @@ impl Plot {
                 super::palette::CAUTION,
             );
         }
+    }
+}
+
+/// Which curve is which, above the plot: a sample of each line and its name.
+fn legend(canvas: &mut Canvas, picture: &SurfacePicture) {
+    if picture.again.is_empty() {
+        return;
+    }
+    let mut left = Plot::LEFT + 14.0;
+    let lines = [(RATE, RATE_WIDTH), (AGAIN, AGAIN_WIDTH)];
+    for ((colour, width), name) in lines.into_iter().zip(&picture.axes.curves) {
+        let y = TOP - 13.0;
+        canvas.line(&[(left, y), (left + SAMPLE, y)], colour, width);
+        left += SAMPLE + 8.0;
+        canvas.text_centred((left, y), name, 14.0, MUTED, Anchor::Start);
+        left += font::width(name, 14.0) + 26.0;
     }
 }
 
@@ -278,5 +330,47 @@ mod tests {
         let svg = surface_svg(&picture, Theme::Light);
         assert_eq!(svg.matches("<circle").count(), 2);
         assert!(svg.contains("100 MiB/s") && svg.contains("A disk &lt;of&gt; 2007"));
+    }
+
+    #[test]
+    fn the_distribution_of_the_dots_is_drawn_where_it_is_wanted() {
+        let mut picture = SurfacePicture {
+            size_bytes: 1 << 30,
+            accesses: (0..100)
+                .map(|dot| (dot << 20, 5.0 + (dot % 4) as f64))
+                .collect(),
+            ..SurfacePicture::default()
+        };
+        let bars = |picture: &SurfacePicture| {
+            surface_svg(picture, Theme::Light)
+                .matches("opacity=\"0.3\"")
+                .count()
+        };
+        assert_eq!(bars(&picture), 0);
+        picture.axes.distribution = true;
+        // One for each of the four times.
+        assert_eq!(bars(&picture), 4);
+    }
+
+    #[test]
+    fn two_curves_have_a_legend_and_one_has_none() {
+        let mut picture = SurfacePicture {
+            axes: Axes {
+                curves: ["the fill".to_owned(), "after 60 s idle".to_owned()],
+                ..Axes::default()
+            },
+            size_bytes: 1 << 30,
+            rates: vec![(0, 100.0), (1 << 29, 80.0)],
+            ..SurfacePicture::default()
+        };
+        let named = |svg: &str| svg.contains(">the fill<") && svg.contains(">after 60 s idle<");
+        let alone = surface_svg(&picture, Theme::Light);
+        assert!(!named(&alone) && !alone.contains(">the fill<"));
+        picture.again = vec![(0, 90.0), (1 << 28, 85.0)];
+        let both = surface_svg(&picture, Theme::Light);
+        assert!(named(&both));
+        // The second curve, and a sample of either line.
+        let lines = |svg: &str| svg.matches("<polyline").count();
+        assert_eq!(lines(&both), lines(&alone) + 3);
     }
 }

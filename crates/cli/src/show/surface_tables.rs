@@ -1,0 +1,139 @@
+//! Tables of the page of a profile.
+
+use crate::show::surfaces::{mib, ms, warnings};
+use crate::show::timed::grouped;
+use stripewise_campaign::profile::{
+    BatchRate, ExtentFound, ProfileDocument, SeekCurve, SeekPoint, SpotFound, Spread,
+};
+use stripewise_report::SurfaceTable;
+use stripewise_units::{format_bytes, format_duration};
+
+type Rows = Vec<Vec<String>>;
+
+/// All tables; those without rows are not shown.
+pub fn tables(document: &ProfileDocument) -> Vec<SurfaceTable> {
+    let table = |title: &str, head: &[&str], rows: Rows| SurfaceTable {
+        title: title.to_owned(),
+        head: head.iter().map(|name| (*name).to_owned()).collect(),
+        rows,
+    };
+    let rates = document.rates.iter().map(|rate| {
+        vec![
+            rate.offset_bytes.to_string(),
+            format_bytes(rate.length_bytes),
+            mib(rate.bytes_per_s),
+        ]
+    });
+    vec![
+        warnings(&document.warnings),
+        table(
+            "Access times of random reads of 4 KiB",
+            &["of the reads", "time"],
+            document.access.as_ref().map_or(Vec::new(), spread),
+        ),
+        table(
+            "Seeks",
+            &["distance, of the full stroke", "time"],
+            document.seeks.as_ref().map_or(Vec::new(), seek_curve),
+        ),
+        table(
+            "What matters: size and number of reads at random places",
+            &["read", "at once", "reads a second", "rate"],
+            document.batches.iter().map(batch).collect(),
+        ),
+        table(
+            "Zones",
+            &["zone", "from", "begins between", "to", "rate"],
+            zones(document),
+        ),
+        table(
+            "Where the file lies",
+            &["byte of the file", "length", "byte of the device under it"],
+            document.extents.iter().map(extent).collect(),
+        ),
+        table(
+            "Slow and unreadable spots",
+            &["byte", "length", "LBA", "file", "read takes"],
+            document.spots.iter().map(spot).collect(),
+        ),
+        table("Rates", &["byte", "length", "rate"], rates.collect()),
+    ]
+}
+
+/// How access times are distributed.
+fn spread(access: &Spread) -> Rows {
+    let rows = [
+        ("the fastest", access.min_ns),
+        ("50 % take no longer", access.p50_ns),
+        ("mean", access.mean_ns),
+        ("90 % take no longer", access.p90_ns),
+        ("99 % take no longer", access.p99_ns),
+        ("the slowest", access.max_ns),
+    ];
+    let row = |(name, ns): (&str, u64)| vec![name.to_owned(), ms(ns as f64)];
+    rows.map(row).to_vec()
+}
+
+/// Seeks by their distance.
+fn seek_curve(seeks: &SeekCurve) -> Rows {
+    let row = |point: &SeekPoint| {
+        let distance = format!("{:.1} %", point.distance * 100.0);
+        vec![distance, ms(point.seek_ns)]
+    };
+    seeks.points.iter().map(row).collect()
+}
+
+fn batch(one: &BatchRate) -> Vec<String> {
+    vec![
+        format_bytes(u64::from(one.bytes)),
+        one.reads.to_string(),
+        grouped(one.reads_per_s as u64),
+        mib(one.bytes_per_s),
+    ]
+}
+
+/// Zones, each with the interval of the place where it begins.
+fn zones(document: &ProfileDocument) -> Rows {
+    let begins = |number: usize| {
+        let before = number.checked_sub(1);
+        let boundary = before.and_then(|before| document.boundaries.get(before));
+        boundary.map_or(String::new(), |one| {
+            let [low, high] = one.interval_bytes;
+            format!("{} and {}", format_bytes(low), format_bytes(high))
+        })
+    };
+    let all = document.zones.iter().enumerate();
+    all.map(|(number, zone)| {
+        vec![
+            (number + 1).to_string(),
+            format_bytes(zone.from_bytes),
+            begins(number),
+            format_bytes(zone.to_bytes),
+            mib(zone.bytes_per_s),
+        ]
+    })
+    .collect()
+}
+
+/// A piece of a file.
+fn extent(piece: &ExtentFound) -> Vec<String> {
+    let at = piece.device_bytes;
+    vec![
+        piece.offset_bytes.to_string(),
+        format_bytes(piece.length_bytes),
+        at.map_or("not known".to_owned(), |at| at.to_string()),
+    ]
+}
+
+fn spot(spot: &SpotFound) -> Vec<String> {
+    vec![
+        spot.offset_bytes.to_string(),
+        format_bytes(spot.length_bytes),
+        spot.lba.map_or(String::new(), |lba| lba.to_string()),
+        spot.file.clone().unwrap_or_default(),
+        match spot.unreadable {
+            true => "unreadable".to_owned(),
+            false => format_duration(spot.latency_ns),
+        },
+    ]
+}
