@@ -159,7 +159,7 @@ fn accuracy(_root: &Path) -> Result<()> {
 }
 
 fn virtual_machine(root: &Path) -> Result<()> {
-    scenarios_in_vm(root, &["counts", "mapper", "power-brief"])
+    scenarios_in_vm(root, &["counts", "mapper", "power-brief", "layouts-brief"])
 }
 
 /// Boots kernels with these arguments of `tests/vm/run`: scenarios, and which kernels.

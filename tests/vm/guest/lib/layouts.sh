@@ -45,11 +45,13 @@ watched() { # ARGUMENT...
 nothing_is_left() { # WORDS
     left=
     grep -q '^md' /proc/mdstat && left="$left an array runs;"
-    grep -q '/dev/md\|/dev/vd' /proc/mounts && left="$left something is mounted;"
+    grep -q '/dev/md\|/dev/vd[a-d]' /proc/mounts && left="$left something is mounted;"
     for disk in vda vdb vdc vdd; do
         mdadm --examine /dev/$disk > /tmp/examine 2>&1 && left="$left $disk has a superblock;"
         ls -d /sys/block/$disk/${disk}[0-9]* > /dev/null 2>&1 && left="$left $disk has a partition;"
         [ "$(dd if=/dev/$disk bs=512 skip=1 count=1 2> /dev/null | head -c 8)" = "EFI PART" ] && left="$left $disk has a GPT;"
+        last=$(($(cat /sys/block/$disk/size) - 1))
+        [ "$(dd if=/dev/$disk bs=512 skip=$last count=1 2> /dev/null | head -c 8)" = "EFI PART" ] && left="$left $disk has a backup GPT;"
     done
     [ -n "$(ls -A /run/stripewise 2> /dev/null)" ] && left="$left a mount point;"
     [ -z "$left" ] && ok "$1: nothing is left" || bad "$1:$left" /proc/mdstat
