@@ -23,61 +23,48 @@ pub fn advice_charts(record: &AdviceRecord) -> Vec<Chart> {
     charts
 }
 
-/// Bars with simultaneous intervals; those that are not among the best are pale.
+/// A row for each layout with its simultaneous interval, the best at the top; those that
+/// are not among the best are pale.
 fn ranking(record: &AdviceRecord) -> Chart {
     let shown: Vec<&LayoutRecord> = record.layouts.iter().take(LAYOUTS_MAX).collect();
-    let names = shown.iter().map(|layout| {
-        let levels = record
-            .factors
-            .iter()
-            .filter_map(|factor| layout.layout.get(&factor.name));
-        let levels: Vec<&str> = levels.map(String::as_str).collect();
-        levels.join(" ")
-    });
-    let points = shown.iter().enumerate().map(|(index, layout)| Point {
-        x: index as f64,
-        y: layout.score,
-        span: Some([layout.low, layout.high]),
-        value: None,
+    // The title of the axis names the factors.
+    let levels = |layout: &LayoutRecord| {
+        let of = |factor: &FactorRecord| layout.layout.get(&factor.name).cloned();
+        let each: Vec<String> = record.factors.iter().filter_map(of).collect();
+        each.join(", ")
+    };
+    let rows = shown.iter().map(|layout| Row {
+        name: match layout.is_present {
+            true => format!("{} (now)", levels(layout)),
+            false => levels(layout),
+        },
+        value: layout.score,
+        span: [layout.low, layout.high],
         pale: !layout.among_best,
     });
-    let factors: Vec<String> = record
-        .factors
-        .iter()
+    let factors: Vec<String> = (record.factors.iter())
         .map(|factor| factor.name.replace('-', " "))
         .collect();
-    let form = Form::Bars { slot: 0, slots: 1 };
-    let present = shown.iter().position(|layout| layout.is_present);
-    let annotation = present.map(|index| Annotation::AtX {
-        x: index as f64,
-        label: "now".to_owned(),
-    });
+    let factors = stripewise_units::capitalised(&factors.join(", "));
     let best = shown
         .first()
         .map(|layout| layout_words(record, &layout.layout));
+    let score = axis(
+        "Operations a second of the mix",
+        Quantity::Iops,
+        Scale::Linear,
+    );
     Chart {
         name: "ranking".to_owned(),
         title: record.title.clone(),
         summary: format!(
-            "Operations a second of the mix for each layout, the best first ({}). Pale bars are not among the best; whiskers are simultaneous {:.0} % intervals.",
+            "Operations a second of the mix for each layout, the best first ({}). Pale rows are not among the best; lines are simultaneous {:.0} % intervals. The axis does not begin at 0.",
             best.unwrap_or_default(),
             100.0 * record.level
         ),
         cautions: Vec::new(),
-        x: axis(
-            &stripewise_units::capitalised(&factors.join(", ")),
-            Quantity::Name,
-            Scale::Names(names.collect()),
-        ),
-        panels: vec![Panel {
-            y: axis(
-                "Operations a second of the mix",
-                Quantity::Iops,
-                Scale::FromZero,
-            ),
-            series: vec![series("mix", form, 0, points.collect())],
-            annotations: annotation.into_iter().collect(),
-        }],
+        x: score,
+        panels: vec![panel_of_rows(&factors, "mix", rows.collect(), None)],
     }
 }
 
@@ -87,33 +74,52 @@ fn effects(record: &AdviceRecord) -> Option<Chart> {
     if shown.is_empty() {
         return None;
     }
-    let points = shown.iter().enumerate().map(|(index, effect)| Point {
-        x: index as f64,
-        y: effect.percent,
-        span: Some([effect.low, effect.high]),
-        value: None,
+    let rows = shown.iter().map(|effect| Row {
+        name: format!("{}: {}", effect_name(effect), effect_levels(effect)),
+        value: effect.percent,
+        span: [effect.low, effect.high],
         pale: !effect.found,
     });
-    let names = shown
-        .iter()
-        .map(|effect| format!("{} ({})", effect_name(effect), effect_levels(effect)));
+    let none = Annotation::AtX {
+        x: 0.0,
+        label: String::new(),
+    };
+    let rows = panel_of_rows("Factor", "effect", rows.collect(), Some(none));
     Some(Chart {
         name: "effects".to_owned(),
         title: "What matters, and what does not".to_owned(),
-        summary: "The largest effect of each factor and pair of factors on the mix, with 95 % intervals. Pale bars are not shown to be effects.".to_owned(),
+        summary: "The largest effect of each factor and pair of factors on the mix, with 95 % intervals. Pale rows are not shown to be effects.".to_owned(),
         cautions: Vec::new(),
-        x: axis("Factor", Quantity::Name, Scale::Names(names.collect())),
-        panels: vec![Panel {
-            y: axis("Gain of the better level", Quantity::Difference, Scale::FromZero),
-            series: vec![series(
-                "effect",
-                Form::Bars { slot: 0, slots: 1 },
-                0,
-                points.collect(),
-            )],
-            annotations: Vec::new(),
-        }],
+        x: axis("Gain of the better level", Quantity::Difference, Scale::FromZero),
+        panels: vec![rows],
     })
+}
+
+/// A value with its interval and a name, which may be long.
+struct Row {
+    name: String,
+    value: f64,
+    span: [f64; 2],
+    pale: bool,
+}
+
+/// Rows below each other, the first one highest: names of layouts and effects have no room
+/// beside each other.
+fn panel_of_rows(title: &str, name: &str, rows: Vec<Row>, annotation: Option<Annotation>) -> Panel {
+    let points = rows.iter().rev().enumerate().map(|(index, row)| Point {
+        x: row.value,
+        y: index as f64,
+        span: Some(row.span),
+        value: None,
+        pale: row.pale,
+    });
+    let points = points.collect();
+    let names = rows.into_iter().rev().map(|row| row.name).collect();
+    Panel {
+        y: axis(title, Quantity::Name, Scale::Names(names)),
+        series: vec![series(name, Form::Intervals, 0, points)],
+        annotations: annotation.into_iter().collect(),
+    }
 }
 
 /// For each pair of factors a line for each level of the second over the levels of the
@@ -165,5 +171,115 @@ fn interaction(record: &AdviceRecord, first: &FactorRecord, second: &FactorRecor
             series: lines.collect(),
             annotations: Vec::new(),
         }],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::draw::svg;
+    use stripewise_results::{EffectRecord, LayoutLevels};
+
+    const FACTORS: [(&str, [&str; 3]); 3] = [
+        ("offset", ["63s", "1M", "64K"]),
+        ("stripe-unit", ["16K", "64K", "256K"]),
+        ("file-system", ["ext4", "xfs", "btrfs"]),
+    ];
+
+    /// As many layouts and effects as one picture may have.
+    fn record() -> AdviceRecord {
+        let numbers = 0..LAYOUTS_MAX;
+        let layouts = numbers.map(|number| {
+            let places = [number / 9, number / 3 % 3, number % 3];
+            let levels = FACTORS.iter().zip(places);
+            let levels = levels.map(|((name, all), at)| ((*name).to_owned(), all[at].to_owned()));
+            let score = 2_000.0 - 10.0 * number as f64;
+            LayoutRecord {
+                layout: LayoutLevels::from_iter(levels),
+                score,
+                low: score - 15.0,
+                high: score + 15.0,
+                ahead_percent: 0.0,
+                ahead_percent_low: 0.0,
+                ahead_percent_high: 0.0,
+                among_best: number < 3,
+                is_present: number == 4,
+                breaks: None,
+                dropped_after: None,
+            }
+        });
+        let effect = |of: &[usize]| EffectRecord {
+            factors: of.iter().map(|at| FACTORS[*at].0.to_owned()).collect(),
+            levels: (of.iter())
+                .map(|at| [FACTORS[*at].1[0].to_owned(), FACTORS[*at].1[2].to_owned()])
+                .collect(),
+            percent: 2.0,
+            low: -1.0,
+            high: 5.0,
+            p_value: 0.3,
+            found: false,
+            by_arithmetic: false,
+        };
+        let all: [&[usize]; 6] = [&[0], &[1], &[2], &[0, 1], &[0, 2], &[1, 2]];
+        AdviceRecord {
+            title: "Layout of a disk".to_owned(),
+            target: "sda".to_owned(),
+            profile: None,
+            factors: (FACTORS.iter())
+                .map(|(name, levels)| FactorRecord {
+                    name: (*name).to_owned(),
+                    levels: levels.map(str::to_owned).to_vec(),
+                })
+                .collect(),
+            recommendation: None,
+            present: None,
+            layouts: layouts.collect(),
+            effects: all.into_iter().map(effect).collect(),
+            cells: Vec::new(),
+            limits: Vec::new(),
+            variations: Vec::new(),
+            margin_percent: 2.0,
+            resolution_percent: 2.0,
+            level: 0.95,
+            passes: 6,
+            present_is_outside: false,
+            commands: Vec::new(),
+            sentences: Vec::new(),
+            notes: Vec::new(),
+            not_tried: Vec::new(),
+        }
+    }
+
+    /// Where the words of a picture stand that are aligned right: the names of rows.
+    fn heights(svg: &str, names: &[String]) -> Vec<f64> {
+        let height = |name: &String| {
+            let (before, _) = svg
+                .split_once(&format!(">{name}<"))
+                .unwrap_or_else(|| panic!("{name} is not written out: {svg}"));
+            let (_, tag) = before.rsplit_once("<text").expect("a text");
+            let (_, y) = tag.split_once(" y=\"").expect("its height");
+            let (y, _) = y.split_once('"').expect("its end");
+            y.parse().expect("a number")
+        };
+        names.iter().map(height).collect()
+    }
+
+    #[test]
+    fn every_layout_and_every_effect_has_its_name_in_a_row_of_its_own() {
+        let record = record();
+        for chart in advice_charts(&record).iter().take(2) {
+            let Scale::Names(names) = &chart.panels[0].y.scale else {
+                panic!("{} has no names", chart.name);
+            };
+            assert!(names.len() >= 6);
+            let mut heights = heights(&svg(chart), names);
+            heights.sort_by(f64::total_cmp);
+            let apart = heights.windows(2).map(|two| two[1] - two[0]);
+            let least = apart.fold(f64::INFINITY, f64::min);
+            assert!(least >= 12.0, "{}: {least} pixels apart", chart.name);
+        }
+        let ranking = &advice_charts(&record)[0];
+        let rows = ranking.table().rows;
+        assert!(rows[0][0] == "63s, 16K, ext4" && rows[4][0] == "63s, 64K, xfs (now)");
     }
 }

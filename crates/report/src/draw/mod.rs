@@ -287,7 +287,11 @@ fn panel_heights(chart: &Chart) -> Vec<f64> {
 fn sides(chart: &Chart) -> (f64, f64) {
     let mut left: f64 = 24.0;
     let mut right: f64 = 16.0;
+    let mut left_max: f64 = 180.0;
     for panel in &chart.panels {
+        if rows_of(panel).is_some() {
+            left_max = ROW_NAME_MAX;
+        }
         let (_, ticks) = ticks(&panel.y, y_values(panel), wanted_y(panel));
         for tick in &ticks {
             left = left.max(font::width(&tick.label, SMALL_SIZE) + 10.0);
@@ -298,8 +302,11 @@ fn sides(chart: &Chart) -> (f64, f64) {
             }
         }
     }
-    (left.min(180.0), right.min(230.0))
+    (left.min(left_max), right.min(230.0))
 }
+
+/// Names of rows say what they are in words; longer ones are cut.
+const ROW_NAME_MAX: f64 = 400.0;
 
 const TICKS_Y: usize = 5;
 /// Height of a row that has a name on the y axis.
@@ -401,9 +408,10 @@ fn draw_ticks(
             let colour = if tick.value == 0.0 { FAINT } else { GRID };
             canvas.line(&[(area.left, y), (area.right, y)], colour, 1.0);
         }
+        let room = area.left - 8.0 - MARGIN / 2.0;
         canvas.text_centred(
             (area.left - 8.0, y),
-            &tick.label,
+            &font::cut(&tick.label, SMALL_SIZE, room),
             SMALL_SIZE,
             MUTED,
             Anchor::End,
