@@ -6,10 +6,12 @@
 //! | pages of a file in the cache | there is no call for it |
 //! | temperature of a drive | not asked yet |
 //! | limits on devices | job objects: not asked yet |
+//! | mount points | volumes in folders are links there, which nobody follows |
 
 use crate::observe::InFlight;
 use crate::{System, Throttle};
 use std::fs::File;
+use std::path::PathBuf;
 use stripewise_units::DeviceNumber;
 
 pub(crate) fn throttles(_system: &System, _devices: &[DeviceNumber]) -> Vec<Throttle> {
@@ -18,6 +20,10 @@ pub(crate) fn throttles(_system: &System, _devices: &[DeviceNumber]) -> Vec<Thro
 
 pub(crate) fn temperature_millicelsius(_system: &System, _device: &str) -> Option<i64> {
     None
+}
+
+pub(crate) fn mount_points(_system: &System) -> Vec<PathBuf> {
+    Vec::new()
 }
 
 pub(crate) fn in_flight(_system: &System, _number: DeviceNumber) -> Option<InFlight> {

@@ -69,6 +69,13 @@ impl System {
         platform::in_flight(self, number)
     }
 
+    /// Where file systems are mounted, and parts of them once more, as far as this process
+    /// sees; none where the system does not tell.
+    #[must_use]
+    pub fn mount_points(&self) -> Vec<PathBuf> {
+        platform::mount_points(self)
+    }
+
     /// Temperature of a block device by its kernel name, in thousandths of a degree
     /// Celsius: the composite sensor of its drive, the warmest one's where it lies on
     /// several. Absent where no driver tells (SATA disks need `drivetemp`).

@@ -199,7 +199,7 @@ fn on_target(
     on.kept.notes.push(waste_note(&units_of(&options.vary)));
     on.kept
         .notes
-        .extend(waste_of_files(&path, &units_of(&options.vary)));
+        .extend(waste_of_files(context, &path, &units_of(&options.vary)));
     announce(context, &on.kept, false);
     measure_on_target(context, store, on).map(Advised::of)
 }

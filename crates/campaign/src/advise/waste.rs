@@ -1,14 +1,17 @@
 //! What allocation units waste on small files: half a unit for each, and on the files of a
 //! directory as they are.
 
-use std::path::Path;
+use crate::context::Context;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use stripewise_disk_inspect::System;
 use stripewise_lab::layouts::Factor;
 use stripewise_units::{ByteSize, format_bytes, format_count};
 
 /// Units that are spoken of where none is named.
 const USUAL: [u64; 2] = [4 << 10, 64 << 10];
-/// Files that are looked at, at most.
-const FILES_MAX: usize = 20_000;
+/// Names that are looked at, at most: files, directories and whatever else has one.
+const NAMES_MAX: usize = 20_000;
 /// Fewer say nothing of a use.
 const FILES_MIN: usize = 20;
 
@@ -52,23 +55,33 @@ pub fn waste_note(units: &[u64]) -> String {
 }
 
 /// What the files of a directory would waste with each unit; none where there are few.
-pub fn waste_of_files(directory: &Path, units: &[u64]) -> Option<String> {
-    let sizes = sizes_of(directory)?;
-    if sizes.len() < FILES_MIN {
+pub fn waste_of_files(context: &Context, directory: &Path, units: &[u64]) -> Option<String> {
+    let mounts: HashSet<PathBuf> = System::live().mount_points().into_iter().collect();
+    let walk = Walk {
+        names_max: NAMES_MAX,
+        is_elsewhere: &|path| mounts.contains(path),
+        is_stopped: &|| context.signal().is_some(),
+    };
+    words_of(&walk.through(directory)?, units)
+}
+
+fn words_of(found: &Found, units: &[u64]) -> Option<String> {
+    if found.sizes.len() < FILES_MIN {
         return None;
     }
-    let held: u64 = sizes.iter().sum();
+    let held = found.sizes.iter().copied().fold(0, u64::saturating_add);
     let each: Vec<String> = units
         .iter()
         .map(|unit| {
-            let each = sizes.iter().map(|size| waste(*size, *unit));
+            let each = found.sizes.iter().map(|size| waste(*size, *unit));
             let wasted = each.fold(0, u64::saturating_add);
             format!("{} with {}", format_bytes(wasted), ByteSize(*unit))
         })
         .collect();
-    let which = match sizes.len() < FILES_MAX {
-        true => format!("The {} files there", format_count(sizes.len() as u64)),
-        false => format!("The first {} files there", format_count(FILES_MAX as u64)),
+    let count = format_count(found.sizes.len() as u64);
+    let which = match &found.cut_short {
+        None => format!("The {count} files there"),
+        Some(why) => format!("A part of the files there, {count} of them ({why}),"),
     };
     Some(format!(
         "{which} hold {} and would waste {}, by their sizes.",
@@ -85,33 +98,66 @@ fn waste(size_bytes: u64, unit_bytes: u64) -> u64 {
     }
 }
 
-/// Sizes of regular files below a directory, in no order; links are not followed.
-fn sizes_of(directory: &Path) -> Option<Vec<u64>> {
-    if !directory.is_dir() {
-        return None;
-    }
-    let mut sizes = Vec::new();
-    let mut left = vec![directory.to_path_buf()];
-    while let Some(directory) = left.pop() {
-        // What may not be read is left out.
-        let Ok(entries) = std::fs::read_dir(&directory) else {
-            continue;
-        };
-        for entry in entries.flatten() {
-            let Ok(about) = entry.metadata() else {
+/// What was found below a directory.
+#[derive(Debug, Default)]
+struct Found {
+    /// Of regular files, in no order.
+    sizes: Vec<u64>,
+    /// Why there may be more of them.
+    cut_short: Option<String>,
+}
+
+/// How a directory is walked through.
+struct Walk<'a> {
+    names_max: usize,
+    /// Whether something else is mounted at a path.
+    is_elsewhere: &'a dyn Fn(&Path) -> bool,
+    /// Whether somebody wants it to end.
+    is_stopped: &'a dyn Fn() -> bool,
+}
+
+impl Walk<'_> {
+    /// Looks at the files below a directory, on its file system; links are not followed.
+    /// None where it is no directory.
+    fn through(&self, directory: &Path) -> Option<Found> {
+        // Mount points are told without links.
+        let start = std::fs::canonicalize(directory).ok()?;
+        if !start.is_dir() {
+            return None;
+        }
+        let mut found = Found::default();
+        let mut names = 0;
+        let mut left = vec![start];
+        while let Some(directory) = left.pop() {
+            // What may not be read is left out.
+            let Ok(entries) = std::fs::read_dir(&directory) else {
                 continue;
             };
-            if about.is_dir() {
-                left.push(entry.path());
-            } else if about.is_file() {
-                sizes.push(about.len());
-            }
-            if sizes.len() >= FILES_MAX || left.len() >= FILES_MAX {
-                return Some(sizes);
+            for entry in entries.flatten() {
+                if (self.is_stopped)() {
+                    found.cut_short = Some("it was interrupted".to_owned());
+                    return Some(found);
+                }
+                if names == self.names_max {
+                    found.cut_short = Some(format!(
+                        "no more than {} names are looked at",
+                        format_count(names as u64)
+                    ));
+                    return Some(found);
+                }
+                names += 1;
+                let Ok(about) = entry.metadata() else {
+                    continue;
+                };
+                if about.is_file() {
+                    found.sizes.push(about.len());
+                } else if about.is_dir() && !(self.is_elsewhere)(&entry.path()) {
+                    left.push(entry.path());
+                }
             }
         }
+        Some(found)
     }
-    Some(sizes)
 }
 
 #[cfg(test)]
@@ -146,10 +192,9 @@ mod tests {
         assert!(note.contains("1M with 2M"), "{note}");
     }
 
-    #[test]
-    fn files_of_a_directory_are_counted_as_they_are() {
+    /// Thirty files of 1 KiB, half of them one directory down.
+    fn thirty() -> tempfile::TempDir {
         let directory = tempfile::tempdir().expect("a directory");
-        assert_eq!(waste_of_files(directory.path(), &USUAL), None);
         let below = directory.path().join("below");
         std::fs::create_dir(&below).expect("made");
         for number in 0..30 {
@@ -160,12 +205,84 @@ mod tests {
             };
             std::fs::write(place.join(format!("{number}")), vec![1; 1024]).expect("written");
         }
-        let said = waste_of_files(directory.path(), &USUAL).expect("files");
+        directory
+    }
+
+    const ALL: Walk<'_> = Walk {
+        names_max: NAMES_MAX,
+        is_elsewhere: &|_| false,
+        is_stopped: &|| false,
+    };
+
+    fn said(walk: &Walk<'_>, directory: &Path) -> Option<String> {
+        words_of(&walk.through(directory).expect("a directory"), &USUAL)
+    }
+
+    #[test]
+    fn files_of_a_directory_are_counted_as_they_are() {
+        let empty = tempfile::tempdir().expect("a directory");
+        assert_eq!(said(&ALL, empty.path()), None);
+        let directory = thirty();
+        let said = said(&ALL, directory.path()).expect("files");
         assert!(
             said.contains(
-                "30 files there hold 30 KiB and would waste 90 KiB with 4K, 1.8 MiB with 64K"
+                "The 30 files there hold 30 KiB and would waste 90 KiB with 4K, 1.8 MiB with 64K"
             ),
             "{said}"
         );
+        assert!(ALL.through(&directory.path().join("0")).is_none());
+    }
+
+    #[test]
+    fn a_part_of_the_files_is_called_one() {
+        let directory = thirty();
+        let few = |names_max| Walk { names_max, ..ALL };
+        // A name of the 31 is that of a directory: from 20 to 29 files are seen.
+        let part = said(&few(30), directory.path()).expect("files");
+        assert!(part.starts_with("A part of the files there, 2"), "{part}");
+        assert!(
+            part.contains("(no more than 30 names are looked at), hold 29 KiB"),
+            "{part}"
+        );
+        let all = said(&few(31), directory.path()).expect("files");
+        assert!(all.starts_with("The 30 files there hold"), "{all}");
+    }
+
+    #[test]
+    fn counting_ends_when_it_is_to() {
+        let directory = thirty();
+        let looks = std::cell::Cell::new(0);
+        let is_stopped = || {
+            looks.set(looks.get() + 1);
+            looks.get() > 25
+        };
+        let walk = Walk {
+            is_stopped: &is_stopped,
+            ..ALL
+        };
+        let part = said(&walk, directory.path()).expect("files");
+        assert!(
+            part.contains("of them (it was interrupted), hold"),
+            "{part}"
+        );
+        let at_once = Walk {
+            is_stopped: &|| true,
+            ..ALL
+        };
+        assert_eq!(said(&at_once, directory.path()), None);
+    }
+
+    #[test]
+    fn what_is_mounted_below_is_not_counted() {
+        let directory = thirty();
+        let below = std::fs::canonicalize(directory.path()).expect("a path");
+        let below = below.join("below");
+        let is_elsewhere = |path: &Path| path == below;
+        let walk = Walk {
+            is_elsewhere: &is_elsewhere,
+            ..ALL
+        };
+        let found = walk.through(directory.path()).expect("a directory");
+        assert_eq!((found.sizes.len(), found.cut_short), (15, None));
     }
 }

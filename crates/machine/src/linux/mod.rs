@@ -32,6 +32,7 @@ use crate::observe::{InFlight, Snapshot};
 use crate::{System, Throttle};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
 use stripewise_units::DeviceNumber;
 use tree::Tree;
 
@@ -45,6 +46,11 @@ pub(crate) fn throttles(system: &System, devices: &[DeviceNumber]) -> Vec<Thrott
 
 pub(crate) fn in_flight(system: &System, number: DeviceNumber) -> Option<InFlight> {
     counters::in_flight(Tree::of(system), number)
+}
+
+pub(crate) fn mount_points(system: &System) -> Vec<PathBuf> {
+    let mounts = mounts::mounts(Tree::of(system)).into_iter();
+    mounts.map(|mount| mount.mount_point).collect()
 }
 
 pub(crate) fn temperature_millicelsius(system: &System, device: &str) -> Option<i64> {
