@@ -333,6 +333,15 @@ fn what_a_killed_experiment_leaves_in_slots_is_taken_down_as_well() {
             is_blank(&device);
             continue;
         }
+        // What is asked for is what is wanted: the device, not its partitions.
+        let asked = format!("--yes --destroy {name}.");
+        let told = desk.run(&["lab", "clean"]).done().printed(&[&asked]);
+        let of_parts = format!("--destroy {name}p");
+        assert!(!told.stdout.contains(&of_parts), "{}", told.stdout);
+        for left in desk.json(&["lab", "clean"]).at("layouts").items() {
+            assert_eq!(left.at("destroy.0").text(), name);
+            assert_eq!(left.at("destroy").items().len(), 1);
+        }
         desk.run(&["lab", "clean", "--yes"])
             .ended(3)
             .said(&["was not named", &name]);

@@ -5,6 +5,7 @@ use stripewise_campaign::clean::Cleaned;
 use stripewise_campaign::lab::{Forecast, LabForecast, OneFactorForecast, PlansDocument};
 use stripewise_campaign::steps::experiment::kept::Kept;
 use stripewise_campaign::steps::layouts::kept::KeptLayouts;
+use stripewise_campaign::steps::layouts::real::clean::LeftLayout;
 use stripewise_lab::experiment::Ended;
 use stripewise_lab::layouts::PassesEnded;
 use stripewise_report::{HistoryRow, history_table, wrapped};
@@ -179,23 +180,7 @@ pub fn cleaned_text(cleaned: &Cleaned, named: bool) -> String {
         ));
     }
     for left in &cleaned.layouts {
-        let where_to = match &left.array {
-            Some(array) => format!("{} ({array})", left.devices.join(", ")),
-            None => left.devices.join(", "),
-        };
-        let said = match (&left.refused, cleaned.done) {
-            (Some(why), _) => format!("stays: {why}"),
-            (None, true) => "was taken down".to_owned(),
-            (None, false) => format!(
-                "would be taken down, with --yes --destroy {}",
-                left.devices.join(",")
-            ),
-        };
-        let _ = writeln!(
-            text,
-            "The layout {} of experiment {} on {where_to} {said}.",
-            left.layout, left.experiment
-        );
+        text.push_str(&left_text(left, cleaned.done));
     }
     if cleaned.files.is_empty() && cleaned.layouts.is_empty() && !named {
         text.push_str("No test file is kept.\n");
@@ -203,4 +188,26 @@ pub fn cleaned_text(cleaned: &Cleaned, named: bool) -> String {
         text.push_str("Nothing was removed; --yes does it.\n");
     }
     text
+}
+
+/// A layout that was left, and what becomes of it.
+fn left_text(left: &LeftLayout, done: bool) -> String {
+    let devices = left.devices.join(", ");
+    let place = match (&left.array, devices.as_str()) {
+        (_, "") => String::new(),
+        (Some(array), devices) => format!(" on {devices} ({array})"),
+        (None, devices) => format!(" on {devices}"),
+    };
+    let said = match (&left.refused, done) {
+        (Some(why), _) => format!("stays: {why}"),
+        (None, true) => "was taken down".to_owned(),
+        (None, false) => format!(
+            "would be taken down, with --yes --destroy {}",
+            left.destroy.join(",")
+        ),
+    };
+    format!(
+        "The layout {} of experiment {}{place} {said}.\n",
+        left.layout, left.experiment
+    )
 }

@@ -30,8 +30,11 @@ pub struct LeftLayout {
     /// The array that runs, if one does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub array: Option<String>,
-    /// Devices that bear its marks, by their names now.
+    /// Devices that bear its marks, by their names now; of a layout in a slot, partitions.
     pub devices: Vec<String>,
+    /// What `--destroy` has to name for it to be taken down: whole devices where it lies in
+    /// a slot of them.
+    pub destroy: Vec<String>,
     /// Why it stays; absent where nothing is in the way.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
@@ -70,6 +73,7 @@ fn clean(
         layout: journal.layout.clone(),
         array: None,
         devices: Vec::new(),
+        destroy: Vec::new(),
         refused: None,
     };
     let refused = |mut layout: LeftLayout, failure: Failure| {
@@ -88,7 +92,9 @@ fn clean(
     let (here, gone) = whereabouts(journal);
     layout.array = array_with(journal.array_uuid());
     let marked = marked(journal, &here)?;
-    layout.devices = marked.iter().map(|device| device.name.clone()).collect();
+    let wanted = wanted(journal, &marked);
+    layout.devices = names(&marked);
+    layout.destroy = names(&wanted);
     if layout.array.is_none() && marked.is_empty() && gone.is_empty() {
         // Nothing was made, or all of it was taken down before the store heard of it.
         if may.is_some() {
@@ -98,7 +104,7 @@ fn clean(
         return Ok((None, None));
     }
     if let Some(may) = may {
-        if let Some(failure) = unnamed(journal, &marked, may) {
+        if let Some(failure) = unnamed(journal, &wanted, may) {
             return refused(layout, failure);
         }
         let workshop = Workshop {
@@ -129,13 +135,21 @@ fn clean(
     Ok((Some(layout), None))
 }
 
-/// Why not all devices that bear marks may be written.
-fn unnamed(journal: &Journal, marked: &[Identity], may: &MayDestroy) -> Option<Failure> {
-    // Whoever names a disk names its partitions.
-    let wanted = match journal.slot {
+fn names(devices: &[Identity]) -> Vec<String> {
+    devices.iter().map(|device| device.name.clone()).collect()
+}
+
+/// The devices that must be named: those that bear marks; where these are partitions in a
+/// slot, the devices that are divided.
+fn wanted(journal: &Journal, marked: &[Identity]) -> Vec<Identity> {
+    match journal.slot {
         Some(_) => present(&journal.on, &all_devices()).0,
         None => marked.to_vec(),
-    };
+    }
+}
+
+/// Why not all devices that must be named may be written.
+fn unnamed(journal: &Journal, wanted: &[Identity], may: &MayDestroy) -> Option<Failure> {
     let device = wanted.iter().find(|device| !may.names(&device.name))?;
     let what = format!(
         "{} bears marks of the experiment {}, and was not named",
@@ -143,7 +157,7 @@ fn unnamed(journal: &Journal, marked: &[Identity], may: &MayDestroy) -> Option<F
     );
     let hint = format!(
         "if all data on them may go, give --yes --destroy {}",
-        names_of(&wanted)
+        names_of(wanted)
     );
     Some(Failure::new(Exit::Target, what, hint))
 }
