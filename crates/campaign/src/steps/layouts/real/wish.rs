@@ -318,11 +318,15 @@ pub fn size_for(
             tightest.0,
             format_bytes(needed)
         ),
-        format!(
-            "name larger devices, or a test file of {} or less: size = \"{}\"",
-            format_bytes(room_bytes),
-            ByteSize(room_bytes)
-        ),
+        match (room_bytes, slots) {
+            (0, None) => "name larger devices".to_owned(),
+            (0, Some(_)) => "name larger devices, or fewer levels, or leave --slots out".to_owned(),
+            _ => format!(
+                "name larger devices, or a test file of {} or less: size = \"{}\"",
+                format_bytes(room_bytes),
+                ByteSize(room_bytes)
+            ),
+        },
     ))
 }
 
@@ -442,7 +446,11 @@ mod tests {
             size_for(&layouts, &devices(4, 1 << 42), None, None).ok(),
             Some(16 * GIB)
         );
-        assert!(size_for(&layouts, &devices(4, 40 * MIB), None, None).is_err());
+        let hint = failure.hint.as_deref().unwrap_or_default();
+        assert!(hint.contains("or a test file of"), "{hint}");
+        // Nothing at all fits: no size of a file is advised.
+        let failure = size_for(&layouts, &devices(4, 40 * MIB), None, None).unwrap_err();
+        assert_eq!(failure.hint.as_deref(), Some("name larger devices"));
         let xfs = [("xfs".to_owned(), wish(&[("file-system", "xfs")], 1))];
         assert!(size_for(&xfs, &devices(1, 290 * MIB), None, None).is_err());
         assert!(size_for(&xfs, &devices(1, 600 * MIB), None, None).is_ok());
