@@ -339,6 +339,22 @@ fn cells_of_sizes(sizes: &[(u64, f64)]) -> Vec<LayoutCell> {
     sizes.iter().map(of).collect()
 }
 
+/// Nothing is known but the layouts and the cells.
+fn unmeasured<'a>(set: &'a LayoutSet, cells: &'a [LayoutCell]) -> Unmeasured<'a> {
+    Unmeasured {
+        title: "test",
+        target: "nowhere",
+        profile: None,
+        set,
+        cells,
+        present: None,
+        unit_bytes: None,
+        first_unit_bytes: 0,
+        margin_percent: 2.0,
+        because: "there is nothing",
+    }
+}
+
 #[test]
 fn arithmetic_counts_from_where_measured_units_begin() {
     let set = full(vec![factor("offset", &["1M", "1056.5K"])]);
@@ -346,16 +362,9 @@ fn arithmetic_counts_from_where_measured_units_begin() {
     // Behind 1 MiB a unit of 64K begins at 1,056.5K where one begins at byte 33,280.
     for (first, choice) in [(0, "1M"), (33_280, "1056.5K")] {
         let record = by_arithmetic(&Unmeasured {
-            title: "test",
-            target: "nowhere",
-            profile: None,
-            set: &set,
-            cells: &cells,
-            present: None,
             unit_bytes: Some(64 << 10),
             first_unit_bytes: first,
-            margin_percent: 2.0,
-            because: "there is nothing",
+            ..unmeasured(&set, &cells)
         });
         assert_eq!(record.recommendation.unwrap().layout["offset"], choice);
         assert!((record.effects[0].percent - 12.5).abs() < 1e-9);
@@ -403,16 +412,9 @@ fn arithmetic_bounds_what_an_offset_costs_and_claims_no_more() {
     ] {
         let (set, cells) = (offsets(&levels), cells_of_sizes(blocks));
         let record = by_arithmetic(&Unmeasured {
-            title: "test",
-            target: "nowhere",
-            profile: None,
-            set: &set,
-            cells: &cells,
             present: Some(0),
             unit_bytes: unit,
-            first_unit_bytes: 0,
-            margin_percent: 2.0,
-            because: "there is nothing",
+            ..unmeasured(&set, &cells)
         });
         let chosen = record.recommendation.unwrap();
         assert_eq!(chosen.layout["offset"], choice, "{levels:?} {blocks:?}");
