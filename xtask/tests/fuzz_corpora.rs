@@ -43,6 +43,7 @@ targets! {
     superblock: "../../fuzz/fuzz_targets/superblock.rs",
     typed_word: "../../fuzz/fuzz_targets/typed_word.rs",
     windows_answer: "../../fuzz/fuzz_targets/windows_answer.rs",
+    witness_stream: "../../fuzz/fuzz_targets/witness_stream.rs",
 }
 
 /// A target as a function; it stands below the modules that name it by its path.

@@ -44,6 +44,9 @@ while read -r line; do
 done < /tmp/lines
 [ "$(wc -l < /tmp/lines)" = 3 ] && [ -e /sys/block/md0/md0p1 ] && ok "the lines that are printed make a layout" ||
     bad "the lines that are printed" /tmp/lines /tmp/shown.err
+# What was made by hand is undone by hand: the table and its backup first.
+dd if=/dev/zero of=/dev/md0 bs=512 count=1 seek=$(($(cat /sys/block/md0/size) - 1)) > /dev/null 2>&1
+dd if=/dev/zero of=/dev/md0 bs=1M count=1 > /dev/null 2>&1
 mdadm --stop /dev/md0 > /dev/null 2>&1
 for disk in vda vdb vdc vdd; do mdadm --zero-superblock /dev/$disk > /dev/null 2>&1; done
 nothing_is_left "after the lines"
@@ -76,3 +79,4 @@ code=$?
 nothing_is_left "after Ctrl-C"
 
 killed_and_cleaned
+killed_renamed_and_cleaned

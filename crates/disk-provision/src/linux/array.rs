@@ -169,7 +169,8 @@ pub fn array_with(uuid: [u8; 16]) -> Option<String> {
         .into_iter()
         .filter_map(|number| system.device(number).ok())
         .map(|device| device.name)
-        .filter(|name| name.starts_with("md") && !name.contains('p'))
+        // Partitions have no such folder; names like `md_backup` are arrays as well.
+        .filter(|name| Path::new(&format!("/sys/block/{name}/md")).exists())
         .find(is_it)
 }
 

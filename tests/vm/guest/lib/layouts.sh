@@ -78,16 +78,35 @@ places() {
         bad "$wrong of $seen runs lay elsewhere"
 }
 
-# A kill while a layout stands, and `lab clean` after it.
-killed_and_cleaned() { # [ARGUMENT...]
+# Kills an experiment while a layout stands.
+killed() { # [ARGUMENT...]
     stripewise --quiet --store $store lab run /tmp/plan.toml "$@" --destroy $all > /tmp/answer 2>&1 &
     pid=$!
     while ! [ -e /sys/block/md127/md127p1 ] && kill -0 $pid 2> /dev/null; do usleep 100000; done
     kill -KILL $pid
     wait $pid
+}
+
+# A kill while a layout stands, and `lab clean` after it.
+killed_and_cleaned() { # [ARGUMENT...]
+    killed "$@"
     sw lab clean --yes > /tmp/clean 2>&1
     code=$?
     [ $code = 3 ] && ok "what is left is taken down by name only" || bad "lab clean without names: exit $code" /tmp/clean
     sw lab clean --yes --destroy $all > /tmp/clean 2>&1 || bad "lab clean" /tmp/clean
     nothing_is_left "after a kill"
+}
+
+# The same where the array came back under a name of the system's choice.
+killed_renamed_and_cleaned() {
+    killed
+    mdadm --stop /dev/md127 > /tmp/stopped 2>&1 || bad "mdadm --stop" /tmp/stopped
+    echo md_backup > /sys/module/md_mod/parameters/new_array
+    again=/sys/block/md_backup/md
+    echo 1.2 > $again/metadata_version
+    for disk in vda vdb vdc vdd; do cat /sys/block/$disk/dev > $again/new_dev; done
+    echo active > $again/array_state
+    grep -q '^md_backup' /proc/mdstat && ok "the array came back as md_backup" || bad "it did not come back" /proc/mdstat
+    sw lab clean --yes --destroy $all > /tmp/clean 2>&1 || bad "lab clean of md_backup" /tmp/clean
+    nothing_is_left "after a kill and another name"
 }

@@ -1,0 +1,56 @@
+//! Any bytes as what a witness is sent, and what must hold of what it keeps. A fuzz target
+//! has it, too.
+
+use stripewise_verify::witness::{Intake, NoWitness};
+
+/// What an intake made of a stream.
+#[derive(Debug, PartialEq, Eq)]
+struct Taken {
+    kept: Vec<u8>,
+    run: Option<u64>,
+    header: Option<String>,
+    records: u64,
+    dropped_bytes: u64,
+    unfinished_bytes: u64,
+}
+
+/// The stream in pieces of up to so many bytes.
+fn taken(bytes: &[u8], piece: usize) -> Result<Taken, NoWitness> {
+    let mut intake = Intake::default();
+    let mut kept = Vec::new();
+    for piece in bytes.chunks(piece.max(1)) {
+        intake.take(piece, |bytes| kept.extend_from_slice(bytes))?;
+    }
+    Ok(Taken {
+        run: intake.run(),
+        header: intake.header().map(str::to_owned),
+        records: intake.covered.records,
+        dropped_bytes: intake.covered.dropped_bytes,
+        unfinished_bytes: intake.unfinished_bytes(),
+        kept,
+    })
+}
+
+/// The first byte says into how large pieces the network cuts the rest.
+pub fn witness(bytes: &[u8]) {
+    let Some((piece, stream)) = bytes.split_first() else {
+        return;
+    };
+    let whole = taken(stream, stream.len());
+    assert_eq!(whole, taken(stream, usize::from(*piece)), "cut otherwise");
+    let Ok(whole) = whole else { return };
+    let accounted = whole.kept.len() as u64 + whole.dropped_bytes + whole.unfinished_bytes;
+    assert_eq!(accounted, stream.len() as u64, "{whole:?}");
+    if whole.run.is_none() {
+        assert!(whole.kept.is_empty(), "{whole:?}");
+        return;
+    }
+    // What is kept is a stream that says the same, and nothing else.
+    let again = taken(&whole.kept, whole.kept.len()).expect("a stream");
+    let expected = Taken {
+        dropped_bytes: 0,
+        unfinished_bytes: 0,
+        ..whole
+    };
+    assert_eq!(again, expected);
+}
