@@ -3,6 +3,7 @@
 use crate::steps::answer::ExperimentDocument;
 use crate::steps::layouts::kept::AdviceDocument;
 use crate::steps::provision::ProvisionDocument;
+use crate::steps::surface;
 use crate::steps::verification::document::VerifyDocument;
 use crate::{
     baseline, check, clean, compare, convert, disks, doctor, history, import, lab, live, prepare,
@@ -155,12 +156,12 @@ const DOCUMENTS: [Described; 29] = [
     (
         "profile",
         "`profile`: the surface of a disk",
-        of::<profile::ProfileDocument>,
+        of::<surface::ProfileDocument>,
     ),
     (
         "profile-fill",
         "`profile --fill`: the rate against what was written, and what came back",
-        of::<profile::FillDocument>,
+        of::<surface::FillDocument>,
     ),
     (
         "compare-profiles",

@@ -16,10 +16,12 @@ mod caution;
 mod chart;
 mod choose;
 mod comparison;
+mod comparisons;
 mod csv;
 mod difference;
 mod draw;
 mod escape;
+mod faults;
 mod history;
 mod hosts;
 mod identity;
@@ -36,7 +38,9 @@ mod quantity_text;
 mod repetitions;
 mod rows;
 mod run;
+mod runs;
 mod sqlio_histogram;
+mod surface;
 mod table;
 mod warnings;
 mod words;
@@ -56,11 +60,13 @@ pub use comparison::{
     comparison_heading, comparison_table, comparison_table_beside, comparison_text,
     comparison_words,
 };
+pub use comparisons::comparisons_text;
 pub use csv::{csv_answer, csv_heading, csv_rows};
 pub use draw::{
-    Axes, Look, PALETTE_DARK, PALETTE_LIGHT, PictureError, SIZE, SurfacePicture, Theme,
-    letters_without_font, png, surface_svg, svg, svg_of_all, svg_picture,
+    Axes, Look, PALETTE_DARK, PALETTE_LIGHT, PictureError, Pixels, SIZE, SURFACE_SIZE,
+    SurfacePicture, Theme, letters_without_font, png, surface_svg, svg, svg_of_all, svg_picture,
 };
+pub use faults::{FAULTS_SHOWN_MAX, classes_text, faults_text, verification_text};
 pub use history::{HistoryRow, history_table};
 pub use hosts::{hosts_sentences, hosts_text};
 pub use imported::imported_rows_table;
@@ -73,5 +79,7 @@ pub use picture::{Picture, pictures};
 pub use plain::plain_json;
 pub use repetitions::repetitions_table;
 pub use run::{job_details, percentiles_text, processors_text, run_header, run_rows_table};
+pub use runs::{RunsLook, header_text, like_text, partial_lines, runs_text};
+pub use surface::surface_markdown;
 pub use warnings::{errors_text, warnings_line, warnings_text, wrapped};
-pub use words::requirement_text;
+pub use words::{Heading, requirement_text};

@@ -17,7 +17,7 @@ use stripewise_results::{ComparisonRecord, JobRow};
 use stripewise_units::{acts, format_count, shown_instead};
 
 /// Rows that somebody may scroll past.
-const ROWS_MAX: usize = 100;
+pub(crate) const ROWS_MAX: usize = 100;
 
 /// A report as Markdown (GitHub's, with tables).
 #[must_use]
@@ -78,7 +78,12 @@ pub fn markdown(material: &Material) -> String {
 }
 
 /// `numbers` tells of each column whether it holds numbers.
-fn table(text: &mut String, headings: &[String], numbers: &[bool], rows: &[Vec<String>]) {
+pub(crate) fn table(
+    text: &mut String,
+    headings: &[String],
+    numbers: &[bool],
+    rows: &[Vec<String>],
+) {
     // Columns in which nothing stands are left out.
     let used: Vec<usize> = (0..headings.len())
         .filter(|&index| rows.iter().any(|row| !row[index].is_empty()))
@@ -97,7 +102,7 @@ fn table(text: &mut String, headings: &[String], numbers: &[bool], rows: &[Vec<S
     text.push('\n');
 }
 
-fn left_out(text: &mut String, rows: usize) {
+pub(crate) fn left_out(text: &mut String, rows: usize) {
     if rows > ROWS_MAX {
         let _ = writeln!(
             text,
@@ -227,7 +232,7 @@ fn of_warnings(text: &mut String, material: &Material) {
 
 /// Text that stays text: on one line, without the letters that Markdown and HTML
 /// take for marks.
-fn safe(text: &str) -> String {
+pub(crate) fn safe(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in text.replace(['\n', '\r', '\t'], " ").chars() {
         match letter {

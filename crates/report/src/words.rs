@@ -4,6 +4,9 @@ use crate::warnings::wrapped;
 use stripewise_results::RequirementRecord;
 use stripewise_units::capitalised;
 
+/// Sets a heading off from what follows, as the place can where the text goes.
+pub type Heading<'a> = &'a dyn Fn(&str) -> String;
+
 /// `read_iops>=20000: 21,400 IOPS (random 8K read; median of 6 runs)`.
 pub(crate) fn requirement_words(requirement: &RequirementRecord) -> String {
     let of = match (requirement.of.as_str(), requirement.repetitions) {

@@ -5,7 +5,7 @@
 //! made here is infinite or NaN: JSON has neither.
 
 use crate::intervals::coarsen;
-use crate::{Drain, Errors, Interval, JobOutcome, KindOutcome, LatencySummary, OpenLoop};
+use crate::{Document, Drain, Errors, Interval, JobOutcome, KindOutcome, LatencySummary, OpenLoop};
 use std::collections::BTreeMap;
 use stripewise_stats::Histogram;
 use stripewise_units::Percentile;
@@ -88,6 +88,15 @@ impl JobOutcome {
             open_loop: parts.open_loop,
             pauses: Vec::new(),
             intervals: coarsen(parts.intervals),
+        }
+    }
+}
+
+impl Document {
+    /// Fills in the percentiles that were asked for, of all jobs.
+    pub fn fill_percentiles(&mut self, asked: &[Percentile]) {
+        for job in self.runs.iter_mut().flat_map(|run| &mut run.jobs) {
+            job.outcome.fill_percentiles(asked);
         }
     }
 }

@@ -1,19 +1,48 @@
 //! From the options that were given on a command line or in a plan to a workload: defaults,
 //! and one set of rules for both.
 
-use crate::option_table::WorkloadOptions;
+use crate::option_table::{WorkloadOption, WorkloadOptions};
 use crate::validate::check;
 use crate::{
     Arrivals, BlockSizes, CursorKind, DataPattern, Distribution, Pattern, Rate, Workload,
     WorkloadError,
 };
-use stripewise_units::{ByteSize, Nanoseconds};
+use stripewise_units::{ByteSize, Nanoseconds, ParseError};
 
 /// Operations that an open loop may have in flight over all threads where no number is
 /// given.
 const OPEN_LOOP_IN_FLIGHT: u32 = 256;
 
+/// Which of the lists of a grid changes slowest.
+const GRID: [&str; 4] = ["block", "base-offset", "threads", "outstanding"];
+
 impl WorkloadOptions {
+    /// Every combination of the options that were given as lists: block sizes slowest, then
+    /// offsets, threads, outstanding.
+    ///
+    /// # Errors
+    /// Where a text is not a value of its option.
+    pub fn grid(
+        given: &[(&'static WorkloadOption, String)],
+    ) -> Result<Vec<WorkloadOptions>, ParseError> {
+        let mut given: Vec<_> = given.iter().collect();
+        let place = |name: &str| GRID.iter().position(|known| *known == name);
+        given.sort_by_key(|(option, _)| place(option.name).map_or(0, |place| place + 1));
+        let mut cells = vec![WorkloadOptions::default()];
+        for (option, text) in given {
+            let mut more = Vec::new();
+            for cell in cells {
+                for value in option.values(text) {
+                    let mut cell = cell.clone();
+                    option.set(&mut cell, value)?;
+                    more.push(cell);
+                }
+            }
+            cells = more;
+        }
+        Ok(cells)
+    }
+
     /// These options, and those of `defaults` where these say nothing. Options
     /// that exclude each other are one choice: a job that says `write` does not
     /// take `read-percent` from its defaults, nor a sequential one the

@@ -166,10 +166,16 @@ fn last_after_a_profile_is_the_profile() {
         "{}",
         shown.stdout
     );
-    for command in [&["report", "last"][..], &["baseline", "set", "last"]] {
-        desk.run(command)
-            .failed(2, &["`profile` found, and no run", "last-run"]);
-    }
+    desk.run(&["baseline", "set", "last"])
+        .failed(2, &["`profile` found, and no run", "last-run"]);
+    let page = desk.run(&["report", "last", "-o", "-"]).done();
+    assert!(page.stdout.contains(&first.at("id").text()));
+    assert!(page.stdout.contains("<h2>Picture</h2>"));
+    let csv = desk.run(&["report", "last", "--format", "csv"]).done();
+    let rates = csv.stdout.lines().filter(|line| line.starts_with("rate,"));
+    assert_eq!(rates.count(), first.at("rates").items().len());
+    desk.run(&["report", "last", "--require", "iops>=1", "-o", "-"])
+        .failed(2, &["is a profile", "leave --require out"]);
     let run = desk.json(&["history", "show", "last~1"]);
     assert_eq!(run.at("runs").items().len(), 1);
     desk.run(&["profile", "sim:nvme", "--places", "16", "--quiet"])

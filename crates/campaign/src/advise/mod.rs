@@ -16,7 +16,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::permissions::Permissions;
-use crate::steps::layouts::kept::KeptLayouts;
+use crate::steps::layouts::kept::{KeptLayouts, exit_of};
 use crate::steps::layouts::plan::{Asked, prepare, sector_of};
 use crate::steps::layouts::sitting::{LayoutsSitting, announce, simulate_layouts};
 use stripewise_lab::layouts::Factor;
@@ -74,10 +74,7 @@ impl Advised {
     /// by more than the margin.
     #[must_use]
     pub fn exit(&self) -> Exit {
-        match &self.record {
-            Some(record) if record.present_is_outside => Exit::Finding,
-            _ => Exit::Done,
-        }
+        exit_of(self.record.as_ref())
     }
 }
 

@@ -2,8 +2,15 @@
 //! disk, as requirements: half of what the array gives, or a durable write that takes twice
 //! as long, still counts as its kind.
 
+use super::{BenchOptions, bench, planned};
+use crate::context::Context;
+use crate::failure::Outcome;
+use crate::permissions::Permissions;
+use crate::steps::documents;
+use stripewise_io_engine::EngineName;
 use stripewise_lab::SeriesKind;
-use stripewise_results::{AnswerRecord, RequirementRecord, SeriesRecord};
+use stripewise_results::{AnswerRecord, Document, RequirementRecord, SeriesRecord};
+use stripewise_store::Store;
 use stripewise_units::{format_duration, format_iops};
 
 /// Slower by more than this factor is missed; faster by more is only remarked on.
@@ -15,6 +22,32 @@ struct Value {
     /// Operations or MiB a second, or nanoseconds of a log.
     value: f64,
     what: &'static str,
+}
+
+/// The same bench on the array `name`, kept like any other; it takes no real time to speak
+/// of. Where it did not come to its end, nothing is to be measured on the disk.
+///
+/// # Errors
+/// Where it did not.
+pub fn expected(
+    context: &Context,
+    store: &mut Store,
+    name: &str,
+    options: &BenchOptions,
+    permissions: &Permissions,
+) -> Outcome<Document> {
+    context.status(format_args!("What to expect: the same bench on {name}"));
+    let options = BenchOptions {
+        target: name.to_owned(),
+        size_bytes: None,
+        engine: EngineName::Auto,
+        label: Some(format!("expected of {}", options.target)),
+        ..options.clone()
+    };
+    let plan = planned(&options)?;
+    let benched = bench(context, store, &options, plan, permissions)?;
+    benched.ended?;
+    Ok(documents::document(benched.records))
 }
 
 /// A requirement for each series that both benches ran: `expected` on the array `name`,

@@ -6,9 +6,11 @@
 //! reason of the storage's own is part of that difference; `--tolerate` is for it.
 
 mod answer;
+mod text;
 mod work;
 
 pub use answer::{Answer, AnswerDocument};
+pub use text::line;
 
 use crate::context::Context;
 use crate::exit::Exit;

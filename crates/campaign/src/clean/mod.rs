@@ -1,6 +1,10 @@
 //! `lab clean`: what Stripewise made and kept, and nothing else. Unless it is asked to do
 //! it, it only finds what it would do.
 
+mod text;
+
+pub use text::cleaned_text;
+
 use crate::context::{Context, store_failure};
 use crate::failure::{Failure, Outcome};
 use crate::permissions::Permissions;

@@ -2,10 +2,15 @@
 
 mod document;
 mod file;
+pub mod like;
+mod raid;
+mod text;
 
 pub use crate::steps::known::{Facts, Known, Measurement};
 pub use document::DisksDocument;
 pub use file::{FileExtent, FilePlace};
+pub use raid::Raid;
+pub use text::disks_text;
 
 use crate::context::Context;
 use crate::exit::Exit;

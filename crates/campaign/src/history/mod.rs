@@ -4,10 +4,14 @@ mod measurements;
 mod rows;
 
 use crate::context::{Context, store_failure};
+use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::steps::documents::document;
 use crate::steps::kept::Kept;
 use crate::steps::measured;
+use crate::steps::surface::MeasuredSurface;
+use crate::steps::verification::document::VerifyDocument;
+use crate::steps::verification::text::verified_text;
 pub use measurements::Measurement;
 use rows::{Said, rows, said};
 use serde::Serialize;
@@ -193,17 +197,50 @@ fn listed<'a>(
     }
 }
 
-/// The document of a profile, fill or verification, as it was kept, with its kind; none
-/// where `name` is none of their ids and no `last` that stands for one.
+/// The document of a profile, fill or verification, as it was kept; none where `name` is
+/// none of their ids and no `last` that stands for one.
 ///
 /// # Errors
 /// Where the store cannot be read, or less was done here than `last~N` counts.
-pub fn measurement(context: &Context, name: &str) -> Outcome<Option<(&'static str, String)>> {
+pub fn measurement(context: &Context, name: &str) -> Outcome<Option<KeptMeasurement>> {
     let Some(store) = context.open_store_if_any()? else {
         return Ok(None);
     };
     let found = measured::document(&store, &measured::full_name(&store, name)?)?;
-    Ok(found.map(|(kind, document)| (kind, document.json)))
+    Ok(found.map(|(kind, document)| KeptMeasurement {
+        kind,
+        json: document.json,
+    }))
+}
+
+/// A profile, fill or verification as it was kept.
+#[derive(Debug)]
+pub struct KeptMeasurement {
+    kind: &'static str,
+    json: String,
+}
+
+impl KeptMeasurement {
+    /// As the command that made it printed it with `--json`.
+    ///
+    /// # Errors
+    /// Where it cannot be read.
+    pub fn document(&self) -> Outcome<serde_json::Value> {
+        serde_json::from_str(&self.json).map_err(|error| Failure::of(Exit::Store, error))
+    }
+
+    /// As that command printed it.
+    ///
+    /// # Errors
+    /// Where it cannot be read.
+    pub fn text(&self) -> Outcome<String> {
+        if let Some(surface) = MeasuredSurface::of_kept(self.kind, &self.json)? {
+            return Ok(surface.text());
+        }
+        let verified: VerifyDocument =
+            serde_json::from_str(&self.json).map_err(|error| Failure::of(Exit::Store, error))?;
+        Ok(verified_text(&verified))
+    }
 }
 
 /// Runs, and those of series, as one document.

@@ -5,9 +5,11 @@
 mod devices;
 mod layouts;
 mod one_factor;
+mod text;
 
 pub use layouts::LabForecast;
 pub use one_factor::OneFactorForecast;
+pub use text::{forecast_text, plans_text};
 
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};

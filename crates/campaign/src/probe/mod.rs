@@ -4,10 +4,13 @@ mod accept;
 mod document;
 mod flash;
 mod flash_document;
+mod flash_text;
 mod stripe;
+mod stripe_text;
 
-pub use document::{LayoutFound, StripeDocument};
+pub use document::StripeDocument;
 pub use flash::{FlashWish, flash};
-pub use flash_document::{FlashDocument, PausesFound};
+pub use flash_document::FlashDocument;
+pub use flash_text::text as flash_text;
 pub use stripe::{StripeWish, stripe};
-pub use stripewise_surface::flash::AlignmentAt;
+pub use stripe_text::text as stripe_text;

@@ -1,10 +1,10 @@
 //! Two profiles against each other.
 
-use super::document::{ProfileDocument, SpotFound};
 use crate::context::{Context, store_failure};
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::steps::measured::{self, PROFILE};
+use crate::steps::surface::{ProfileDocument, SpotFound};
 use serde::{Deserialize, Serialize};
 use stripewise_surface::profile::{
     ChangePercent, PlaceChange, Side, SpotChange, compare, spot_change,

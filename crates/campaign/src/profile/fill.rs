@@ -1,6 +1,5 @@
 //! `profile --fill`: writes a target full, and says where the rate changes.
 
-use super::fill_document::{FillDocument, RestFound};
 use crate::context::{Context, keep_document};
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
@@ -9,6 +8,7 @@ use crate::permissions::Permissions;
 use crate::steps::asked::{Asked, Asking, Counted, why};
 use crate::steps::measured;
 use crate::steps::medium::written_to_a_medium;
+use crate::steps::surface::{FillDocument, RestFound};
 use crate::steps::targets::{
     OpenTarget, TargetRequirements, intent, judge, open_target, prepare_hearing, target_failure,
 };

@@ -1,6 +1,5 @@
 //! Measures a surface, says what it shows, keeps it.
 
-use super::document::{ExtentFound, ProfileDocument, SpotFound};
 use crate::context::{Context, keep_document};
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
@@ -10,6 +9,7 @@ use crate::steps::asked::{Asked, Asking, Counted, why};
 use crate::steps::measured;
 use crate::steps::owners::files_at;
 use crate::steps::reading::{Readable, open_to_read};
+use crate::steps::surface::{ExtentFound, ProfileDocument, SpotFound};
 use std::cell::Cell;
 use stripewise_disk_inspect::placement::Extent;
 use stripewise_surface::profile::{Findings, Measured, Part, Plan, Spot, analyse, measure};

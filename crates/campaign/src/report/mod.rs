@@ -11,6 +11,7 @@ use crate::steps::pages::{
     rendered, title_of,
 };
 use crate::steps::subject::{Subject, SubjectKind, subject};
+use crate::steps::surface::MeasuredSurface;
 use stripewise_lab::compare::Requirement;
 use stripewise_store::{Filter, Store};
 
@@ -42,7 +43,11 @@ pub struct Reported {
 /// Where a subject cannot be read, or there is nothing to report on.
 pub fn report(context: &Context, question: &ReportQuestion) -> Outcome<Reported> {
     let store = context.open_store_to_read();
-    if let Some(rendered) = of_layouts(store.as_ref().ok(), question)? {
+    let alone = match of_surface(store.as_ref().ok(), question)? {
+        None => of_layouts(store.as_ref().ok(), question)?,
+        found => found,
+    };
+    if let Some(rendered) = alone {
         let exit = Exit::Done;
         return Ok(Reported { rendered, exit });
     }
@@ -76,6 +81,32 @@ pub fn report(context: &Context, question: &ReportQuestion) -> Outcome<Reported>
         rendered: rendered(&material, question.format, &question.picture)?,
         exit: exit(&material.document, Exit::Done),
     })
+}
+
+/// A profile or a fill, if that alone is asked for: it has no runs.
+fn of_surface(store: Option<&Store>, question: &ReportQuestion) -> Outcome<Option<Rendered>> {
+    let (Some(store), [name]) = (store, question.subjects.as_slice()) else {
+        return Ok(None);
+    };
+    // A name that the store does not know may be a file's.
+    let Ok(name) = measured::full_name(store, name) else {
+        return Ok(None);
+    };
+    let Some((kind, kept)) = measured::document(store, &name)? else {
+        return Ok(None);
+    };
+    let Some(surface) = MeasuredSurface::of_kept(kind, &kept.json)? else {
+        return Ok(None);
+    };
+    if !question.require.is_empty() {
+        return Err(Failure::usage(
+            format!("{name} is a {kind}: there is no run in it that a requirement is about"),
+            "leave --require out; runs and benches can be held to one",
+        ));
+    }
+    surface
+        .rendered(question.format, &question.picture)
+        .map(Some)
 }
 
 /// The answer of an experiment over layouts, if that alone is asked for: two of its many

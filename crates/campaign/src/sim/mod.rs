@@ -1,5 +1,9 @@
 //! `sim`: the simulated arrays that there are, and what one of them is.
 
+mod text;
+
+pub use text::arrays_text;
+
 use crate::context::Context;
 use crate::failure::Outcome;
 use crate::steps::simulated;

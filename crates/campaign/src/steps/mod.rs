@@ -29,6 +29,8 @@ pub mod secret;
 pub mod simulated;
 pub mod sittings;
 pub mod start;
+pub mod start_at;
 pub mod subject;
+pub mod surface;
 pub mod targets;
 pub mod verification;

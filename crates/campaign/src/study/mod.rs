@@ -5,11 +5,14 @@
 //! |---|---|
 //! | `designs` | the studies: tables, printed figures, what is not explained |
 //! | `document` | published and own figures side by side |
+//! | `text` | the same for people |
 
 mod designs;
 mod document;
+mod text;
 
 pub use document::{StudyDocument, StudyRate, StudyRow, StudyTable};
+pub use text::study_text;
 
 use crate::context::Context;
 use crate::exit::Exit;

@@ -55,6 +55,9 @@ pub enum Caching {
     Mixed,
 }
 
+/// How long a burn-in works where nobody says it.
+pub const DURATION_NS_USUAL: u64 = 300_000_000_000;
+
 /// What is asked of a burn-in.
 #[derive(Clone, Debug)]
 pub struct VerifyOptions {

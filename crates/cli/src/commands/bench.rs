@@ -1,6 +1,5 @@
 //! `bench`: the main job. Five series, a table and a sentence each.
 
-use crate::exit_codes::Exit;
 use crate::failure::Outcome;
 use crate::show::context::Context;
 use crate::show::document::print_exact;
@@ -8,11 +7,12 @@ use crate::show::page::{refuse_existing, say_written, write_beside_store, write_
 use crate::show::runs;
 use crate::show::terminal::say;
 use crate::switches::bench::{Bench, Like};
-use stripewise_campaign::bench::{BenchOptions, bench as run_bench, expectations, planned};
+use stripewise_campaign::bench::{
+    BenchOptions, bench as run_bench, exit_of_answers, expectations, expected, planned,
+};
 use stripewise_campaign::run::{LikeOptions, run_like_crystaldiskmark};
 use stripewise_campaign::steps::documents;
 use stripewise_campaign::steps::measure::exit_of;
-use stripewise_io_engine::EngineName;
 use stripewise_results::Document;
 use stripewise_store::Store;
 use stripewise_units::{ByteSize, Nanoseconds};
@@ -26,7 +26,9 @@ pub fn bench(context: &Context, arguments: &Bench) -> Outcome {
     let plan = planned(&options)?;
     let mut store = context.open_store()?;
     let permissions = arguments.safety.permissions();
-    let expected = expected(context, &mut store, arguments, &options)?;
+    let expect = arguments.expect.as_deref();
+    let expected = expect.map(|name| expected(context, &mut store, name, &options, &permissions));
+    let expected = expected.transpose()?;
     let benched = run_bench(context, &mut store, &options, plan, &permissions)?;
     let exit = exit_of(context, &benched.records);
     if benched.records.is_empty() {
@@ -38,7 +40,7 @@ pub fn bench(context: &Context, arguments: &Bench) -> Outcome {
         let judged = expectations(name, &expected.series, &document.series);
         document.requirements.extend(judged);
     }
-    let exit = documents::exit(&document, unanswered(&document, exit));
+    let exit = documents::exit(&document, exit_of_answers(&document, exit));
     if context.global.json {
         print_exact(&document.to_json());
     } else {
@@ -49,32 +51,6 @@ pub fn bench(context: &Context, arguments: &Bench) -> Outcome {
     benched.ended?;
     reported?;
     Ok(exit)
-}
-
-/// The same bench on the array of `--expect`, kept like any other; it takes no real time to
-/// speak of. Where it did not come to its end, nothing is measured on the disk.
-fn expected(
-    context: &Context,
-    store: &mut Store,
-    arguments: &Bench,
-    options: &BenchOptions,
-) -> Outcome<Option<Document>> {
-    let Some(name) = &arguments.expect else {
-        return Ok(None);
-    };
-    context.status(format_args!("What to expect: the same bench on {name}"));
-    let options = BenchOptions {
-        target: name.clone(),
-        size_bytes: None,
-        engine: EngineName::Auto,
-        label: Some(format!("expected of {}", arguments.target)),
-        ..options.clone()
-    };
-    let plan = planned(&options)?;
-    let permissions = arguments.safety.permissions();
-    let benched = run_bench(context, store, &options, plan, &permissions)?;
-    benched.ended?;
-    Ok(Some(documents::document(benched.records)))
 }
 
 /// The four lines of CrystalDiskMark: one command, one table.
@@ -148,15 +124,4 @@ fn report(context: &Context, arguments: &Bench, store: &Store, document: Documen
     };
     say_written(context, &path);
     Ok(())
-}
-
-/// What ended well ends as a finding where no series has an answer: a script that
-/// only looks at the code must not take void numbers for the disk's.
-fn unanswered(document: &Document, exit: Exit) -> Exit {
-    let mut series = document.series.iter();
-    let none = !document.series.is_empty() && series.all(|series| series.no_answer.is_some());
-    match exit {
-        Exit::Done if none => Exit::Finding,
-        other => other,
-    }
 }

@@ -9,10 +9,9 @@ use crate::show::runs::all_kept_line;
 use crate::show::terminal::{say, say_part};
 use crate::switches::check::Check;
 use crate::switches::hints::{here, of_a_baseline, word_warnings};
-use stripewise_campaign::check::{Answer, CheckLoad, CheckOptions, check as run_check};
+use stripewise_campaign::check::{Answer, CheckLoad, CheckOptions, check as run_check, line};
 use stripewise_report::{
-    comparison_line, comparison_text, errors_text, requirement_text, warnings_brief, warnings_text,
-    wrapped,
+    comparison_text, errors_text, requirement_text, warnings_brief, warnings_text, wrapped,
 };
 use stripewise_units::{ByteSize, Nanoseconds, counted, plural};
 
@@ -78,33 +77,6 @@ fn broken_off(context: &Context, answer: &Answer, why: &str) -> Outcome {
         print_json(&answer.document())?;
     }
     Ok(answer.exit())
-}
-
-/// For jobs that mail what they print: nothing, or one line with everything that is worse.
-fn line(answer: &Answer, exit: Exit) -> String {
-    if exit == Exit::Done {
-        return String::new();
-    }
-    let mut parts = Vec::new();
-    let worse = comparison_line(&answer.comparisons);
-    if !worse.is_empty() {
-        parts.push(format!("WORSE: {worse}"));
-    }
-    let missed = answer.requirements.iter().filter(|one| !one.met);
-    parts.extend(missed.map(|one| one_line(&requirement_text(one))));
-    if parts.is_empty() {
-        // Another finding: of what the sentences say the last is the verdict.
-        parts.extend(answer.said.last().map(|text| one_line(text)));
-    }
-    let kept = answer
-        .records
-        .first()
-        .map_or("", |run| run.series.as_deref().unwrap_or(&run.id));
-    format!("{} [{kept}]\n", parts.join("; "))
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn text(context: &Context, answer: &Answer) -> String {

@@ -2,14 +2,13 @@
 
 use crate::failure::Failure;
 use crate::failure::Outcome;
-use crate::show::comparisons::print_comparisons;
 use crate::show::context::Context;
 use crate::show::document::{print_json, print_text};
 use crate::show::page::{refuse_existing, say_written, write_material};
-use crate::show::surfaces;
 use crate::switches::compare::Compare;
 use stripewise_campaign::compare::{CompareQuestion, compare as compare_subjects};
-use stripewise_campaign::profile::{ProfileComparison, compare_profiles};
+use stripewise_campaign::profile::{ProfileComparison, compare_profiles, comparison_text};
+use stripewise_report::comparisons_text;
 
 pub fn compare(context: &Context, arguments: &Compare) -> Outcome {
     refuse_existing(arguments.report.as_deref())?;
@@ -30,7 +29,9 @@ pub fn compare(context: &Context, arguments: &Compare) -> Outcome {
     if context.global.json {
         print_json(&compared.document())?;
     } else {
-        print_comparisons(context, &compared.records);
+        print_text(&comparisons_text(&compared.records, &|text| {
+            context.style.heading(text)
+        }));
     }
     let exit = compared.exit();
     if let Some(path) = &arguments.report {
@@ -51,7 +52,7 @@ fn profiles(context: &Context, arguments: &Compare, compared: &ProfileComparison
     if context.global.json {
         print_json(compared)?;
     } else {
-        print_text(&surfaces::comparison(compared));
+        print_text(&comparison_text(compared));
     }
     Ok(compared.exit())
 }

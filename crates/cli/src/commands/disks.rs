@@ -2,11 +2,9 @@
 
 use crate::failure::Outcome;
 use crate::show::context::Context;
-use crate::show::disks::disks_text;
-use crate::show::disks_like;
 use crate::show::document::{note, print_json, print_text};
 use crate::switches::disks::{Disks, Like};
-use stripewise_campaign::disks::{DisksOptions, Facts, disks as look};
+use stripewise_campaign::disks::{DisksOptions, Facts, disks as look, disks_text, like};
 use stripewise_units::ByteSize;
 
 pub fn disks(context: &Context, arguments: &Disks) -> Outcome {
@@ -25,9 +23,9 @@ pub fn disks(context: &Context, arguments: &Disks) -> Outcome {
         print_json(&seen.document())?;
     } else {
         print_text(&match arguments.like {
-            Some(Like::Diskpar) => disks_like::diskpar(&seen.survey),
-            Some(Like::Diskext) => disks_like::diskext(&seen.survey),
-            None => disks_text(&seen, context.style),
+            Some(Like::Diskpar) => like::diskpar(&seen.survey),
+            Some(Like::Diskext) => like::diskext(&seen.survey),
+            None => disks_text(&seen, &|text| context.style.heading(text)),
         });
     }
     seen.survey.notes.iter().for_each(note);

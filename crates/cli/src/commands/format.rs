@@ -5,10 +5,11 @@ use crate::exit_codes::Exit;
 use crate::failure::Outcome;
 use crate::show::context::Context;
 use crate::show::document::{print_json, print_text};
-use crate::show::provision::{Invitation, format_plan, format_report};
+use crate::show::provision::Invitation;
 use crate::show::terminal::{say, say_part};
 use crate::switches::format::{Format, Kind};
 use stripewise_campaign::format::plan as plan_file_system;
+use stripewise_campaign::steps::provision::text::{format_plan, format_report};
 use stripewise_campaign::steps::provision::{ProvisionDocument, planned};
 use stripewise_disk_provision::{FileSystemKind, FormatReport, FormatWish, Stripe};
 use stripewise_units::NameText;
@@ -23,7 +24,9 @@ pub fn format(context: &Context, arguments: &Format) -> Outcome {
             print_json(&ProvisionDocument::<_, FormatReport>::new(plan, None))?;
         } else {
             let invitation = Invitation::of(arguments.yes, destroy, arguments.busy_ok);
-            print_text(&format_plan(plan, false, context.style));
+            print_text(&format_plan(plan, false, &|text| {
+                context.style.heading(text)
+            }));
             print_text(&invitation.text(
                 &plan.device.name,
                 plan.in_the_way.as_deref(),
@@ -33,7 +36,10 @@ pub fn format(context: &Context, arguments: &Format) -> Outcome {
         return Ok(planned(plan.in_the_way.as_deref()));
     };
     if !context.global.quiet {
-        say_part!("{}", format_plan(plan, true, context.style));
+        say_part!(
+            "{}",
+            format_plan(plan, true, &|text| context.style.heading(text))
+        );
         if plan.in_the_way.is_none() && (plan.unseen.is_none() || arguments.busy_ok) {
             say!("running {} ...", plan.program.as_text());
         }

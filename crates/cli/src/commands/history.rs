@@ -1,12 +1,10 @@
 //! `history`: list, show, delete.
 
 use crate::exit_codes::Exit;
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 use crate::show::context::Context;
 use crate::show::document::{print_exact, print_json, print_text};
-use crate::show::runs::{self, fill_percentiles};
-use crate::show::verified::print_verified;
-use crate::show::{fills, surfaces};
+use crate::show::runs;
 use crate::switches::small::{History, HistoryAction};
 use stripewise_campaign::history::{
     delete as forget, list as list_stored, measurement, runs_for_rows, show as load, since,
@@ -60,37 +58,20 @@ fn list(context: &Context, arguments: &History) -> Outcome {
 
 fn show(context: &Context, names: &[String], percentiles: &[Percentile]) -> Outcome {
     if let [name] = names
-        && let Some((kind, json)) = measurement(context, name)?
+        && let Some(kept) = measurement(context, name)?
     {
-        return show_measurement(context, kind, &json);
+        match context.global.json {
+            true => print_json(&kept.document()?)?,
+            false => print_text(&kept.text()?),
+        }
+        return Ok(Exit::Done);
     }
     let mut document = load(context, names)?;
-    fill_percentiles(&mut document, percentiles);
+    document.fill_percentiles(percentiles);
     if context.global.json {
         print_exact(&document.to_json());
     } else {
         runs::print_stored(context, &document, percentiles);
-    }
-    Ok(Exit::Done)
-}
-
-/// A profile, fill or verification, as the command that made it printed it.
-fn show_measurement(context: &Context, kind: &str, json: &str) -> Outcome {
-    let unreadable = |error: serde_json::Error| Failure::of(Exit::Store, error);
-    match (context.global.json, kind) {
-        (true, _) => {
-            let document: serde_json::Value = serde_json::from_str(json).map_err(unreadable)?;
-            print_json(&document)?;
-        }
-        (false, "profile") => {
-            let document = serde_json::from_str(json).map_err(unreadable)?;
-            print_text(&surfaces::text(&document));
-        }
-        (false, "fill") => {
-            let document = serde_json::from_str(json).map_err(unreadable)?;
-            print_text(&fills::text(&document));
-        }
-        (false, _) => print_verified(&serde_json::from_str(json).map_err(unreadable)?),
     }
     Ok(Exit::Done)
 }

@@ -6,16 +6,16 @@ use crate::output::write_new;
 use crate::show::context::Context;
 use crate::show::document::{print_json, print_text};
 use crate::show::page::refuse_existing;
-use crate::show::study::study_text;
-use crate::show::{advice, experiment, lab as shown};
+use crate::show::{advice, experiment};
 use crate::switches::lab::{Lab, LabAction, LabClean, LabInit, LabResume, LabRun};
 use serde::Serialize;
 use std::path::Path;
-use stripewise_campaign::clean::clean;
-use stripewise_campaign::lab::{forecast, plans, read, run};
+use stripewise_campaign::clean::{clean, cleaned_text};
+use stripewise_campaign::lab::{forecast, forecast_text, plans, plans_text, read, run};
 use stripewise_campaign::resume::resume;
+use stripewise_campaign::steps::layouts::kept::exit_of;
 use stripewise_campaign::steps::sittings::LabSitting;
-use stripewise_campaign::study::{StudyOptions, repeat};
+use stripewise_campaign::study::{StudyOptions, repeat, study_text};
 use stripewise_lab::plan_file::{LabFile, TEMPLATE};
 use stripewise_results::SCHEMA_VERSION;
 use stripewise_units::{NameText, Nanoseconds};
@@ -28,7 +28,7 @@ pub fn lab(context: &Context, arguments: &Lab) -> Outcome {
             let forecast = forecast(context, &file)?;
             match context.global.json {
                 true => print_json(&forecast)?,
-                false => print_text(&shown::forecast_text(&forecast)),
+                false => print_text(&forecast_text(&forecast)),
             }
             Ok(Exit::Done)
         }
@@ -38,7 +38,7 @@ pub fn lab(context: &Context, arguments: &Lab) -> Outcome {
             let kept = plans(context)?;
             match context.global.json {
                 true => print_json(&kept)?,
-                false => print_text(&shown::plans_text(&kept)),
+                false => print_text(&plans_text(&kept)),
             }
             Ok(Exit::Done)
         }
@@ -132,11 +132,7 @@ fn conclude(context: &Context, sitting: LabSitting, report: Option<&Path>) -> Ou
         LabSitting::Layouts(sitting) => sitting,
     };
     let record = sitting.kept.answer();
-    let found = record.as_ref();
-    let exit = match found.is_some_and(|record| record.present_is_outside) {
-        true => Exit::Finding,
-        false => Exit::Done,
-    };
+    let exit = exit_of(record.as_ref());
     let exit = advice::show(context, &sitting.kept, record.as_ref(), report, exit)?;
     sitting.ended.map(|()| exit)
 }
@@ -146,7 +142,7 @@ fn clean_up(context: &Context, arguments: &LabClean) -> Outcome {
     let cleaned = clean(context, &arguments.ids, arguments.yes, &permissions)?;
     match context.global.json {
         true => print_json(&cleaned)?,
-        false => print_text(&shown::cleaned_text(&cleaned, !arguments.ids.is_empty())),
+        false => print_text(&cleaned_text(&cleaned, !arguments.ids.is_empty())),
     }
     cleaned.failure.map_or(Ok(Exit::Done), Err)
 }

@@ -4,11 +4,12 @@ use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::show::context::Context;
 use crate::show::document::{print_json, print_text};
-use crate::show::provision::{Invitation, table_plan, table_report};
+use crate::show::provision::Invitation;
 use crate::show::terminal::say_part;
 use crate::switches::partition::{self as asked, Partition};
 use std::hash::{BuildHasher, RandomState};
 use stripewise_campaign::partition::{WantedTable, plan as plan_table};
+use stripewise_campaign::steps::provision::text::{table_plan, table_report};
 use stripewise_campaign::steps::provision::{GoAhead, ProvisionDocument, planned};
 use stripewise_disk_provision::{Identifiers, Purpose, TableKind, TableReport, Wish};
 
@@ -27,7 +28,9 @@ pub fn partition(context: &Context, arguments: &Partition) -> Outcome {
             print_json(&ProvisionDocument::<_, TableReport>::new(plan, None))?;
         } else {
             let command = Invitation::of(arguments.yes, destroy, arguments.busy_ok);
-            print_text(&table_plan(plan, save, false, context.style));
+            print_text(&table_plan(plan, save, false, &|text| {
+                context.style.heading(text)
+            }));
             print_text(&command.text(
                 &plan.device.name,
                 plan.in_the_way.as_deref(),
@@ -37,7 +40,10 @@ pub fn partition(context: &Context, arguments: &Partition) -> Outcome {
         return Ok(planned(plan.in_the_way.as_deref()));
     };
     if !context.global.quiet {
-        say_part!("{}", table_plan(plan, save, true, context.style));
+        say_part!(
+            "{}",
+            table_plan(plan, save, true, &|text| context.style.heading(text))
+        );
     }
     let report = planned_table.carry_out(&go_ahead, &identifiers())?;
     if context.global.json {

@@ -3,11 +3,10 @@
 use crate::failure::Outcome;
 use crate::show::context::Context;
 use crate::show::document::{print_json, print_text};
-use crate::show::{flashes, probes};
 use crate::switches::probe::{Flash, Probe, Stripe, What};
 use stripewise_campaign::Permissions;
 use stripewise_campaign::probe::{
-    FlashWish, StripeWish, flash as probe_flash, stripe as probe_stripe,
+    FlashWish, StripeWish, flash as probe_flash, flash_text, stripe as probe_stripe, stripe_text,
 };
 use stripewise_units::ByteSize;
 
@@ -33,7 +32,7 @@ fn stripe(context: &Context, arguments: &Stripe) -> Outcome {
     if context.global.json {
         print_json(&document)?;
     } else {
-        print_text(&probes::stripe(&document));
+        print_text(&stripe_text(&document));
     }
     Ok(exit)
 }
@@ -55,7 +54,7 @@ fn flash(context: &Context, arguments: &Flash) -> Outcome {
     if context.global.json {
         print_json(&document)?;
     } else {
-        print_text(&flashes::text(&document));
+        print_text(&flash_text(&document));
     }
     Ok(exit)
 }

@@ -6,7 +6,7 @@ use crate::failure::Outcome;
 use crate::request::request_of;
 use crate::show::context::Context;
 use crate::show::document::{print_exact, print_text};
-use crate::show::runs::{self, fill_percentiles};
+use crate::show::runs;
 use crate::switches::run::Run;
 use crate::together::Together;
 use std::rc::Rc;
@@ -53,7 +53,7 @@ pub fn run(context: &Context, arguments: &Run) -> Outcome {
     }
     let mut document = documents::document(ran.records);
     documents::judge(&required, &mut document);
-    fill_percentiles(&mut document, &arguments.how.percentiles);
+    document.fill_percentiles(&arguments.how.percentiles);
     let exit = documents::exit(&document, exit);
     if context.global.json {
         print_exact(&document.to_json());

@@ -5,8 +5,7 @@ use crate::failure::Outcome;
 use crate::show::context::Context;
 use crate::show::document::{print_json, print_text};
 use crate::switches::small::{Sim, SimAction};
-use stripewise_campaign::sim::{SimulatedArray, list, show};
-use stripewise_units::{ByteSize, format_bytes};
+use stripewise_campaign::sim::{arrays_text, list, show};
 
 pub fn sim(context: &Context, arguments: &Sim) -> Outcome {
     match &arguments.action {
@@ -14,7 +13,7 @@ pub fn sim(context: &Context, arguments: &Sim) -> Outcome {
             let arrays = list();
             match context.global.json {
                 true => print_json(&arrays)?,
-                false => print_text(&text(&arrays.arrays)),
+                false => print_text(&arrays_text(&arrays.arrays)),
             }
         }
         SimAction::Show { name } => {
@@ -31,31 +30,6 @@ pub fn sim(context: &Context, arguments: &Sim) -> Outcome {
         }
     }
     Ok(Exit::Done)
-}
-
-fn text(arrays: &[SimulatedArray]) -> String {
-    let mut text = String::new();
-    for array in arrays {
-        let unit = match array.stripe_unit_bytes {
-            0 => String::new(),
-            bytes => format!(", stripe unit {}", ByteSize(bytes)),
-        };
-        text.push_str(&format!(
-            "{:<18} {:<8} {:>3} {}, {}{unit}\n",
-            array.name,
-            array.level,
-            array.disks,
-            match (array.rotational, array.disks) {
-                (true, 1) => "disk",
-                (true, _) => "disks",
-                (false, 1) => "SSD",
-                (false, _) => "SSDs",
-            },
-            format_bytes(array.size_bytes),
-        ));
-    }
-    text.push_str("\nUse one as sim:NAME, with sim:NAME?key=value to change it; `stripewise sim show NAME` has the keys.\n");
-    text
 }
 
 fn commented(text: &str) -> String {

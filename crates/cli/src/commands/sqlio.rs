@@ -10,7 +10,7 @@ use crate::switches::sqlio::Sqlio;
 use stripewise_campaign::Permissions;
 use stripewise_campaign::sqlio::{parse, run, show};
 use stripewise_campaign::steps::documents::document;
-use stripewise_report::warnings_text;
+use stripewise_report::{partial_lines, warnings_text};
 use stripewise_results::RunRecord;
 use stripewise_runner::trust::Code;
 
@@ -52,7 +52,7 @@ fn tell(context: &Context, record: RunRecord, is_kept: bool) {
         print_exact(&document.to_json());
         return;
     }
-    say_part!("{}", runs::partial_lines(&document.runs));
+    say_part!("{}", partial_lines(&document.runs));
     let told = without_percentiles(&document.runs);
     say_part!("{}{}", warnings_text(&told), options_here(&told));
     if is_kept && !context.global.quiet {

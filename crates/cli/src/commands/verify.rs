@@ -3,21 +3,17 @@
 use crate::failure::Failure;
 use crate::failure::Outcome;
 use crate::show::context::Context;
-use crate::show::document::print_json;
-use crate::show::verified::print_verified;
+use crate::show::document::{print_json, print_text};
 use crate::switches::verify::Verify;
 use std::path::Path;
 use stripewise_campaign::power_cut::{PowerCutOptions, WitnessPlace, after_cut, power_cut};
 use stripewise_campaign::steps::verification::document::VerifyDocument;
-use stripewise_campaign::steps::verification::exit_of;
-use stripewise_campaign::verify::{Caching, VerifyOptions, judge_image, verify as run_verify};
+use stripewise_campaign::steps::verification::text::verified_text;
+use stripewise_campaign::steps::verification::{OUTSTANDING_USUAL, THREADS_USUAL, exit_of};
+use stripewise_campaign::verify::{
+    Caching, DURATION_NS_USUAL, VerifyOptions, judge_image, verify as run_verify,
+};
 use stripewise_units::{ByteSize, Nanoseconds};
-
-/// Threads and outstanding operations where nobody says how many.
-const THREADS_USUAL: u32 = 2;
-const OUTSTANDING_USUAL: u32 = 8;
-/// How long a burn-in works.
-const DURATION_NS_USUAL: u64 = 300_000_000_000;
 
 pub fn verify(context: &Context, arguments: &Verify) -> Outcome {
     let document = match (&arguments.after_cut, &arguments.witness) {
@@ -29,7 +25,7 @@ pub fn verify(context: &Context, arguments: &Verify) -> Outcome {
     if context.global.json {
         print_json(&document)?;
     } else {
-        print_verified(&document);
+        print_text(&verified_text(&document));
     }
     Ok(exit_of(context, &document))
 }

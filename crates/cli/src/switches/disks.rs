@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
-use std::str::FromStr;
+use stripewise_campaign::disks::Raid;
 use stripewise_units::ByteSize;
 
 /// What is here: disks, partitions, volumes, exact offsets, a verdict for each.
@@ -77,49 +77,4 @@ pub enum Like {
     Diskpar,
     /// `diskext`: extents of each volume
     Diskext,
-}
-
-/// A RAID level as given, with the number of disks where known.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Raid {
-    pub level: String,
-    pub disks: Option<u64>,
-}
-
-impl FromStr for Raid {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        const LEVELS: [&str; 9] = [
-            "single", "jbod", "linear", "raid0", "raid1", "raid4", "raid5", "raid6", "raid10",
-        ];
-        let (level, disks) = match text.split_once(':') {
-            Some((level, disks)) => (level, Some(disks)),
-            None => (text, None),
-        };
-        let level = level.to_ascii_lowercase();
-        // `5` and `10` are what many people type.
-        let level = if level.starts_with(|c: char| c.is_ascii_digit()) {
-            format!("raid{level}")
-        } else {
-            level
-        };
-        if !LEVELS.contains(&level.as_str()) {
-            return Err(format!("is none of {}", LEVELS.join(", ")));
-        }
-        let least = match level.as_str() {
-            "raid5" | "raid4" => 3,
-            "raid6" => 4,
-            "single" => 1,
-            _ => 2,
-        };
-        let disks = match disks {
-            None => None,
-            Some(text) => match text.parse::<u64>() {
-                Ok(disks) if (least..=1024).contains(&disks) => Some(disks),
-                _ => return Err(format!("{level} has {least} to 1024 disks, not {text}")),
-            },
-        };
-        Ok(Raid { level, disks })
-    }
 }

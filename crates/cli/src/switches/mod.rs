@@ -23,7 +23,6 @@ pub mod run;
 pub mod serve;
 pub mod small;
 pub mod sqlio;
-pub mod start_at;
 pub mod verify;
 pub mod witness;
 

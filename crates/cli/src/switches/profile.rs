@@ -38,7 +38,7 @@ pub struct Profile {
     /// Seed of the order and the positions
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Write a page (.html), a picture (.svg, .png), a table (.csv) or the document (.json) to a new file; may be
+    /// Write a page (.html, .md), a picture (.svg, .png), a table (.csv) or the document (.json) to a new file; may be
     /// given several times
     #[arg(long, short, value_name = "FILE")]
     pub output: Vec<PathBuf>,

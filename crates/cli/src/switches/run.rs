@@ -1,9 +1,9 @@
 //! The switches of `run`.
 
-use super::start_at::StartAt;
 use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Args, Command, FromArgMatches};
 use std::path::PathBuf;
 use stripewise_campaign::Permissions;
+use stripewise_campaign::steps::start_at::StartAt;
 use stripewise_io_engine::{EngineName, FaultPlan};
 use stripewise_lab::compare::Requirement;
 use stripewise_units::{ByteSize, CpuList, Nanoseconds, ParseError, Percentile};
@@ -48,9 +48,6 @@ pub struct LoadArguments {
     given: Vec<(&'static WorkloadOption, String)>,
 }
 
-/// Which of the lists of a grid changes slowest.
-const GRID: [&str; 4] = ["block", "base-offset", "threads", "outstanding"];
-
 impl LoadArguments {
     /// Something was given.
     pub fn is_given(&self) -> bool {
@@ -70,25 +67,9 @@ impl LoadArguments {
         })
     }
 
-    /// Every combination of the switches that take lists: block sizes slowest, then
-    /// offsets, threads, outstanding.
+    /// Every combination of the switches that take lists.
     pub fn cells(&self) -> Result<Vec<WorkloadOptions>, ParseError> {
-        let mut given: Vec<_> = self.given.iter().collect();
-        let place = |name: &str| GRID.iter().position(|known| *known == name);
-        given.sort_by_key(|(option, _)| place(option.name).map_or(0, |place| place + 1));
-        let mut cells = vec![WorkloadOptions::default()];
-        for (option, text) in given {
-            let mut more = Vec::new();
-            for cell in cells {
-                for value in option.values(text) {
-                    let mut cell = cell.clone();
-                    option.set(&mut cell, value)?;
-                    more.push(cell);
-                }
-            }
-            cells = more;
-        }
-        Ok(cells)
+        WorkloadOptions::grid(&self.given)
     }
 }
 

@@ -11,6 +11,7 @@ mod label;
 mod marks;
 mod palette;
 mod picture;
+mod pixels;
 mod place;
 mod room;
 mod surface;
@@ -18,7 +19,8 @@ mod surface;
 pub(crate) use palette::PERCENTILES;
 pub use palette::{PALETTE_DARK, PALETTE_LIGHT, Theme};
 pub use picture::{PictureError, letters_without_font, png};
-pub use surface::{Axes, SurfacePicture, surface_svg};
+pub use pixels::Pixels;
+pub use surface::{Axes, SURFACE_SIZE, SurfacePicture, surface_svg};
 
 use crate::about::About;
 use crate::chart::{Axis, Chart, Form, Panel, Tick, ticks};

@@ -7,8 +7,10 @@ use super::canvas::{Anchor, Canvas, Frame};
 use super::font;
 use super::palette::{Colour, FAINT, GRID, INK, MUTED, Theme};
 
-const WIDTH: f64 = 1200.0;
-const HEIGHT: f64 = 675.0;
+/// Width and height of the picture, in pixels of the SVG.
+pub const SURFACE_SIZE: [f32; 2] = [1200.0, 675.0];
+const WIDTH: f64 = SURFACE_SIZE[0] as f64;
+const HEIGHT: f64 = SURFACE_SIZE[1] as f64;
 /// Room for the numbers of an axis.
 const AXIS: f64 = 62.0;
 /// Room for what was found.

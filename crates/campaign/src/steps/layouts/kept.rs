@@ -20,6 +20,16 @@ use stripewise_store::{Filter, KeptDocument, Store};
 /// Kind of these documents in the store.
 const KIND: &str = "layouts";
 
+/// What an answer comes to: a finding where the present layout is outside the set of the
+/// best by more than the margin.
+#[must_use]
+pub fn exit_of(answer: Option<&AdviceRecord>) -> Exit {
+    match answer {
+        Some(record) if record.present_is_outside => Exit::Finding,
+        _ => Exit::Done,
+    }
+}
+
 /// An experiment over layouts as the store keeps it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct KeptLayouts {

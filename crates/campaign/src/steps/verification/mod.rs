@@ -6,6 +6,7 @@ pub mod crowd;
 pub mod document;
 pub mod engine;
 pub mod pass;
+pub mod text;
 pub mod witnessed;
 pub mod words;
 
@@ -21,6 +22,11 @@ use stripewise_disk_inspect::System;
 use stripewise_store::Store;
 use stripewise_targets::{Intent, TEST_FILE_BYTES_MIN, Target, TargetName};
 use stripewise_units::{format_bytes, path_of};
+
+/// Threads on each target where nobody says how many.
+pub const THREADS_USUAL: u32 = 2;
+/// Operations that each of them has in flight where nobody says how many.
+pub const OUTSTANDING_USUAL: u32 = 8;
 
 /// Kind of the documents in the store.
 pub const DOCUMENT_KIND: &str = "verify";

@@ -1,12 +1,12 @@
 //! `disks` for people: a block for each disk, then one for each volume.
 
-use crate::show::style::Style;
-use stripewise_campaign::disks::{Facts, Seen};
+use super::{Facts, Seen};
 use stripewise_disk_formats::crossing::Crossing;
 use stripewise_disk_formats::superblocks::Found;
 use stripewise_disk_inspect::storage::{BlockDevice, BlockDeviceKind};
 use stripewise_disk_inspect::survey::{Disk, Partition, Volume};
 use stripewise_disk_inspect::verdict::{CheckOutcome, Judgement, LayoutVerdict};
+use stripewise_report::Heading;
 use stripewise_units::{ByteSize, NameText, format_bytes};
 
 /// Columns of a line, as everywhere.
@@ -37,32 +37,34 @@ fn hang(beginning: &str, words: &str, indent: usize) -> String {
 }
 
 /// A name as a heading, and what is said of it on the same line.
-fn headed(text: &mut String, style: Style, name: &str, words: &str) {
+fn headed(text: &mut String, heading: Heading<'_>, name: &str, words: &str) {
     let line = hang(&format!("{name}  "), words, 4);
-    text.push_str(&style.heading(name));
+    text.push_str(&heading(name));
     text.push_str(&line[name.len()..]);
 }
 
-pub fn disks_text(seen: &Seen, style: Style) -> String {
+/// All of it; names as headings.
+#[must_use]
+pub fn disks_text(seen: &Seen, heading: Heading<'_>) -> String {
     let mut text = String::new();
     if seen.survey.disks.is_empty() && seen.place.is_none() {
         text.push_str("no disks found\n");
     }
     for disk in &seen.survey.disks {
-        describe_disk(&mut text, seen, disk, style);
+        describe_disk(&mut text, seen, disk, heading);
     }
     if !seen.survey.volumes.is_empty() {
-        text.push_str(&style.heading("Volumes"));
+        text.push_str(&heading("Volumes"));
         text.push('\n');
     }
     for (volume, judgement) in seen.volumes() {
-        describe_volume(&mut text, volume, judgement, style);
+        describe_volume(&mut text, volume, judgement, heading);
     }
     file(&mut text, seen);
     text
 }
 
-fn describe_disk(text: &mut String, seen: &Seen, disk: &Disk, style: Style) {
+fn describe_disk(text: &mut String, seen: &Seen, disk: &Disk, heading: Heading<'_>) {
     let device = &disk.device;
     let mut first = vec![format_bytes(device.size_bytes)];
     first.extend(what(device));
@@ -79,7 +81,7 @@ fn describe_disk(text: &mut String, seen: &Seen, disk: &Disk, style: Style) {
             .as_ref()
             .map(|firmware| format!("firmware {firmware}")),
     );
-    headed(text, style, &device.name, &first.join(", "));
+    headed(text, heading, &device.name, &first.join(", "));
     let second = queue(device);
     if !second.is_empty() {
         text.push_str(&hang("  ", &second.join(", "), 4));
@@ -387,7 +389,12 @@ fn found(found: &Found) -> String {
     }
 }
 
-fn describe_volume(text: &mut String, volume: &Volume, judgement: &Judgement, style: Style) {
+fn describe_volume(
+    text: &mut String,
+    volume: &Volume,
+    judgement: &Judgement,
+    heading: Heading<'_>,
+) {
     let mut head = vec![format_bytes(volume.size_bytes)];
     head.push(volume.file_system.clone().unwrap_or_else(|| {
         volume
@@ -407,7 +414,7 @@ fn describe_volume(text: &mut String, volume: &Volume, judgement: &Judgement, st
             .collect();
         head.push(format!("mounted at {}", points.join(", ")));
     }
-    headed(text, style, &volume.name, &head.join(", "));
+    headed(text, heading, &volume.name, &head.join(", "));
     let places: Vec<String> = volume
         .subject
         .places

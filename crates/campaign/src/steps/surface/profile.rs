@@ -1,47 +1,13 @@
 //! Profiles of surfaces: as text, as a table, as what a picture shows.
 
-use crate::show::timed::{cut_short, foot, grouped, took};
-use stripewise_campaign::profile::{
-    BatchRate, ChangePercent, ProfileComparison, ProfileDocument, SideFound, SpotChange,
-    SpotCompared, SpotFound,
-};
-use stripewise_report::{Axes, SurfacePicture, SurfaceTable};
-use stripewise_results::{TargetFacts, Warning};
-use stripewise_units::{ByteSize, format_bytes, format_duration};
+use super::document::{ProfileDocument, SpotFound};
+use super::shared::{MIB, cut_short, foot, mib, ms, subtitle, title_of, took, warned};
+use stripewise_report::{Axes, SurfacePicture};
+use stripewise_surface::profile::BatchRate;
+use stripewise_units::{ByteSize, format_bytes, format_count, format_duration};
 
-const MIB: f64 = 1_048_576.0;
 /// Spots that a terminal shows.
 const SPOTS_SHOWN: usize = 20;
-
-pub fn mib(rate: f64) -> String {
-    format!("{:.1} MiB/s", rate / MIB)
-}
-
-pub fn ms(ns: f64) -> String {
-    format!("{:.2} ms", ns / 1e6)
-}
-
-/// Model, or the target's name.
-pub fn title_of(target: &TargetFacts) -> String {
-    let device = target.device.as_ref();
-    let model = device.and_then(|device| device.model.clone());
-    model.unwrap_or_else(|| target.name.clone())
-}
-
-/// Size, firmware, device, name and day.
-pub fn subtitle(target: &TargetFacts, measured_at: &str) -> String {
-    let device = target.device.as_ref();
-    let firmware = device.and_then(|device| device.firmware.clone());
-    let words = [
-        Some(format_bytes(target.size_bytes)),
-        firmware.map(|firmware| format!("firmware {firmware}")),
-        device.map(|device| device.name.clone()),
-        Some(target.name.clone()),
-        Some(measured_at.get(..10).unwrap_or_default().to_owned()),
-    ];
-    let words: Vec<String> = words.into_iter().flatten().collect();
-    words.join(" \u{b7} ")
-}
 
 /// What was found, a name and a value each.
 fn findings(document: &ProfileDocument) -> Vec<(String, String)> {
@@ -102,7 +68,7 @@ fn findings(document: &ProfileDocument) -> Vec<(String, String)> {
     match document.extents_count {
         None => {}
         Some(1) => line("file", "in one piece".to_owned()),
-        Some(count) => line("file", format!("in {} pieces", grouped(count))),
+        Some(count) => line("file", format!("in {} pieces", format_count(count))),
     }
     match document.spots.len() {
         0 => {}
@@ -128,7 +94,7 @@ fn matters(batches: &[BatchRate]) -> Vec<(&'static str, String)> {
     );
     let numbers = all(
         |one| one.bytes == 4096,
-        |one| format!("{} {}/s", one.reads, grouped(one.reads_per_s as u64)),
+        |one| format!("{} {}/s", one.reads, format_count(one.reads_per_s as u64)),
     );
     match batches.is_empty() {
         true => Vec::new(),
@@ -274,87 +240,4 @@ pub fn sentence(document: &ProfileDocument) -> String {
         .map(|(name, value)| format!("{name} {value}"))
         .collect();
     all.join("; ")
-}
-
-/// What kept some of it from the medium, as a table of a page.
-pub fn warnings(warnings: &[Warning]) -> SurfaceTable {
-    let row = |warning: &Warning| vec![warning.code.clone(), warning.message.clone()];
-    SurfaceTable {
-        title: "Warnings".to_owned(),
-        head: Vec::new(),
-        rows: warnings.iter().map(row).collect(),
-    }
-}
-
-/// The same as a line among what was found, so that no picture goes round without it.
-pub fn warned(warnings: &[Warning]) -> Option<(String, String)> {
-    let codes: Vec<&str> = warnings.iter().map(|one| one.code.as_str()).collect();
-    (!codes.is_empty()).then(|| ("warnings".to_owned(), codes.join(", ")))
-}
-
-/// Two profiles for a terminal.
-pub fn comparison(compared: &ProfileComparison) -> String {
-    let side = |side: &SideFound| {
-        format!(
-            "{} {} of {} ({})",
-            side.id,
-            side.model.as_ref().unwrap_or(&side.target),
-            side.measured_at.get(..10).unwrap_or_default(),
-            format_bytes(side.size_bytes)
-        )
-    };
-    let mut text = format!("A  {}\nB  {}\n", side(&compared.a), side(&compared.b));
-    let change = |change: &Option<ChangePercent>| match change {
-        None => "too little in common".to_owned(),
-        Some(change) => {
-            let [low, high] = change.interval;
-            let found = match change.is_found() {
-                true => "",
-                false => ": no difference is shown",
-            };
-            format!("{:+.1} % ({low:+.1} to {high:+.1}){found}", change.percent)
-        }
-    };
-    text.push_str(&format!(
-        "  transfer rate  {} over {} places\n  access time    {}\n",
-        change(&compared.rate),
-        compared.places,
-        change(&compared.access)
-    ));
-    for place in &compared.changed_places {
-        text.push_str(&format!(
-            "  at {}: {} became {}\n",
-            format_bytes(place.offset_bytes),
-            mib(place.before_bytes_per_s),
-            mib(place.after_bytes_per_s)
-        ));
-    }
-    for spot in &compared.spots {
-        text.push_str(&format!("  {}\n", spot_change(spot)));
-    }
-    text
-}
-
-fn spot_change(spot: &SpotCompared) -> String {
-    let what = match spot.change {
-        SpotChange::New => "is new",
-        SpotChange::Gone => "is gone",
-        SpotChange::NowUnreadable => "cannot be read any more",
-        SpotChange::ReadableAgain => "can be read again",
-        SpotChange::Slower => "became slower",
-        SpotChange::Faster => "became faster",
-        SpotChange::Same => "is as it was",
-    };
-    let took = |ns: Option<u64>| match ns {
-        None => "no spot".to_owned(),
-        Some(0) => "unreadable".to_owned(),
-        Some(ns) => format_duration(ns),
-    };
-    format!(
-        "the spot of {} at byte {} {what} ({}, then {})",
-        format_bytes(spot.length_bytes),
-        spot.offset_bytes,
-        took(spot.before_ns),
-        took(spot.after_ns)
-    )
 }

@@ -1,12 +1,10 @@
 //! Tables of the page of a profile.
 
-use crate::show::surfaces::{mib, ms, warnings};
-use crate::show::timed::grouped;
-use stripewise_campaign::profile::{
-    BatchRate, ExtentFound, ProfileDocument, SeekCurve, SeekPoint, SpotFound, Spread,
-};
+use super::document::{ExtentFound, ProfileDocument, SpotFound};
+use super::shared::{mib, ms, warnings};
 use stripewise_report::SurfaceTable;
-use stripewise_units::{format_bytes, format_duration};
+use stripewise_surface::profile::{BatchRate, SeekCurve, SeekPoint, Spread};
+use stripewise_units::{format_bytes, format_count, format_duration};
 
 type Rows = Vec<Vec<String>>;
 
@@ -87,7 +85,7 @@ fn batch(one: &BatchRate) -> Vec<String> {
     vec![
         format_bytes(u64::from(one.bytes)),
         one.reads.to_string(),
-        grouped(one.reads_per_s as u64),
+        format_count(one.reads_per_s as u64),
         mib(one.bytes_per_s),
     ]
 }

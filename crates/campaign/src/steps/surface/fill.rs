@@ -1,16 +1,14 @@
 //! Fills: as text, as a table, as what a picture shows.
 
-use crate::show::surfaces::{mib, subtitle, title_of, warned, warnings};
-use crate::show::timed::{cut_short, foot, grouped, took};
-use stripewise_campaign::profile::{FillDocument, RestFound, Step, Stretch};
+use super::fill_document::{FillDocument, RestFound};
+use super::shared::{MIB, cut_short, foot, mib, subtitle, title_of, took, warned, warnings};
 use stripewise_report::{Axes, SurfacePicture, SurfaceTable};
-use stripewise_units::{format_bytes, format_duration};
-
-const MIB: f64 = 1_048_576.0;
+use stripewise_surface::fill::{Step, Stretch};
+use stripewise_units::{format_bytes, format_count, format_duration};
 
 /// "1,500 MiB/s (1,420-1,560)".
 fn rate(stretch: &Stretch) -> String {
-    let number = |rate: f64| grouped((rate / MIB).round() as u64);
+    let number = |rate: f64| format_count((rate / MIB).round() as u64);
     let interval = match stretch.bytes_per_s_interval {
         Some([low, high]) => format!(" ({}-{})", number(low), number(high)),
         None => String::new(),

@@ -1,6 +1,8 @@
 //! What `partition` and `format` have in common: permission to go on, how they end, and
 //! their documents.
 
+pub mod text;
+
 use crate::exit::Exit;
 use crate::failure::Failure;
 use serde::Serialize;

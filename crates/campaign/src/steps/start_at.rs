@@ -67,6 +67,9 @@ impl FromStr for StartAt {
 
 impl StartAt {
     /// The moment, seen from `now`.
+    ///
+    /// # Errors
+    /// Where it has passed, or is further ahead than anybody waits.
     pub fn seen_from(&self, now: WallTime) -> Outcome<WallTime> {
         self.resolve(now, &TimeZone::system())
     }

@@ -1,11 +1,11 @@
-//! Answers of `probe`, as text.
+//! Answers of `probe stripe`, as text.
 
-use crate::show::timed::took;
-use stripewise_campaign::probe::{LayoutFound, StripeDocument};
+use super::document::{LayoutFound, StripeDocument};
+use crate::steps::surface::took;
 use stripewise_units::{ByteSize, format_bytes};
 
 /// What reads showed of an array.
-pub fn stripe(document: &StripeDocument) -> String {
+pub fn text(document: &StripeDocument) -> String {
     let made = format!(
         "{} reads in {}",
         document.reads,

@@ -1,66 +1,14 @@
-//! A verification on the terminal.
+//! A verification for people.
 
-use crate::show::document::print_text;
-use std::collections::BTreeMap;
-use stripewise_campaign::steps::verification::document::{
-    Mode, PhaseOutcome, VerifyDocument, VerifyVerdict,
-};
-use stripewise_campaign::verify::Class;
+use super::document::{Mode, PhaseOutcome, VerifyDocument, VerifyVerdict};
+use stripewise_report::{FAULTS_SHOWN_MAX, classes_text, faults_text};
 use stripewise_results::KindOutcome;
-use stripewise_results::faults::{FaultRecord, Verification};
 use stripewise_units::{format_bytes, format_count, format_duration, format_iops};
+use stripewise_verify::Class;
 
-/// Faults that are printed in full; the store has all of them.
-const SHOWN_MAX: usize = 20;
-
-/// Faults in full, the first of them.
-fn faults_text(faults: &[FaultRecord]) -> String {
-    let shown = faults.iter().take(SHOWN_MAX);
-    let mut text: String = shown
-        .map(|fault| format!("\n{}\n", fault.message))
-        .collect();
-    if let Some(more) = faults.len().checked_sub(SHOWN_MAX + 1) {
-        text.push_str(&format!(
-            "\n... and {} more: `--json` prints all of them\n",
-            more + 1
-        ));
-    }
-    text
-}
-
-/// What verification beside a run came to.
-pub fn beside_text(verification: &Verification) -> String {
-    let mut text = faults_text(&verification.faults);
-    if let Some(error) = verification.errors.first() {
-        text.push_str(&format!("\nNot all of it could be read again: {error}\n"));
-    }
-    let verified = format!(
-        "{} verified in {} operations",
-        format_bytes(verification.verified_bytes),
-        format_count(verification.operations)
-    );
-    let verdict = match (verification.faults.is_empty(), verification.read_at_end) {
-        (false, _) => format!(
-            "FAULTS: {}; {verified}",
-            classes_of(&verification.faults_by_class)
-        ),
-        (true, true) => format!("Verified: no fault in {verified}"),
-        (true, false) => {
-            format!("NOT FINISHED: no fault in {verified}; not all of it was read again at the end")
-        }
-    };
-    format!("{text}\n{verdict}\n")
-}
-
-fn classes_of(counts: &BTreeMap<String, u64>) -> String {
-    let classes = counts
-        .iter()
-        .map(|(class, count)| format!("{count} {class}"));
-    classes.collect::<Vec<_>>().join(", ")
-}
-
-/// Prints what a verification came to.
-pub fn print_verified(document: &VerifyDocument) {
+/// What a verification came to.
+#[must_use]
+pub fn verified_text(document: &VerifyDocument) -> String {
     let mut text = String::new();
     for phase in &document.phases {
         text.push_str(&line_of(phase));
@@ -100,18 +48,18 @@ pub fn print_verified(document: &VerifyDocument) {
     text.push_str(&faults_text(&document.faults));
     if !document.errors.first.is_empty() {
         let named = &document.errors.first;
-        let more = match named.len().saturating_sub(SHOWN_MAX) {
+        let more = match named.len().saturating_sub(FAULTS_SHOWN_MAX) {
             0 => String::new(),
             more => format!("; and {more} more places: `--json` prints them"),
         };
         text.push_str(&format!(
             "\n{} operations failed, which is not a fault of the data: {}{more}\n",
             format_count(document.errors.total),
-            named[..named.len().min(SHOWN_MAX)].join("; ")
+            named[..named.len().min(FAULTS_SHOWN_MAX)].join("; ")
         ));
     }
     text.push_str(&format!("\n{}\n", verdict(document)));
-    print_text(&text);
+    text
 }
 
 /// What a power cut left.
@@ -251,7 +199,7 @@ fn verdict(document: &VerifyDocument) -> String {
         }
         VerifyVerdict::Faults => format!(
             "FAULTS: {}; {verified}. Kept as {}.",
-            classes_of(&document.faults_by_class),
+            classes_text(&document.faults_by_class),
             document.id
         ),
         VerifyVerdict::Errors => format!(

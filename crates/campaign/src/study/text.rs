@@ -1,7 +1,7 @@
 //! A published study beside what was printed, for people.
 
+use super::document::{StudyDocument, StudyRow, StudyTable};
 use std::fmt::Write;
-use stripewise_campaign::study::{StudyDocument, StudyRow, StudyTable};
 use stripewise_report::wrapped;
 use stripewise_units::format_iops;
 
@@ -9,6 +9,7 @@ use stripewise_units::format_iops;
 const LEVELS_BESIDE: usize = 2;
 
 /// The tables, then what is not explained.
+#[must_use]
 pub fn study_text(document: &StudyDocument) -> String {
     let mut text = format!(
         "{} on {}: {}\n",

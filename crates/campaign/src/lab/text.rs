@@ -1,17 +1,16 @@
-//! Plans, what is kept of experiments, and what `lab clean` removes, for people.
+//! Plans, and what is kept of experiments, for people.
 
+use super::{Forecast, LabForecast, OneFactorForecast, PlansDocument};
+use crate::steps::experiment::kept::Kept;
+use crate::steps::layouts::kept::KeptLayouts;
 use std::fmt::Write;
-use stripewise_campaign::clean::Cleaned;
-use stripewise_campaign::lab::{Forecast, LabForecast, OneFactorForecast, PlansDocument};
-use stripewise_campaign::steps::experiment::kept::Kept;
-use stripewise_campaign::steps::layouts::kept::KeptLayouts;
-use stripewise_campaign::steps::layouts::real::clean::LeftLayout;
 use stripewise_lab::experiment::Ended;
 use stripewise_lab::layouts::PassesEnded;
 use stripewise_report::{HistoryRow, history_table, wrapped};
 use stripewise_units::{format_bytes, format_duration};
 
 /// What a plan would do.
+#[must_use]
 pub fn forecast_text(forecast: &Forecast) -> String {
     let mut text = match forecast {
         Forecast::OneFactor(forecast) => one_factor_text(forecast),
@@ -84,6 +83,7 @@ fn layouts_text(forecast: &LabForecast) -> String {
 }
 
 /// The experiments that are kept.
+#[must_use]
 pub fn plans_text(kept: &PlansDocument) -> String {
     if kept.experiments.is_empty() && kept.layouts.is_empty() {
         return "No experiment is kept yet; `stripewise align TARGET` or `stripewise lab run PLAN.toml` makes one.\n".to_owned();
@@ -151,63 +151,4 @@ fn row_of_layouts(kept: &KeptLayouts) -> HistoryRow {
         date: kept.started_at.get(..10).unwrap_or_default().to_owned(),
         ..HistoryRow::default()
     }
-}
-
-/// What was removed, or would be; `named`: experiments were.
-pub fn cleaned_text(cleaned: &Cleaned, named: bool) -> String {
-    let verb = match cleaned.done {
-        true => "Removed",
-        false => "Would remove",
-    };
-    let mut text = String::new();
-    for file in &cleaned.files {
-        text.push_str(&match (file.gone_before, &file.refused, cleaned.done) {
-            (true, _, true) => format!("{} is gone already; forgotten.\n", file.path),
-            (true, _, false) => format!("{} is gone already; would be forgotten.\n", file.path),
-            (false, Some(_), true) => format!("{} stays.\n", file.path),
-            (false, Some(_), false) => format!("{} would stay.\n", file.path),
-            (false, None, _) => format!(
-                "{verb} {} ({}).\n",
-                file.path,
-                format_bytes(file.size_bytes)
-            ),
-        });
-    }
-    for experiment in &cleaned.experiments {
-        text.push_str(&format!(
-            "{verb} experiment {} and its {} runs.\n",
-            experiment.id, experiment.runs
-        ));
-    }
-    for left in &cleaned.layouts {
-        text.push_str(&left_text(left, cleaned.done));
-    }
-    if cleaned.files.is_empty() && cleaned.layouts.is_empty() && !named {
-        text.push_str("No test file is kept.\n");
-    } else if !cleaned.done {
-        text.push_str("Nothing was removed; --yes does it.\n");
-    }
-    text
-}
-
-/// A layout that was left, and what becomes of it.
-fn left_text(left: &LeftLayout, done: bool) -> String {
-    let devices = left.devices.join(", ");
-    let place = match (&left.array, devices.as_str()) {
-        (_, "") => String::new(),
-        (Some(array), devices) => format!(" on {devices} ({array})"),
-        (None, devices) => format!(" on {devices}"),
-    };
-    let said = match (&left.refused, done) {
-        (Some(why), _) => format!("stays: {why}"),
-        (None, true) => "was taken down".to_owned(),
-        (None, false) => format!(
-            "would be taken down, with --yes --destroy {}",
-            left.destroy.join(",")
-        ),
-    };
-    format!(
-        "The layout {} of experiment {}{place} {said}.\n",
-        left.layout, left.experiment
-    )
 }

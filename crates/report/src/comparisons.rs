@@ -1,22 +1,22 @@
-//! Comparisons on stdout: as text, or as the one JSON document of `--json`.
+//! Several comparisons as text.
 
-use crate::show::context::Context;
-use crate::show::document::print_text;
-use stripewise_report::{
-    comparison_heading, comparison_overview, comparison_table, comparison_table_beside,
-    comparison_words,
+use crate::comparison::{
+    comparison_heading, comparison_table, comparison_table_beside, comparison_words,
 };
+use crate::overview::comparison_overview;
+use crate::words::Heading;
 use stripewise_results::ComparisonRecord;
 
 /// Several subjects side by side, then a table for each pair, and what is said of it. Two
 /// metrics of the same two sides stand side by side.
-pub fn print_comparisons(context: &Context, records: &[ComparisonRecord]) {
+#[must_use]
+pub fn comparisons_text(records: &[ComparisonRecord], heading: Heading<'_>) -> String {
     let mut text = comparison_overview(records);
     let mut index = 0;
     while let Some(record) = records.get(index) {
-        let heading = comparison_heading(record);
-        let (title, names) = heading.split_once('\n').unwrap_or((&heading, ""));
-        text.push_str(&context.style.heading(title));
+        let head = comparison_heading(record);
+        let (title, names) = head.split_once('\n').unwrap_or((&head, ""));
+        text.push_str(&heading(title));
         text.push('\n');
         text.push_str(names);
         text.push('\n');
@@ -35,7 +35,7 @@ pub fn print_comparisons(context: &Context, records: &[ComparisonRecord]) {
             text.push('\n');
         }
     }
-    print_text(&text);
+    text
 }
 
 /// The same sides by another metric, and nothing in the rows that needs room.

@@ -1,7 +1,8 @@
 //! Answers of `probe flash`, as text.
 
-use crate::show::timed::{cut_short, took};
-use stripewise_campaign::probe::{AlignmentAt, FlashDocument, PausesFound};
+use super::flash_document::{FlashDocument, PausesFound};
+use crate::steps::surface::{cut_short, took};
+use stripewise_surface::flash::AlignmentAt;
 use stripewise_units::{ByteSize, format_bytes, format_duration};
 
 /// What was found of flash.

@@ -1,0 +1,33 @@
+//! A check in one line.
+
+use super::Answer;
+use crate::exit::Exit;
+use stripewise_report::{comparison_line, requirement_text};
+
+/// For jobs that mail what they print: nothing, or one line with everything that is worse.
+#[must_use]
+pub fn line(answer: &Answer, exit: Exit) -> String {
+    if exit == Exit::Done {
+        return String::new();
+    }
+    let mut parts = Vec::new();
+    let worse = comparison_line(&answer.comparisons);
+    if !worse.is_empty() {
+        parts.push(format!("WORSE: {worse}"));
+    }
+    let missed = answer.requirements.iter().filter(|one| !one.met);
+    parts.extend(missed.map(|one| one_line(&requirement_text(one))));
+    if parts.is_empty() {
+        // Another finding: of what the sentences say the last is the verdict.
+        parts.extend(answer.said.last().map(|text| one_line(text)));
+    }
+    let kept = answer
+        .records
+        .first()
+        .map_or("", |run| run.series.as_deref().unwrap_or(&run.id));
+    format!("{} [{kept}]\n", parts.join("; "))
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

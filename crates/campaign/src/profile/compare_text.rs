@@ -1,0 +1,73 @@
+//! Two profiles held against each other, for a terminal.
+
+use super::compare::{ProfileComparison, SideFound, SpotCompared};
+use crate::steps::surface::mib;
+use stripewise_surface::profile::{ChangePercent, SpotChange};
+use stripewise_units::{format_bytes, format_duration};
+
+/// A line for each of both, for each change, and for each spot.
+pub fn text(compared: &ProfileComparison) -> String {
+    let side = |side: &SideFound| {
+        format!(
+            "{} {} of {} ({})",
+            side.id,
+            side.model.as_ref().unwrap_or(&side.target),
+            side.measured_at.get(..10).unwrap_or_default(),
+            format_bytes(side.size_bytes)
+        )
+    };
+    let mut text = format!("A  {}\nB  {}\n", side(&compared.a), side(&compared.b));
+    let change = |change: &Option<ChangePercent>| match change {
+        None => "too little in common".to_owned(),
+        Some(change) => {
+            let [low, high] = change.interval;
+            let found = match change.is_found() {
+                true => "",
+                false => ": no difference is shown",
+            };
+            format!("{:+.1} % ({low:+.1} to {high:+.1}){found}", change.percent)
+        }
+    };
+    text.push_str(&format!(
+        "  transfer rate  {} over {} places\n  access time    {}\n",
+        change(&compared.rate),
+        compared.places,
+        change(&compared.access)
+    ));
+    for place in &compared.changed_places {
+        text.push_str(&format!(
+            "  at {}: {} became {}\n",
+            format_bytes(place.offset_bytes),
+            mib(place.before_bytes_per_s),
+            mib(place.after_bytes_per_s)
+        ));
+    }
+    for spot in &compared.spots {
+        text.push_str(&format!("  {}\n", spot_change(spot)));
+    }
+    text
+}
+
+fn spot_change(spot: &SpotCompared) -> String {
+    let what = match spot.change {
+        SpotChange::New => "is new",
+        SpotChange::Gone => "is gone",
+        SpotChange::NowUnreadable => "cannot be read any more",
+        SpotChange::ReadableAgain => "can be read again",
+        SpotChange::Slower => "became slower",
+        SpotChange::Faster => "became faster",
+        SpotChange::Same => "is as it was",
+    };
+    let took = |ns: Option<u64>| match ns {
+        None => "no spot".to_owned(),
+        Some(0) => "unreadable".to_owned(),
+        Some(ns) => format_duration(ns),
+    };
+    format!(
+        "the spot of {} at byte {} {what} ({}, then {})",
+        format_bytes(spot.length_bytes),
+        spot.offset_bytes,
+        took(spot.before_ns),
+        took(spot.after_ns)
+    )
+}

@@ -1,0 +1,319 @@
+//! Plans and reports of `partition` and `format` as people read them.
+
+use std::path::Path;
+use stripewise_disk_inspect::storage::Use;
+use stripewise_disk_inspect::verdict::{CheckOutcome, Judgement, LayoutVerdict};
+use stripewise_disk_provision::{
+    DeviceFacts, FormatPlan, FormatReport, Present, PresentPartition, TablePlan, TableReport,
+};
+use stripewise_report::{Heading, wrapped};
+use stripewise_units::{ByteSize, NameText, format_bytes, format_count};
+
+/// Width of the words in front of each line.
+const INDENT: &str = "              ";
+
+/// A line, or several, with a word in front.
+fn line(word: &str, text: &str) -> String {
+    // Wrapped behind a blank of that width, which the word then takes the place of.
+    let lines = wrapped(&format!("{INDENT}{text}"), INDENT);
+    let front = format!("  {word:<12}");
+    match lines.strip_prefix(INDENT) {
+        Some(rest) if front.len() == INDENT.len() => format!("{front}{rest}"),
+        _ => format!("  {word} {}", lines.trim_start()),
+    }
+}
+
+/// A number of bytes, exactly and for reading.
+fn exact(bytes: u64) -> String {
+    format!("{} bytes ({})", format_count(bytes), format_bytes(bytes))
+}
+
+/// What would be done; what is done at once is judged once, by what was read back.
+#[must_use]
+pub fn table_plan(plan: &TablePlan, save: &Path, at_once: bool, heading: Heading<'_>) -> String {
+    let mut text = head("Plan for", &plan.device, heading);
+    text.push_str(&present(
+        &plan.present,
+        &plan.uses,
+        plan.in_the_way.as_deref(),
+        plan.unseen.as_deref(),
+    ));
+    match (&plan.layout, &plan.restored_from) {
+        (Some(layout), _) => {
+            let sector = u64::from(plan.device.logical_sector_bytes);
+            text.push_str(&line(
+                "would be",
+                &format!("{} with one partition:", layout.table.name()),
+            ));
+            text.push_str(&line(
+                "offset",
+                &format!(
+                    "{}, sector {}",
+                    exact(layout.start_bytes),
+                    format_count(layout.start_bytes / sector)
+                ),
+            ));
+            text.push_str(&line("size", &exact(layout.size_bytes)));
+        }
+        (None, from) => {
+            let name = from.as_ref().map_or("", |from| from.name.as_str());
+            text.push_str(&line(
+                "would be",
+                &format!("the table that was saved from {name}:"),
+            ));
+            if plan.partitions.is_empty() {
+                text.push_str(&line("", "no partitions"));
+            }
+            for one in &plan.partitions {
+                text.push_str(&line("", &partition(one)));
+            }
+        }
+    }
+    if let Some(judgement) = plan.judgement.as_ref().filter(|_| !at_once) {
+        text.push_str(&verdict(judgement));
+    }
+    for note in &plan.notes {
+        text.push_str(&line("note", note));
+    }
+    text.push_str(&line(
+        "first",
+        &format!("what is written over is saved to {}", save.as_text()),
+    ));
+    for (index, write) in plan.writes.iter().enumerate() {
+        let word = if index == 0 { "then" } else { "" };
+        text.push_str(&line(
+            word,
+            &format!(
+                "{} at byte {}, {}",
+                write.what,
+                format_count(write.offset_bytes),
+                format_bytes(write.length_bytes)
+            ),
+        ));
+    }
+    text
+}
+
+/// What became of it, as it was read back.
+#[must_use]
+pub fn table_report(plan: &TablePlan, report: &TableReport) -> String {
+    let mut text = String::new();
+    match plan.layout {
+        Some(layout) => text.push_str(&format!(
+            "New {} on {}, read back after writing; {}.\n",
+            layout.table.name(),
+            report.device.path.as_text(),
+            report.shown
+        )),
+        None => text.push_str(&format!(
+            "Brought the saved table back to {} and read it back; {}.\n",
+            report.device.path.as_text(),
+            report.shown
+        )),
+    }
+    for one in &report.partitions {
+        text.push_str(&line(
+            &one.name,
+            &format!(
+                "offset {}, size {}",
+                exact(one.start_bytes),
+                exact(one.size_bytes)
+            ),
+        ));
+    }
+    if let Some(judgement) = &report.judgement {
+        text.push_str(&verdict(judgement));
+    }
+    let Some(saved) = report.saved.as_ref().map(|path| path.as_text()) else {
+        return text;
+    };
+    text.push_str(&line("old table", &format!("saved to {saved}")));
+    // A path may be longer than a line; the command is for copying.
+    text.push_str(&format!(
+        "To go back: stripewise partition {} --restore {saved} --yes --destroy {}\n",
+        report.device.path.as_text(),
+        report.device.name
+    ));
+    text
+}
+
+/// The same for a file system.
+#[must_use]
+pub fn format_plan(plan: &FormatPlan, at_once: bool, heading: Heading<'_>) -> String {
+    let mut text = head("Plan for", &plan.device, heading);
+    text.push_str(&present(
+        &plan.present,
+        &plan.uses,
+        plan.in_the_way.as_deref(),
+        plan.unseen.as_deref(),
+    ));
+    text.push_str(&line("would be", &file_system(plan)));
+    text.push_str(&line(
+        "offset",
+        &format!("{} on {}", exact(plan.offset_bytes), plan.offset_disk),
+    ));
+    if !at_once {
+        text.push_str(&verdict(&plan.judgement));
+    }
+    for note in &plan.notes {
+        text.push_str(&line("note", note));
+    }
+    text.push_str(&line("command", &plan.command_line()));
+    text
+}
+
+/// The same for a file system.
+#[must_use]
+pub fn format_report(report: &FormatReport) -> String {
+    let unit = report
+        .allocation_unit_bytes
+        .map_or_else(|| "unknown".to_owned(), exact);
+    let mut text = format!(
+        "Made {} on {} and read its superblock back.\n",
+        report.file_system.name(),
+        report.device.path.as_text()
+    );
+    text.push_str(&line("unit", &unit));
+    if let (Some(stripe), Some(width)) = (report.stripe_unit_bytes, report.stripe_width_bytes) {
+        text.push_str(&line(
+            "stripe",
+            &format!(
+                "unit {}, width {}",
+                format_bytes(stripe),
+                format_bytes(width)
+            ),
+        ));
+    }
+    text.push_str(&line(
+        "offset",
+        &format!("{} on {}", exact(report.offset_bytes), report.offset_disk),
+    ));
+    if let Some(uuid) = &report.uuid {
+        text.push_str(&line("uuid", uuid));
+    }
+    text.push_str(&verdict(&report.judgement));
+    text
+}
+
+fn head(words: &str, device: &DeviceFacts, heading: Heading<'_>) -> String {
+    let mut facts = vec![format!("{words} {}", device.path.as_text())];
+    facts.extend(device.model.clone());
+    facts.extend(
+        device
+            .serial
+            .as_ref()
+            .map(|serial| format!("serial {serial}")),
+    );
+    facts.push(exact(device.size_bytes));
+    facts.push(format!(
+        "sectors {}/{}",
+        device.logical_sector_bytes, device.physical_sector_bytes
+    ));
+    let text = wrapped(&facts.join(", "), INDENT);
+    format!("{}\n", heading(text.trim_end()))
+}
+
+/// What is there now, and who uses it.
+fn present(
+    present: &Present,
+    uses: &[Use],
+    in_the_way: Option<&str>,
+    unseen: Option<&str>,
+) -> String {
+    let mut text = String::new();
+    if present.is_empty() {
+        text.push_str(&line(
+            "now",
+            "nothing that is known: no table, no file system",
+        ));
+    }
+    if let Some(table) = &present.table {
+        let id = present.table_id.as_ref().map(|id| format!(", id {id}"));
+        text.push_str(&line(
+            "now",
+            &format!("partition table {table}{}", id.unwrap_or_default()),
+        ));
+    }
+    for one in &present.partitions {
+        text.push_str(&line("lost", &partition(one)));
+    }
+    for what in &present.holds {
+        text.push_str(&line("lost", &format!("{what} on the whole of it")));
+    }
+    for problem in &present.problems {
+        text.push_str(&line("odd", problem));
+    }
+    for one in uses {
+        text.push_str(&line("in use", &one.to_string()));
+    }
+    if let Some(reason) = in_the_way {
+        text.push_str(&line("in the way", reason));
+    }
+    if let Some(reason) = unseen {
+        text.push_str(&line("unseen", reason));
+    }
+    text
+}
+
+fn partition(one: &PresentPartition) -> String {
+    let holds = one.holds.as_ref().map(|what| format!(", {what}"));
+    format!(
+        "partition {} ({}) at byte {}, {}{}",
+        one.number,
+        one.type_name,
+        format_count(one.start_bytes),
+        format_bytes(one.size_bytes),
+        holds.unwrap_or_default()
+    )
+}
+
+fn file_system(plan: &FormatPlan) -> String {
+    let stripe = plan.stripe.map(|stripe| {
+        format!(
+            ", told of stripe units of {} on {} data disks",
+            format_bytes(stripe.unit_bytes),
+            stripe.data_disks
+        )
+    });
+    format!(
+        "{} with an allocation unit of {}{}",
+        plan.file_system.name(),
+        exact(plan.allocation_unit_bytes),
+        stripe.unwrap_or_default()
+    )
+}
+
+/// The verdict, what it rests on, and what it costs.
+fn verdict(judgement: &Judgement) -> String {
+    let words = match judgement.verdict {
+        LayoutVerdict::SectorSplit => "sector-split: starts inside a physical sector".to_owned(),
+        LayoutVerdict::SplitsAbove(above) => {
+            format!(
+                "splits above {}: larger operations cross stripe units",
+                ByteSize(above)
+            )
+        }
+        LayoutVerdict::Aligned => "aligned".to_owned(),
+        LayoutVerdict::NotStriped => "not striped".to_owned(),
+        LayoutVerdict::Suspect(suits) => format!(
+            "suspect: what lies below is not known, and only units up to {} suit this offset",
+            ByteSize(suits)
+        ),
+        LayoutVerdict::UnknownStripeUnit(Some(suits)) => {
+            format!("unknown stripe unit: any up to {} suits", ByteSize(suits))
+        }
+        LayoutVerdict::UnknownStripeUnit(None) => "unknown stripe unit".to_owned(),
+    };
+    let mut text = line("verdict", &words);
+    for check in &judgement.checks {
+        let mark = match check.result {
+            CheckOutcome::Finding | CheckOutcome::Warning => "! ",
+            CheckOutcome::Good | CheckOutcome::Information => "",
+        };
+        text.push_str(&line("", &format!("{mark}{}", check.text)));
+    }
+    for cost in &judgement.costs {
+        text.push_str(&line("", &cost.words()));
+    }
+    text
+}

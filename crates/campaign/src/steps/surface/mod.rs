@@ -1,0 +1,240 @@
+//! Profiles of surfaces and fills, as the store keeps them: their documents, and what those
+//! say as text, as a table, as a picture and as a page. Made by `profile`, shown again by
+//! `history` and `report`.
+
+mod document;
+mod fill;
+mod fill_document;
+mod profile;
+mod shared;
+mod tables;
+
+use super::measured::{FILL, PROFILE};
+use super::pages::{PictureLook, Rendered, ReportFormat};
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+pub use document::{ExtentFound, ProfileDocument, SpotFound};
+pub use fill_document::{FillDocument, RestFound};
+use serde::Serialize;
+pub use shared::{cut_short, mib, took};
+use stripewise_report::{
+    About, SURFACE_SIZE, SurfacePicture, SurfaceTable, letters_without_font, plain_json, png,
+    surface_markdown, surface_page, surface_svg,
+};
+
+/// What the picture of a surface is called.
+const PICTURE: &str = "surface";
+
+/// A profile or a fill.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum MeasuredSurface {
+    /// Rate and access time over the surface.
+    Profile(Box<ProfileDocument>),
+    /// The rate of writing over what was written.
+    Fill(Box<FillDocument>),
+}
+
+impl MeasuredSurface {
+    /// The document that the store keeps under this kind; `None` for other kinds.
+    ///
+    /// # Errors
+    /// Where it cannot be read.
+    pub fn of_kept(kind: &str, json: &str) -> Outcome<Option<MeasuredSurface>> {
+        let read = match kind {
+            PROFILE => serde_json::from_str(json).map(MeasuredSurface::Profile),
+            FILL => serde_json::from_str(json).map(MeasuredSurface::Fill),
+            _ => return Ok(None),
+        };
+        let read = read.map_err(|error| Failure::of(Exit::Store, error));
+        read.map(Some)
+    }
+
+    /// For a terminal.
+    #[must_use]
+    pub fn text(&self) -> String {
+        match self {
+            MeasuredSurface::Profile(document) => profile::text(document),
+            MeasuredSurface::Fill(document) => fill::text(document),
+        }
+    }
+
+    /// The result in a sentence.
+    fn answer(&self) -> String {
+        match self {
+            MeasuredSurface::Profile(document) => profile::sentence(document),
+            MeasuredSurface::Fill(document) => fill::sentence(document),
+        }
+    }
+
+    /// A row for each place or step.
+    fn csv(&self) -> String {
+        match self {
+            MeasuredSurface::Profile(document) => profile::csv(document),
+            MeasuredSurface::Fill(document) => fill::csv(document),
+        }
+    }
+
+    fn picture(&self) -> SurfacePicture {
+        match self {
+            MeasuredSurface::Profile(document) => profile::picture(document),
+            MeasuredSurface::Fill(document) => fill::picture(document),
+        }
+    }
+
+    fn tables(&self) -> Vec<SurfaceTable> {
+        match self {
+            MeasuredSurface::Profile(document) => tables::tables(document),
+            MeasuredSurface::Fill(document) => fill::tables(document),
+        }
+    }
+
+    /// The picture with the title and the source that are wanted.
+    fn titled(&self, wanted: &PictureLook) -> SurfacePicture {
+        let mut picture = self.picture();
+        if let Some(title) = &wanted.title {
+            picture.title.clone_from(title);
+        }
+        if let Some(source) = &wanted.source {
+            picture.foot = format!("Source: {source} \u{b7} {}", picture.foot);
+        }
+        picture
+    }
+
+    /// In one of the forms of a report.
+    ///
+    /// # Errors
+    /// Where a picture cannot be drawn, or there is none of that name.
+    pub fn rendered(&self, format: ReportFormat, wanted: &PictureLook) -> Outcome<Rendered> {
+        let picture = self.titled(wanted);
+        let mut boxes = String::new();
+        let bytes = match format {
+            ReportFormat::Html => {
+                surface_page(&picture, &self.answer(), &self.tables()).into_bytes()
+            }
+            ReportFormat::Md => {
+                surface_markdown(&picture, &self.answer(), &self.tables()).into_bytes()
+            }
+            ReportFormat::Csv => self.csv().into_bytes(),
+            ReportFormat::Json => self.json()?.into_bytes(),
+            ReportFormat::Svg => drawn(&picture, wanted)?.into_bytes(),
+            ReportFormat::Png => {
+                let svg = drawn(&picture, wanted)?;
+                boxes = letters_without_font(&svg);
+                pixels(&svg, &picture.title, wanted)?
+            }
+        };
+        Ok(Rendered {
+            bytes,
+            pictures: Vec::new(),
+            boxes,
+        })
+    }
+
+    fn json(&self) -> Outcome<String> {
+        let text = serde_json::to_string_pretty(self);
+        let text = text.map_err(|error| Failure::of(Exit::Target, error))?;
+        Ok(plain_json(&format!("{text}\n")))
+    }
+}
+
+/// The picture, if it is the one that is wanted: there is no other.
+fn drawn(picture: &SurfacePicture, wanted: &PictureLook) -> Outcome<String> {
+    match wanted.picture.as_deref() {
+        None | Some("all" | PICTURE) => Ok(surface_svg(picture, wanted.look.theme)),
+        Some(name) => Err(Failure::usage(
+            format!("there is no chart `{name}`"),
+            format!("a profile or fill has one picture, `{PICTURE}`: leave --chart out"),
+        )),
+    }
+}
+
+/// As large as fits into the size that is wanted.
+fn pixels(svg: &str, title: &str, wanted: &PictureLook) -> Outcome<Vec<u8>> {
+    let [width, height] = SURFACE_SIZE;
+    let [across, down] = wanted.look.size.map(|pixels| pixels as f32);
+    let scale = (across / width).min(down / height);
+    let mut about = About::default().titled(title);
+    if let Some(source) = &wanted.source {
+        about = about.sourced(source);
+    }
+    png(svg, scale, &about).map_err(|error| {
+        let hint = "ask for svg, which needs no pixels";
+        Failure::new(Exit::Target, error.to_string(), hint)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stripewise_report::Look;
+
+    /// Two places of a disk, as they are kept.
+    fn kept() -> MeasuredSurface {
+        let json = r#"{"schema_version": 1, "id": "20261122-1", "host": "box", "full": false,
+            "target": {"kind": "device", "name": "/dev/sdb", "size_bytes": 1000204886016,
+                "logical_sector_bytes": 512, "physical_sector_bytes": 4096},
+            "measured_at": "2026-11-22T10:00:00Z", "seed": 1, "duration_ns": 1000000000,
+            "bytes_read": 16777216, "position_matters": true, "zones": [], "boundaries": [],
+            "rate_min_bytes_per_s": 104857600.0, "rate_median_bytes_per_s": 125829120.0,
+            "rate_max_bytes_per_s": 146800640.0, "spots": [],
+            "rates": [{"offset_bytes": 0, "length_bytes": 8388608, "bytes_per_s": 146800640.0},
+                {"offset_bytes": 500102443008, "length_bytes": 8388608, "bytes_per_s": 104857600.0}],
+            "accesses": [{"from_bytes": 0, "offset_bytes": 4096, "latency_ns": 12000000}]}"#;
+        let read = MeasuredSurface::of_kept(PROFILE, json);
+        read.expect("a profile").expect("a profile is a surface")
+    }
+
+    fn text(format: ReportFormat, wanted: &PictureLook) -> String {
+        let rendered = kept().rendered(format, wanted).expect("it is drawn");
+        String::from_utf8(rendered.bytes).expect("text")
+    }
+
+    #[test]
+    fn a_kept_profile_has_all_forms_of_a_report() {
+        let usual = PictureLook::default();
+        let csv = text(ReportFormat::Csv, &usual);
+        assert!(
+            csv.contains("rate,500102443008,8388608,104857600,\n"),
+            "{csv}"
+        );
+        for format in [ReportFormat::Html, ReportFormat::Md, ReportFormat::Svg] {
+            let text = text(format, &usual);
+            assert!(text.contains("140.0 MiB/s"), "{format:?}: {text}");
+        }
+        let json: serde_json::Value =
+            serde_json::from_str(&text(ReportFormat::Json, &usual)).expect("JSON");
+        assert_eq!(json["accesses"][0]["latency_ns"], 12_000_000);
+        assert_eq!(
+            MeasuredSurface::of_kept("verify", "{}").expect("no error"),
+            None
+        );
+    }
+
+    #[test]
+    fn a_picture_has_the_title_the_source_and_the_size_that_are_wanted() {
+        let wanted = PictureLook {
+            look: Look {
+                size: [600, 600],
+                ..Look::default()
+            },
+            title: Some("The old disk".to_owned()),
+            source: Some("the lab".to_owned()),
+            ..PictureLook::default()
+        };
+        let svg = text(ReportFormat::Svg, &wanted);
+        assert!(svg.contains("The old disk") && svg.contains("Source: the lab"));
+        let png = kept().rendered(ReportFormat::Png, &wanted).expect("pixels");
+        // Width and height stand behind the signature and the name of the first chunk.
+        assert_eq!(png.bytes[16..24], [0, 0, 2, 88, 0, 0, 1, 82]);
+        let other = PictureLook {
+            picture: Some("ladder".to_owned()),
+            ..wanted
+        };
+        let refused = kept().rendered(ReportFormat::Svg, &other);
+        assert_eq!(
+            refused.map(|_| ()).expect_err("no such picture").exit,
+            Exit::Usage
+        );
+    }
+}

@@ -1,0 +1,96 @@
+//! What texts and pictures of profiles, fills and probes share.
+
+use stripewise_report::SurfaceTable;
+use stripewise_results::{TargetFacts, Warning};
+use stripewise_units::{format_bytes, format_duration};
+
+pub const MIB: f64 = 1_048_576.0;
+
+/// A rate in MiB a second.
+pub fn mib(rate: f64) -> String {
+    format!("{:.1} MiB/s", rate / MIB)
+}
+
+pub fn ms(ns: f64) -> String {
+    format!("{:.2} ms", ns / 1e6)
+}
+
+/// Model, or the target's name.
+pub fn title_of(target: &TargetFacts) -> String {
+    let device = target.device.as_ref();
+    let model = device.and_then(|device| device.model.clone());
+    model.unwrap_or_else(|| target.name.clone())
+}
+
+/// Size, firmware, device, name and day.
+pub fn subtitle(target: &TargetFacts, measured_at: &str) -> String {
+    let device = target.device.as_ref();
+    let firmware = device.and_then(|device| device.firmware.clone());
+    let words = [
+        Some(format_bytes(target.size_bytes)),
+        firmware.map(|firmware| format!("firmware {firmware}")),
+        device.map(|device| device.name.clone()),
+        Some(target.name.clone()),
+        Some(measured_at.get(..10).unwrap_or_default().to_owned()),
+    ];
+    let words: Vec<String> = words.into_iter().flatten().collect();
+    words.join(" \u{b7} ")
+}
+
+/// How long something took: virtual time of a simulated target is named as such.
+pub fn took(target: &str, duration_ns: u64) -> String {
+    let virtual_time = match target.starts_with("sim:") {
+        true => " of virtual time",
+        false => "",
+    };
+    format!("{}{virtual_time}", format_duration(duration_ns))
+}
+
+/// A line where a measurement did not come to its end; nothing where it did.
+pub fn cut_short(why: Option<&String>) -> String {
+    why.map_or(String::new(), |why| {
+        format!("Cut short: {why}. This is what was measured until then.\n")
+    })
+}
+
+/// The foot of a picture: by what it was made, where, and under which id it is kept.
+pub fn foot(host: &str, id: &str) -> String {
+    let version = env!("CARGO_PKG_VERSION");
+    format!("Stripewise {version}, host {host}, {id}")
+}
+
+/// What kept some of it from the medium, as a table of a page.
+pub fn warnings(warnings: &[Warning]) -> SurfaceTable {
+    let row = |warning: &Warning| vec![warning.code.clone(), warning.message.clone()];
+    SurfaceTable {
+        title: "Warnings".to_owned(),
+        head: Vec::new(),
+        rows: warnings.iter().map(row).collect(),
+    }
+}
+
+/// The same as a line among what was found, so that no picture goes round without it.
+pub fn warned(warnings: &[Warning]) -> Option<(String, String)> {
+    let codes: Vec<&str> = warnings.iter().map(|one| one.code.as_str()).collect();
+    (!codes.is_empty()).then(|| ("warnings".to_owned(), codes.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_measurement_that_was_cut_short_says_so() {
+        assert_eq!(cut_short(None), "");
+        assert_eq!(
+            cut_short(Some(&"interrupted".to_owned())),
+            "Cut short: interrupted. This is what was measured until then.\n"
+        );
+    }
+
+    #[test]
+    fn virtual_time_is_named() {
+        assert_eq!(took("/dev/sda", 2_000_000_000), "2 s");
+        assert_eq!(took("sim:disk-7k2", 2_000_000_000), "2 s of virtual time");
+    }
+}

@@ -1,0 +1,58 @@
+//! Faults of data, and what verification beside a run came to.
+
+use std::collections::BTreeMap;
+use stripewise_results::faults::{FaultRecord, Verification};
+use stripewise_units::{format_bytes, format_count};
+
+/// Faults that are printed in full; the store has all of them.
+pub const FAULTS_SHOWN_MAX: usize = 20;
+
+/// Faults in full, the first of them.
+#[must_use]
+pub fn faults_text(faults: &[FaultRecord]) -> String {
+    let shown = faults.iter().take(FAULTS_SHOWN_MAX);
+    let mut text: String = shown
+        .map(|fault| format!("\n{}\n", fault.message))
+        .collect();
+    if let Some(more) = faults.len().checked_sub(FAULTS_SHOWN_MAX + 1) {
+        text.push_str(&format!(
+            "\n... and {} more: `--json` prints all of them\n",
+            more + 1
+        ));
+    }
+    text
+}
+
+/// What verification beside a run came to.
+#[must_use]
+pub fn verification_text(verification: &Verification) -> String {
+    let mut text = faults_text(&verification.faults);
+    if let Some(error) = verification.errors.first() {
+        text.push_str(&format!("\nNot all of it could be read again: {error}\n"));
+    }
+    let verified = format!(
+        "{} verified in {} operations",
+        format_bytes(verification.verified_bytes),
+        format_count(verification.operations)
+    );
+    let verdict = match (verification.faults.is_empty(), verification.read_at_end) {
+        (false, _) => format!(
+            "FAULTS: {}; {verified}",
+            classes_text(&verification.faults_by_class)
+        ),
+        (true, true) => format!("Verified: no fault in {verified}"),
+        (true, false) => {
+            format!("NOT FINISHED: no fault in {verified}; not all of it was read again at the end")
+        }
+    };
+    format!("{text}\n{verdict}\n")
+}
+
+/// How many faults of each class.
+#[must_use]
+pub fn classes_text(counts: &BTreeMap<String, u64>) -> String {
+    let classes = counts
+        .iter()
+        .map(|(class, count)| format!("{count} {class}"));
+    classes.collect::<Vec<_>>().join(", ")
+}
