@@ -33,6 +33,7 @@ pub(crate) fn failure_number(error: &io::Error) -> i32 {
 }
 
 /// `flags`: see [`Manner`](crate::Manner).
+#[inline]
 pub(crate) fn read_at(
     file: &File,
     buffer: &mut [u8],
@@ -51,6 +52,7 @@ pub(crate) fn read_at(
 }
 
 /// `flags`: see [`Manner`](crate::Manner).
+#[inline]
 pub(crate) fn write_at(
     file: &File,
     buffer: &mut [u8],
