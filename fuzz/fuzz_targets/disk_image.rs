@@ -2,7 +2,7 @@
 //! verdicts, and what is printed for scripts that parse diskpar and DiskExt.
 #![no_main]
 
-#[path = "../../crates/cli/src/show/disks_like.rs"]
+#[path = "../../crates/campaign/src/disks/like.rs"]
 mod disks_like;
 
 #[path = "../../crates/disk-inspect/tests/it/anything.rs"]
