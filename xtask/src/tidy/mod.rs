@@ -8,6 +8,7 @@ mod arrows;
 mod bans;
 mod circles;
 mod config;
+mod doctests;
 mod layout;
 mod lengths;
 mod links;
@@ -52,6 +53,7 @@ pub fn run(root: &Path) -> Result<()> {
     findings.extend(unsafety::check(&sources, &config));
     findings.extend(layout::check(&sources));
     findings.extend(use_cases::check(&sources));
+    findings.extend(doctests::check(&sources));
     findings.extend(links::check(root, &sources));
     let lengths = lengths::measure(&sources, &config);
     findings.extend(lengths.findings);
