@@ -4,7 +4,7 @@ use super::answers::answers;
 use super::arrays::{DISKS, FLASH, array, faster};
 use super::layouts::layouts;
 use super::parallel::trials;
-use super::patterns::{patterns, surfaces};
+use super::patterns::{fills, patterns, surfaces};
 use super::simulated::measure;
 use super::size::{Size, seed_of};
 use super::table::{Bound, Table};
@@ -25,7 +25,7 @@ pub const EFFECTS_PERCENT: [f64; 5] = [0.0, 1.0, 2.0, 5.0, 12.5];
 pub type Study = fn(u64, Size, &mut Table) -> Result<()>;
 
 /// All studies, by the letters of the claims that they check.
-pub const STUDIES: [(&str, Study); 10] = [
+pub const STUDIES: [(&str, Study); 11] = [
     ("a", coverage_of_all),
     ("b", table_of_2007),
     ("b", aligned),
@@ -36,6 +36,7 @@ pub const STUDIES: [(&str, Study); 10] = [
     ("f", layouts),
     ("g", patterns),
     ("g", surfaces),
+    ("g", fills),
 ];
 
 fn coverage_of_all(seed: u64, size: Size, table: &mut Table) -> Result<()> {

@@ -5,7 +5,7 @@
 use super::answers::at_a_soft_knee;
 use super::arrays::{DISKS, FLASH, array, faster};
 use super::layouts::experiments;
-use super::patterns::{Family, Off, Verdict, profiles, verdicts};
+use super::patterns::{Family, Off, Verdict, filled, profiles, verdicts};
 use super::simulated::measure;
 use super::studies::{aligned_trials, coverage_trials, drift_trials, ground};
 use super::trial::Trial;
@@ -119,4 +119,10 @@ fn zones_seeks_and_rotation_of_disks_are_within_their_bounds() {
     let within =
         |off: &Off| off.zones_percent < 2.0 && off.seek_percent < 5.0 && off.rotation_percent < 0.1;
     assert!(all.iter().all(within), "{all:?}");
+}
+
+#[test]
+fn fast_parts_of_drives_and_what_comes_back_lie_in_their_intervals() {
+    let all = filled(SEED, 4).expect("drives");
+    assert!(all.iter().all(|held| held.fast && held.back), "{all:?}");
 }

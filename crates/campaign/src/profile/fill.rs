@@ -1,5 +1,6 @@
 //! `profile --fill`: writes a target full, and says where the rate changes.
 
+use super::sensor::Sensor;
 use crate::context::{Context, keep_document};
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
@@ -13,7 +14,7 @@ use crate::steps::targets::{
     OpenTarget, TargetRequirements, intent, judge, open_target, prepare_hearing, target_failure,
 };
 use std::cell::Cell;
-use stripewise_disk_inspect::{Inspect, System};
+use stripewise_disk_inspect::System;
 use stripewise_results::TargetFacts;
 use stripewise_store::Store;
 use stripewise_surface::fill::{
@@ -32,9 +33,6 @@ const SIZE_BYTES_MIN: u64 = 64 << 20;
 
 const PIECE_BYTES: u32 = 512 << 10;
 const OUTSTANDING: u32 = 32;
-
-/// A sensor is asked no more often than this.
-const TEMPERATURE_EVERY_NS: u64 = 500_000_000;
 
 /// What is asked for.
 #[derive(Clone, Debug)]
@@ -122,12 +120,12 @@ fn begin(
         return Err(too_small(&wish.target, bytes));
     }
     let mut marks: Vec<Mark> = Vec::new();
-    let mut sensor = Sensor::of_path(context, &wish.target);
+    let mut sensor = Sensor::of_path(System::live(), &wish.target);
     let prepared = prepare_hearing(context, store, &name, &intent, &mut |now_ns, bytes| {
         marks.push(Mark {
             now_ns,
             bytes,
-            temperature: sensor.read(),
+            temperature: sensor.read(context.now_ns()),
         });
     });
     let target = match prepared {
@@ -266,7 +264,7 @@ fn fill_open(
         time_ns_max: wish.time_ns_max.unwrap_or(u64::MAX),
     };
     let device = facts.device.as_ref().map(|device| device.name.clone());
-    let mut sensor = Sensor::new(context, device.filter(|_| !asked.is_simulated()));
+    let mut sensor = Sensor::new(System::live(), device.filter(|_| !asked.is_simulated()));
     let first = match written {
         Some(written) => written,
         None => {
@@ -276,7 +274,7 @@ fn fill_open(
                 wish.target
             ));
             with_progress(context, &mut asked, planned_bytes, "Writing", |device| {
-                write(device, &plan, &mut || sensor.read())
+                write(device, &plan, &mut || sensor.read(context.now_ns()))
             })
         }
     };
@@ -313,7 +311,7 @@ fn rest_and_write(
     asked: &mut Asked<'_>,
     wish: &FillWish,
     (plan, rest_ns): (&FillPlan, u64),
-    (curve, sensor): (&Curve, &mut Sensor<'_>),
+    (curve, sensor): (&Curve, &mut Sensor),
 ) -> (RestFound, Option<Halt>) {
     let nothing = RestFound {
         rest_ns,
@@ -337,9 +335,13 @@ fn rest_and_write(
         asked,
         fast.end.at_bytes,
         "Writing again",
-        |device| write_after_rest(device, &plan, rest_ns, curve, &mut || sensor.read()),
+        |device| {
+            write_after_rest(device, &plan, rest_ns, curve, &mut || {
+                sensor.read(context.now_ns())
+            })
+        },
     );
-    let back: Option<Back> = came_back(&again.steps, curve, wish.seed);
+    let back: Option<Back> = came_back(&again.steps, curve, rest_ns, wish.seed);
     let rest = RestFound {
         rest_ns,
         back,
@@ -400,50 +402,10 @@ fn document(
         changes: filled.curve.changes,
         buffer_bytes: buffer.map(|end| end.at_bytes),
         fast_bytes: fast.map(|fast| fast.end.at_bytes),
-        fast_bytes_interval: fast.map(|fast| fast.end.interval_bytes),
+        fast_bytes_interval: fast.map(|fast| fast.interval_bytes()),
         temperature_millicelsius_max: temperatures.max(),
         rest: filled.rest,
         steps: filled.first.steps,
-    }
-}
-
-/// A device's temperature, asked now and then.
-struct Sensor<'a> {
-    context: &'a Context,
-    device: Option<String>,
-    asked_ns: Option<u64>,
-    known: Option<i64>,
-}
-
-impl<'a> Sensor<'a> {
-    fn new(context: &'a Context, device: Option<String>) -> Self {
-        Sensor {
-            context,
-            device,
-            asked_ns: None,
-            known: None,
-        }
-    }
-
-    /// Of the device under a path that is not open yet.
-    fn of_path(context: &'a Context, path: &str) -> Self {
-        let path = stripewise_units::path_of(path);
-        let storage = System::live().storage_of_path(&path).ok();
-        let device = storage.as_ref().and_then(|storage| storage.nearest());
-        Sensor::new(context, device.map(|device| device.name.clone()))
-    }
-
-    fn read(&mut self) -> Option<i64> {
-        let device = self.device.as_ref()?;
-        let now_ns = self.context.now_ns();
-        let due = self
-            .asked_ns
-            .is_none_or(|asked_ns| now_ns - asked_ns >= TEMPERATURE_EVERY_NS);
-        if due {
-            self.asked_ns = Some(now_ns);
-            self.known = System::live().temperature_millicelsius(device);
-        }
-        self.known
     }
 }
 

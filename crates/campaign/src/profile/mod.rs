@@ -3,6 +3,7 @@
 mod compare;
 mod compare_text;
 mod fill;
+mod sensor;
 mod surface;
 
 pub use compare::{ProfileComparison, SideFound, SpotCompared, compare_profiles};

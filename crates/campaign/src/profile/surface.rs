@@ -77,7 +77,7 @@ pub fn profile(
     }
     let plan = plan_of(wish, size_bytes);
     context.status(format_args!(
-        "Reading {} of {} in random order, and {} single blocks; nothing is written",
+        "Reading {} of {} in random order, and {} single blocks or more; nothing is written",
         format_bytes(bytes_to_read(&plan, size_bytes)),
         wish.target,
         plan.accesses,

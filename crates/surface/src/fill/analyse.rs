@@ -8,6 +8,7 @@
 //! placed better. Rates are bytes over time, with intervals from blocks of steps.
 
 use super::Step;
+use super::held::held_bytes;
 use serde::{Deserialize, Serialize};
 use stripewise_stats::{Bootstrap, ChangePointRule, Random, change_points, mean};
 
@@ -22,6 +23,9 @@ const RESAMPLES: usize = 400;
 const FALL: f64 = 0.8;
 /// Memory that drives buffer writes in is not larger.
 const BUFFER_BYTES_MAX: u64 = 1 << 30;
+/// Each step waits until all of the one before it is written: a device that always had more to
+/// do would take up to 2 % more.
+const UNSURE: [f64; 2] = [0.99, 1.02];
 /// Steps to each side of a change that take part in placing it.
 const PLACING_STEPS: usize = 600;
 
@@ -54,6 +58,8 @@ pub struct Curve {
     pub stretches: Vec<Stretch>,
     /// Between them.
     pub changes: Vec<Change>,
+    /// What the drive's own memory may hold when a fast part seems to end.
+    pub held_bytes: u64,
 }
 
 /// A part that is written fast, and what follows it.
@@ -65,9 +71,18 @@ pub struct FastPart {
     pub fast_bytes_per_s: f64,
     /// And behind it.
     pub slow_bytes_per_s: f64,
+    /// What the drive's own memory may hold of it: the flash ends so much earlier.
+    pub held_bytes: u64,
 }
 
 impl FastPart {
+    /// The interval (95 %) of both, what the host could write fast and the drive's fast flash.
+    #[must_use]
+    pub fn interval_bytes(&self) -> [u64; 2] {
+        let [low, high] = self.end.interval_bytes;
+        [low.saturating_sub(self.held_bytes), high]
+    }
+
     /// A rate that is nearer to neither of both.
     #[must_use]
     pub fn between_bytes_per_s(&self) -> f64 {
@@ -76,33 +91,43 @@ impl FastPart {
 }
 
 impl Curve {
-    /// The first fall of the rate by a fifth or more: what is written fast ends there. Not
-    /// counted is the fall behind a buffer ([`Curve::buffer`]).
+    /// The first fall of the rate by a fifth or more below all that was written before it: what
+    /// is written fast ends there. What a buffer took is not counted ([`Curve::buffer`]).
     #[must_use]
     pub fn fast_part(&self) -> Option<FastPart> {
         let from = usize::from(self.buffer().is_some());
-        let pairs = self.stretches.windows(2).zip(&self.changes).skip(from);
-        pairs
-            .map(|(pair, end)| FastPart {
-                end: *end,
-                fast_bytes_per_s: pair[0].bytes_per_s,
-                slow_bytes_per_s: pair[1].bytes_per_s,
-            })
-            .find(|part| part.slow_bytes_per_s < FALL * part.fast_bytes_per_s)
+        let (mut bytes, mut time_s) = (0.0, 0.0);
+        for (number, end) in self.changes.iter().enumerate().skip(from) {
+            let stretch = &self.stretches[number];
+            let length = (stretch.to_bytes - stretch.from_bytes) as f64;
+            bytes += length;
+            time_s += length / stretch.bytes_per_s.max(1.0);
+            let fast_bytes_per_s = bytes / time_s.max(1e-9);
+            let slow_bytes_per_s = self.stretches[number + 1].bytes_per_s;
+            if slow_bytes_per_s < FALL * fast_bytes_per_s {
+                return Some(FastPart {
+                    end: *end,
+                    fast_bytes_per_s,
+                    slow_bytes_per_s,
+                    held_bytes: self.held_bytes,
+                });
+            }
+        }
+        None
     }
 
-    /// The end of a buffer that took the first writes: a first stretch of less than a
-    /// hundredth of what was written, and of less than 1 GiB, before a further fall.
+    /// The end of a buffer that took the first writes: a first stretch of less than 1 GiB, and
+    /// of less than a third of the next one, before that one falls off in turn.
     #[must_use]
     pub fn buffer(&self) -> Option<Change> {
         let end = self.changes.first()?;
-        let all = self.stretches.last()?.to_bytes;
-        let falls = |number: usize| {
-            let pair = self.stretches.get(number..number + 2)?;
-            Some(pair[1].bytes_per_s < pair[0].bytes_per_s)
+        let [first, next, further @ ..] = &self.stretches[..] else {
+            return None;
         };
-        let small = end.at_bytes < BUFFER_BYTES_MAX && end.at_bytes < all / 100;
-        (small && falls(0) == Some(true) && falls(1) == Some(true)).then_some(*end)
+        let small = end.at_bytes < BUFFER_BYTES_MAX.min((next.to_bytes - next.from_bytes) / 3);
+        let falls = |from: &Stretch, to: &Stretch| to.bytes_per_s < from.bytes_per_s;
+        let again = further.iter().any(|later| falls(next, later));
+        (small && falls(first, next) && again).then_some(*end)
     }
 }
 
@@ -151,13 +176,21 @@ pub fn analyse(steps: &[Step], seed: u64) -> Curve {
             stretch(part, before, after, seed)
         })
         .collect();
-    Curve { stretches, changes }
+    let curve = Curve {
+        stretches,
+        changes,
+        held_bytes: 0,
+    };
+    Curve {
+        held_bytes: held_bytes(steps, &curve),
+        ..curve
+    }
 }
 
 /// What was fast again behind a rest: the steps above the mean of both rates, up to where
 /// the rate falls. `None` where the curve shows no fast part.
 #[must_use]
-pub fn came_back(steps: &[Step], curve: &Curve, seed: u64) -> Option<Back> {
+pub fn came_back(steps: &[Step], curve: &Curve, rest_ns: u64, seed: u64) -> Option<Back> {
     let fast_part = curve.fast_part()?;
     let between = fast_part.between_bytes_per_s();
     let end_of = |step: &Step| step.from_bytes + step.length_bytes;
@@ -188,9 +221,16 @@ pub fn came_back(steps: &[Step], curve: &Curve, seed: u64) -> Option<Back> {
         .map(|value| value.clamp(slow, fast))
         .collect();
     let change = change(steps, &values, best_cut(&values), rates, seed);
+    // The drive's memory takes some of it, and is still being emptied when the rest begins: a
+    // drive that rested all the time would have given back more.
+    let [low, high] = change.interval_bytes;
+    let held = fast_part.held_bytes;
+    let emptying_ns = held as f64 * 1e9 / fast_part.slow_bytes_per_s.max(1.0);
+    let share = (emptying_ns / (rest_ns as f64).max(1.0)).min(1.0);
+    let not_rested = (share * change.at_bytes as f64 / (1.0 - 0.9 * share)) as u64;
     Some(Back {
         bytes: change.at_bytes,
-        interval_bytes: change.interval_bytes,
+        interval_bytes: [low.saturating_sub(held), high + held.max(not_rested)],
         at_least: false,
     })
 }
@@ -302,7 +342,10 @@ fn stretch(steps: &[Step], from: Option<u64>, to: Option<u64>, seed: u64) -> Str
         from_bytes: from.unwrap_or(first),
         to_bytes: to.unwrap_or(last),
         bytes_per_s: rate_of(steps),
-        bytes_per_s_interval: interval.map(|interval| [interval.low, interval.high]),
+        bytes_per_s_interval: interval.map(|interval| {
+            let [less, more] = UNSURE;
+            [interval.low * less, interval.high * more]
+        }),
     }
 }
 
@@ -443,14 +486,19 @@ mod tests {
     #[test]
     fn what_is_back_is_counted_and_nothing_is_nothing() {
         let curve = analyse(&steps(&[(300, 3000.0), (500, 1000.0)], 0.05, 3), 1);
-        let back = |parts: &[(usize, f64)]| came_back(&steps(parts, 0.05, 9), &curve, 1).unwrap();
+        let back = |parts: &[(usize, f64)]| {
+            came_back(&steps(parts, 0.05, 9), &curve, 60_000_000_000, 1).unwrap()
+        };
         let some = back(&[(40, 3000.0), (16, 1000.0)]);
         let [low, high] = some.interval_bytes;
         assert!((low..=high).contains(&(40 * (16 << 20))), "{some:?}");
         assert_eq!(back(&[(20, 1000.0)]).bytes, 0);
         assert!(back(&[(360, 3000.0)]).at_least);
         let even = analyse(&steps(&[(400, 1500.0)], 0.05, 1), 1);
-        assert_eq!(came_back(&steps(&[(20, 1500.0)], 0.05, 1), &even, 1), None);
+        assert_eq!(
+            came_back(&steps(&[(20, 1500.0)], 0.05, 1), &even, 1_000_000_000, 1),
+            None
+        );
     }
 
     #[test]

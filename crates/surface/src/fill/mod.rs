@@ -6,6 +6,7 @@
 //! intervals, [`write_after_rest`] and [`came_back`] show what a rest gives back.
 
 mod analyse;
+mod held;
 mod measure;
 
 pub use analyse::{Back, Change, Curve, FastPart, Stretch, analyse, came_back};

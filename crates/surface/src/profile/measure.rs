@@ -2,6 +2,7 @@
 
 use super::analyse::MOVING_NS_MIN;
 use super::batches::SETTINGS;
+use super::rotation::rotation;
 use super::{AccessAt, BatchAt, Measured, Plan, RateAt, Spot};
 use crate::device::{Answer, Ask, Device, Halt};
 use stripewise_stats::Random;
@@ -10,8 +11,16 @@ use stripewise_stats::Random;
 const PIECE_BYTES: u64 = 512 << 10;
 /// Reads that are started together.
 const PIECES: u64 = 16;
+/// The last reads of a full batch that do not count.
+const PIECES_WAITING: usize = 5;
 /// Bytes of a single read.
 const ACCESS_BYTES: u64 = 4096;
+/// More of them are made in lots until the standard error of the average seek is so small a part
+/// of it, up to so many, in so much of the time.
+const ACCESSES_MORE: usize = 256;
+const ACCESSES_MAX: usize = 6_144;
+const SEEK_ERROR_MAX: f64 = 0.012;
+const ACCESS_TIME_MAX: f64 = 0.35;
 const FULL_STROKES: usize = 48;
 const SHORT_STROKES: usize = 128;
 /// A short way back: beyond what drives read ahead, and a few cylinders at most.
@@ -68,8 +77,24 @@ pub fn measure<D: Device>(device: &mut D, plan: &Plan, hear: &mut dyn FnMut(Part
     measured.halt = ended.err();
     measured.duration_ns = device.now_ns() - begun_ns;
     measured.rates.sort_by_key(|rate| rate.offset_bytes);
-    measured.spots.sort_by_key(|spot| spot.offset_bytes);
+    measured.spots = joined(std::mem::take(&mut measured.spots));
     measured
+}
+
+/// Neighbours of one kind are one spot, in whatever order they were met.
+fn joined(mut spots: Vec<Spot>) -> Vec<Spot> {
+    spots.sort_by_key(|spot| spot.offset_bytes);
+    let mut all: Vec<Spot> = Vec::new();
+    for spot in spots {
+        match all.last_mut() {
+            Some(last) if last.is_followed_by(&spot) => {
+                last.length_bytes += spot.length_bytes;
+                last.latency_ns = last.latency_ns.max(spot.latency_ns);
+            }
+            _ => all.push(spot),
+        }
+    }
+    all
 }
 
 struct Surveyor<'d, D> {
@@ -99,6 +124,7 @@ impl<D: Device> Surveyor<'_, D> {
         self.visits()?;
         hear(Part::Accesses);
         self.accesses(plan.accesses)?;
+        self.more_accesses(plan)?;
         self.strokes()?;
         if self.nothing_moves() {
             self.batches_of_sizes()?;
@@ -187,6 +213,38 @@ impl<D: Device> Surveyor<'_, D> {
             self.measured.accesses.extend(access);
         }
         Ok(())
+    }
+
+    /// More of them where the average seek is not known well enough: where it is short and a
+    /// revolution long, most of what a read takes is its wait for the sector.
+    fn more_accesses(&mut self, plan: &Plan) -> Result<(), Halt> {
+        let Some(rotation) = rotation(&self.measured.visits) else {
+            return Ok(());
+        };
+        let begun_ns = self.device.now_ns();
+        let until_ns = begun_ns.saturating_add((plan.time_ns_max as f64 * ACCESS_TIME_MAX) as u64);
+        while self.measured.accesses.len() < ACCESSES_MAX
+            && self.device.now_ns() < until_ns
+            && !self.seek_is_known(rotation.revolution_ns)
+        {
+            self.accesses(ACCESSES_MORE)?;
+        }
+        Ok(())
+    }
+
+    /// The mean of what reads take, less half a revolution, to a part of itself.
+    fn seek_is_known(&self, revolution_ns: f64) -> bool {
+        let times = self
+            .measured
+            .accesses
+            .iter()
+            .map(|one| one.latency_ns as f64);
+        let times: Vec<f64> = times.collect();
+        let n = times.len().max(2) as f64;
+        let mean_ns = times.iter().sum::<f64>() / n;
+        let squares: f64 = times.iter().map(|time| (time - mean_ns).powi(2)).sum();
+        let error_ns = libm::sqrt(squares / (n - 1.0) / n);
+        error_ns < SEEK_ERROR_MAX * (mean_ns - revolution_ns / 2.0)
     }
 
     /// The median of random reads takes less than anything that moves.
@@ -360,20 +418,12 @@ impl<D: Device> Surveyor<'_, D> {
         self.measured.bytes_read += read_bytes;
         let last_ns = answers.iter().map(|answer| answer.latency_ns).max();
         let last_ns = last_ns.unwrap_or(0);
-        let first = (0..answers.len()).min_by_key(|&place| answers[place].latency_ns);
-        let first_ns = first.map_or(0, |place| answers[place].latency_ns);
-        let first_bytes = first.map_or(0, |place| u64::from(asks[place].length_bytes));
         self.look_for_spots(&asks, &answers, last_ns)?;
         if read_bytes < to - from {
             // How soon a read fails is no rate.
             return Ok((0, 0));
         }
-        // Where all pieces end nearly at once they were not read one after the other.
-        let one_by_one = asks.len() > 1 && (last_ns - first_ns) * 2 > last_ns;
-        Ok(match one_by_one {
-            true => (to - from - first_bytes, last_ns - first_ns),
-            false => (to - from, last_ns),
-        })
+        Ok(in_a_row(&asks, &answers).unwrap_or((to - from, last_ns)))
     }
 
     /// Pieces that failed or took far longer than usual are read again, alone.
@@ -437,19 +487,53 @@ impl<D: Device> Surveyor<'_, D> {
         Ok(())
     }
 
-    /// Neighbouring spots of one kind are one.
     fn spot(&mut self, spot: Spot) {
-        if let Some(last) = self.measured.spots.last_mut()
-            && last.offset_bytes + last.length_bytes == spot.offset_bytes
-            && last.unreadable == spot.unreadable
-        {
-            last.length_bytes += spot.length_bytes;
-            last.latency_ns = last.latency_ns.max(spot.latency_ns);
-            return;
-        }
         let known = |other: &Spot| other.offset_bytes == spot.offset_bytes;
         if !self.measured.spots.iter().any(known) {
             self.measured.spots.push(spot);
         }
+    }
+}
+
+/// Bytes and time of the pieces of a batch that came one after the other, each while others
+/// waited: neither the way to the first one, nor the last ones, between which drives that have
+/// nothing else to do miss revolutions. `None` where all of them end nearly at once, as they do
+/// where they are not read one after the other.
+fn in_a_row(asks: &[Ask], answers: &[Answer]) -> Option<(u64, u64)> {
+    let mut ends: Vec<(u64, u64)> = asks
+        .iter()
+        .zip(answers)
+        .map(|(ask, answer)| (answer.latency_ns, u64::from(ask.length_bytes)))
+        .collect();
+    ends.sort_unstable();
+    let (first_ns, last_ns) = (ends.first()?.0, ends.last()?.0);
+    let one_by_one = ends.len() > 1 && (last_ns - first_ns) * 2 > last_ns;
+    let waiting = match ends.len() as u64 {
+        PIECES.. => PIECES_WAITING,
+        _ => 0,
+    };
+    let counted = &ends[1..ends.len() - waiting];
+    let bytes = counted.iter().map(|end| end.1).sum();
+    one_by_one.then(|| (bytes, counted[counted.len() - 1].0 - first_ns))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spots_beside_each_other_are_one_in_whatever_order_they_were_met() {
+        let spot = |offset_bytes, latency_ns| Spot {
+            offset_bytes,
+            length_bytes: 100,
+            latency_ns,
+            unreadable: latency_ns == 0,
+        };
+        let found = joined(vec![spot(300, 7), spot(100, 9), spot(200, 8), spot(400, 0)]);
+        let expected = Spot {
+            length_bytes: 300,
+            ..spot(100, 9)
+        };
+        assert_eq!(found, [expected, spot(400, 0)]);
     }
 }

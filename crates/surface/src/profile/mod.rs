@@ -10,6 +10,7 @@ mod compare;
 mod measure;
 mod rotation;
 mod seeks;
+mod stairs;
 mod zones;
 
 pub use analyse::{Findings, Spread, analyse};
@@ -85,6 +86,13 @@ pub struct Spot {
     pub latency_ns: u64,
     /// It could not be read at all.
     pub unreadable: bool,
+}
+
+impl Spot {
+    fn is_followed_by(&self, next: &Spot) -> bool {
+        let end = self.offset_bytes + self.length_bytes;
+        end == next.offset_bytes && self.unreadable == next.unreadable
+    }
 }
 
 /// What reads of one size, so many at once, took at random places.

@@ -14,6 +14,9 @@ const LONGEST_NS: f64 = 20.0e6;
 /// 1 / sqrt(visits), some 0.2.
 const TOGETHER_MIN: f64 = 0.75;
 
+/// At half of a revolution's frequency ends are at either of two angles: 1 / sqrt(visits), too.
+const BY_CHANCE_MAX: f64 = 0.5;
+
 /// The rotation that was found.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Rotation {
@@ -55,7 +58,16 @@ pub(super) fn rotation(visits: &[(u32, u64)]) -> Option<Rotation> {
     let place = values.iter().position(|value| *value >= 0.93 * best)?;
     let peak =
         (place..(place + 14).min(values.len())).max_by(|&a, &b| values[a].total_cmp(&values[b]))?;
-    let (frequency, together) = sharpen(low + peak as f64 * step, step, &mut together);
+    let found = sharpen(low + peak as f64 * step, step, &mut together);
+    // Some sectors may end nearer to each other at half of it: they end at two angles, a half
+    // apart. If that were the revolution, they would be at either by chance.
+    let mut slower = [3.0, 2.0].into_iter().filter_map(|times| {
+        let frequency = found.0 / times;
+        let is_looked_for = frequency >= low;
+        let slower = is_looked_for.then(|| sharpen(frequency, step / times, &mut together))?;
+        (slower.1 >= BY_CHANCE_MAX).then_some(slower)
+    });
+    let (frequency, together) = slower.next().unwrap_or(found);
     // Of a sine in noise (Rife and Boorstyn 1974), with the scatter that `together` shows.
     let scatter = libm::sqrt((-2.0 * libm::log(together.min(1.0 - 1e-9))).max(1e-9));
     let error = 1.96 * libm::sqrt(12.0 / visits.len() as f64) * scatter

@@ -1,13 +1,13 @@
 //! Zones: stretches of the surface with one rate.
 //!
-//! Steps of the rate over position are found as change points (E-divisive, as
-//! `stats::change_points` does), after a running median of three that takes out single
-//! disturbed places. Stairs and a smooth curve (a parabola) are then weighed against each other by the
+//! Steps of the rate over position are those of the stairs that fit best ([`stairs`]), once
+//! disturbed places are lifted to those around them. Stairs and a smooth curve (a parabola) are then weighed against each other by the
 //! Bayesian information criterion: a rate that falls evenly has no zones.
 
 use super::RateAt;
+use super::stairs::stairs;
 use serde::{Deserialize, Serialize};
-use stripewise_stats::{ChangePointRule, change_points, mean};
+use stripewise_stats::mean;
 
 /// A zone.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -29,6 +29,12 @@ pub struct Boundary {
     pub interval_bytes: [u64; 2],
 }
 
+/// Disturbed places in a row that are none of a zone are fewer than these.
+const REACH: usize = 8;
+
+/// A lower step of the rate is none of a zone.
+const HEIGHT_MIN: f64 = 0.008;
+
 /// Chi-square of one degree of freedom at 95 %, for a place among few: a little more.
 const NEARLY: f64 = 6.0;
 
@@ -39,16 +45,8 @@ pub(super) fn zones(rates: &[RateAt], size_bytes: u64) -> (Vec<Zone>, Vec<Bounda
     if rates.len() < 12 {
         return none;
     }
-    let values = smoothed(rates);
-    let rule = ChangePointRule {
-        window: 50,
-        p_value_max: 0.001,
-        magnitude_min: 0.008,
-    };
-    let cuts: Vec<usize> = change_points(&values, &rule)
-        .iter()
-        .map(|change| change.index)
-        .collect();
+    let values = undisturbed(rates);
+    let cuts = of_some_height(stairs(&values), &values);
     if cuts.is_empty() || a_curve_fits_better(&values, &cuts) {
         return none;
     }
@@ -82,17 +80,62 @@ pub(super) fn zones(rates: &[RateAt], size_bytes: u64) -> (Vec<Zone>, Vec<Bounda
     (all, boundaries)
 }
 
-/// Medians of each place and its neighbours; at both ends, of the three that are nearest.
-/// There are three at least.
-fn smoothed(rates: &[RateAt]) -> Vec<f64> {
-    let value = |index: usize| rates[index].bytes_per_s;
-    (0..rates.len())
+/// Without steps that are too low to be one of a zone, the lowest first.
+fn of_some_height(mut cuts: Vec<usize>, values: &[f64]) -> Vec<usize> {
+    loop {
+        let mut edges = vec![0];
+        edges.extend(&cuts);
+        edges.push(values.len());
+        let level = |number: usize| mean(&values[edges[number]..edges[number + 1]]).unwrap_or(0.0);
+        let height = |number: usize| {
+            let (before, behind) = (level(number), level(number + 1));
+            (behind - before).abs() / before.max(1.0)
+        };
+        match (0..cuts.len()).min_by(|&a, &b| height(a).total_cmp(&height(b))) {
+            Some(lowest) if height(lowest) < HEIGHT_MIN => {
+                cuts.remove(lowest);
+            }
+            _ => return cuts,
+        }
+    }
+}
+
+/// What the places around each one reach: single ones that are faster than all around them are
+/// cut down to these, and slower ones, of fewer than [`REACH`] in a row, are lifted to both sides.
+/// What disturbs a rate makes it lower - a revolution that is missed, other load - and that often
+/// enough that by chance several in a row are met. A step stays where it is. There are three at
+/// least.
+fn undisturbed(rates: &[RateAt]) -> Vec<f64> {
+    let values: Vec<f64> = rates.iter().map(|rate| rate.bytes_per_s).collect();
+    let cut: Vec<f64> = (0..values.len())
         .map(|index| {
-            let middle = index.clamp(1, rates.len() - 2);
-            let (a, b, c) = (value(middle - 1), value(middle), value(middle + 1));
-            a.max(b).min(a.min(b).max(c))
+            let window = around(&values, index, REACH);
+            let mut sorted = window.to_vec();
+            sorted.sort_by(f64::total_cmp);
+            values[index].min(sorted[sorted.len() - 2])
+        })
+        .collect();
+    // The greatest of each run of so many, then the least of all runs that a place is in.
+    let reach = REACH.min(cut.len());
+    let greatest: Vec<f64> = cut
+        .windows(reach)
+        .map(|run| run.iter().copied().fold(f64::MIN, f64::max))
+        .collect();
+    (0..cut.len())
+        .map(|index| {
+            let first = (index + 1).saturating_sub(reach);
+            let last = index.min(greatest.len() - 1);
+            greatest[first..=last]
+                .iter()
+                .copied()
+                .fold(f64::MAX, f64::min)
         })
         .collect()
+}
+
+/// A value and its neighbours, as far as there are any.
+fn around(values: &[f64], index: usize, reach: usize) -> &[f64] {
+    &values[index.saturating_sub(reach)..(index + reach + 1).min(values.len())]
 }
 
 fn squares(values: &[f64]) -> f64 {

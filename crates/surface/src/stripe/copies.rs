@@ -84,22 +84,24 @@ const SQUARES_MAX: f64 = 50.0;
 ///
 /// Two arms take reads of a mirror as they come. A column of a period that is only a part of
 /// the true one lies on several disks as well, and seems to be a mirror; but there places at
-/// one distance always share a disk, or nearly so, and at another never.
+/// one distance always share a disk, or nearly so, and at another never. Every column is asked,
+/// `apart` bytes from each other: one of them may be on one disk all the same.
 pub(super) fn alike_at_all_distances<D: Device>(
     reader: &mut Reader<'_, D>,
     period: u64,
-    anchor: i128,
+    (anchor, apart): (i128, u64),
 ) -> Result<Option<bool>, Trouble> {
     let sector = reader.sector_bytes();
     let periods = reader.size_bytes() / period;
     // Far apart, as the nearer of two arms takes both of two reads that are close together.
     let least = periods / 10 + reader.below(periods / 12);
-    let first = anchor.rem_euclid(i128::from(period)) as u64;
     let mut above = vec![Vec::new(); DISTANCES];
     loop {
         for _ in 0..ROUNDS {
             let mut order: Vec<usize> = (0..DISTANCES).collect();
             reader.random.shuffle(&mut order);
+            let column = anchor + i128::from(reader.below(period / apart) * apart);
+            let first = column.rem_euclid(i128::from(period)) as u64;
             let mut costs = [0.0; DISTANCES];
             for number in order {
                 let stride = (least + number as u64) * period;

@@ -25,6 +25,10 @@ impl Consistent {
     }
 }
 
+/// Disks of layouts whose parity rotates in the way of the data.
+const DISKS_MIN: u32 = 3;
+pub(super) const DISKS_MAX: u32 = 32;
+
 /// Most units in a period of a layout whose parity rotates another way than left-symmetric.
 pub(super) const UNITS_MAX: u64 = 256;
 
@@ -83,37 +87,46 @@ fn skip_two(disks: u32, parity: u32, column: u32) -> u32 {
 impl Dealt {
     /// All ways of so many units in a period.
     fn of_units(units: u64) -> Vec<Dealt> {
-        let mut all = Vec::new();
-        for disks in 3..=32 {
-            for (level, parities, rotation, rule) in RULES {
-                let columns = disks - parities;
-                if columns < 2 {
-                    continue;
-                }
-                let order: Vec<u32> = (0..disks)
-                    .flat_map(|row| (0..columns).map(move |column| rule(disks, row, column)))
-                    .collect();
-                // Its shortest period.
-                let repeats = |period: &usize| {
-                    order.len().is_multiple_of(*period)
-                        && (*period..order.len()).all(|k| order[k] == order[k - period])
-                };
-                let period = (1..=order.len()).find(repeats).unwrap_or(order.len());
-                if period as u64 == units {
-                    all.push(Dealt {
-                        layout: Consistent::new(level, disks, Some(rotation)),
-                        order: order[..period].to_vec(),
-                    });
-                }
-            }
-        }
-        all
+        let all = (DISKS_MIN..=DISKS_MAX).flat_map(Dealt::of_disks);
+        all.filter(|dealt| dealt.units() as u64 == units).collect()
+    }
+
+    /// All ways on so many disks.
+    pub fn of_disks(disks: u32) -> Vec<Dealt> {
+        let dealt = |(level, parities, rotation, rule): Rule| {
+            let columns = disks
+                .checked_sub(parities)
+                .filter(|columns| *columns >= 2)?;
+            let order: Vec<u32> = (0..disks)
+                .flat_map(|row| (0..columns).map(move |column| rule(disks, row, column)))
+                .collect();
+            // Its shortest period.
+            let repeats = |period: &usize| {
+                order.len().is_multiple_of(*period)
+                    && (*period..order.len()).all(|k| order[k] == order[k - period])
+            };
+            let period = (1..=order.len()).find(repeats).unwrap_or(order.len());
+            Some(Dealt {
+                layout: Consistent::new(level, disks, Some(rotation)),
+                order: order[..period].to_vec(),
+            })
+        };
+        RULES.into_iter().filter_map(dealt).collect()
+    }
+
+    /// Units in a period.
+    pub fn units(&self) -> usize {
+        self.order.len()
+    }
+
+    /// The disk of a unit.
+    pub fn disk(&self, unit: usize) -> u32 {
+        self.order[unit % self.order.len()]
     }
 
     /// Whether two units share a disk.
     pub fn share(&self, a: usize, b: usize) -> bool {
-        let of = |unit: usize| self.order[unit % self.order.len()];
-        of(a) == of(b)
+        self.disk(a) == self.disk(b)
     }
 
     fn shown_from(&self, first: usize, shares: &[bool]) -> bool {

@@ -6,12 +6,14 @@
 //!
 //! 1. *Period* (`period`, `search`): equally spaced reads collide where their stride is
 //!    near a multiple of the pattern's period. Folding finds it; longer strides sharpen it.
-//! 2. *Unit and phase* (`edges`): from a random place to both sides, the nearest places
+//! 2. *Unit and phase* (`edges`, `unit`): from a random place to both sides, the nearest places
 //!    that no longer share its disk, by bisection with a sequential test, to one sector.
 //!    The period must be a whole number of units, each unit must be another disk, and
 //!    edges must be sharp.
 //! 3. *Agreement* (`pattern`): edges at 5, 45 and 85 % of the target must fit.
 //! 4. *Copies* (`copies`): whether one unit's reads are served by one disk or by several.
+//! 5. *Rotations* (`rotations`): whether parity that is in the way explains what reads cost
+//!    better; a part of its period looks like a mirror.
 //!
 //! What reads cannot tell is listed: a left-symmetric RAID 5 spreads its data as RAID 0
 //! does, and parity is never read. A target that shows no such pattern - one disk, a
@@ -24,8 +26,10 @@ mod multiples;
 mod pattern;
 mod period;
 mod reads;
+mod rotations;
 mod scale;
 mod search;
+mod unit;
 
 use crate::device::{Device, Halt};
 use reads::Reader;
@@ -354,6 +358,17 @@ fn look<D: Device>(
             Err(Trouble::Refused(_)) => {}
             Ok(pattern) => {
                 seen.period_bytes = Some(longer);
+                return Ok(pattern);
+            }
+            halted => return halted,
+        }
+    }
+    // Nor need it be a whole number of near-periods.
+    for near in periods.iter().take(LONGER) {
+        match pattern::behind_parity(search.reader(), near, limits, hear) {
+            Err(Trouble::Refused(_)) => {}
+            Ok(pattern) => {
+                seen.period_bytes = Some(pattern.period_bytes);
                 return Ok(pattern);
             }
             halted => return halted,

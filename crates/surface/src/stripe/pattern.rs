@@ -2,22 +2,16 @@
 //! stripes must pass.
 
 use super::copies::{alike_at_all_distances, copies};
-use super::edges::{
-    Comb, Edge, PERIODS_MIN, Window, anchor, calibrate, edge, is_sharp, share_a_disk,
-};
-use super::layouts::{Consistent, UNITS_MAX, fitting, of_columns};
+use super::edges::{Comb, Edge, PERIODS_MIN, Window, anchor, calibrate, edge};
+use super::layouts::of_columns;
 use super::multiples::{BATCHES_PARTS, Mean, in_random_order, true_period};
 use super::reads::Reader;
-use super::scale::Scale;
+use super::rotations::{self, Units};
 use super::search::Period;
+use super::unit::{PLACES_PERCENT, SPAN_PERCENT, Unit, first_place, half, place, tried, unit_at};
 use super::{Copies, Limits, Pattern, Refusal, Stage, Trouble};
 use crate::device::Device;
 
-/// The places that must agree, in percent of the target, and how much each spans.
-const PLACES_PERCENT: [u64; 3] = [5, 45, 85];
-const SPAN_PERCENT: u64 = 10;
-/// Anchors tried before a period is given up.
-const ANCHORS: usize = 3;
 /// Where reads in every second period cost this much more, in units of the difference
 /// between one disk and two, the true period is longer: for half a period it is some 2.
 const MULTIPLE_MAX: f64 = 0.8;
@@ -28,10 +22,6 @@ const BATCHES_WHOLE_MAX: usize = 240;
 const NEIGHBOUR_MAX: f64 = 0.12;
 /// Batches for that, at least.
 const BATCHES_NEIGHBOURS: usize = 64;
-/// Pairs of units that must lie as a layout has them, where a disk has several in a period.
-const PAIRS_OF_UNITS: usize = 24;
-/// Random places within a unit that must share its disk.
-const INSIDE: usize = 4;
 /// Part of what one decision of the sequential test may be wrong by: e^-12.
 const DECISION_ERROR: f64 = 6.2e-6;
 
@@ -66,13 +56,7 @@ pub(super) fn of_period<D: Device>(
         )
         .into());
     }
-    let mut tries = 1;
-    let unit = loop {
-        match first_place(reader, period_bytes) {
-            Err(Trouble::Refused(_)) if tries < ANCHORS => tries += 1,
-            ended => break ended?,
-        }
-    };
+    let unit = tried(reader, |reader| first_place(reader, period_bytes))?;
     // It may have been a multiple.
     let period_bytes = unit.bytes * unit.shares.len() as u64;
     neighbours_are_apart(reader, period_bytes, &unit, BATCHES_WHOLE_MAX)?;
@@ -91,15 +75,19 @@ pub(super) fn of_period<D: Device>(
         .find(|other| !unit.shares[*other]);
     let apart = unit.middle(sector) + i128::from(unit.bytes * other.unwrap_or(1) as u64);
     let copies = copies(reader, period_bytes, (unit.middle(sector), apart))?;
-    if copies != Copies::One {
-        match alike_at_all_distances(reader, period_bytes, unit.middle(sector))? {
-            Some(true) => {}
-            Some(false) => {
-                let what = "a unit lies on several disks, and at some distances on the same";
-                return Err(Refusal::not_a_pattern(what).into());
-            }
-            None => return Err(Refusal::noise(unit.scale.contrast(), unit.scale.deviation).into()),
+    match alike_at_all_distances(reader, period_bytes, (unit.middle(sector), unit.bytes))? {
+        Some(false) => {
+            let what = "a unit lies on several disks, and at some distances on the same";
+            return Err(Refusal::not_a_pattern(what).into());
         }
+        None if copies != Copies::One => {
+            return Err(Refusal::noise(unit.scale.contrast(), unit.scale.deviation).into());
+        }
+        Some(true) | None => {}
+    }
+    if copies != Copies::One && !rotations_of(reader, &unit, units as u64)?.is_empty() {
+        let what = "it is a part of one where parity is in the way";
+        return Err(Refusal::not_a_pattern(what).into());
     }
     if copies == Copies::Several {
         // Columns on two disks look like this, so that it takes more to be sure.
@@ -129,177 +117,44 @@ pub(super) fn of_period<D: Device>(
     })
 }
 
-/// One unit of the pattern.
-struct Unit {
-    begins: i128,
-    bytes: u64,
-    scale: Scale,
-    /// Of each unit of the period, this one first: whether it is on the same disk.
-    shares: Vec<bool>,
-    /// The layouts that fit where others are; empty where each unit is on a disk of its own.
-    dealt: Vec<Consistent>,
-}
-
-impl Unit {
-    fn middle(&self, sector: u64) -> i128 {
-        let half = self.bytes / 2 / sector * sector;
-        self.begins + i128::from(half)
-    }
-}
-
-fn place<D: Device>(reader: &Reader<'_, D>, percent: u64, period_bytes: u64) -> Comb {
-    let part = reader.size_bytes() / 100;
-    let half = SPAN_PERCENT / 2;
-    Comb {
-        period: period_bytes,
-        every: 1,
-        window: Window {
-            from: part * (percent - half),
-            to: part * (percent + half),
-        },
-    }
-}
-
-/// Half a period, in whole sectors: in another unit, whatever the number of disks.
-fn half(period_bytes: u64, sector: u64) -> i128 {
-    i128::from(period_bytes / 2 / sector * sector)
-}
-
-/// The unit of a random anchor at the first place.
-fn first_place<D: Device>(reader: &mut Reader<'_, D>, period_bytes: u64) -> Result<Unit, Trouble> {
-    let sector = reader.sector_bytes();
+/// Where each unit is on one disk of a rotation of parity that is known: the pattern whose
+/// part `near` is, if it is one.
+pub(super) fn behind_parity<D: Device>(
+    reader: &mut Reader<'_, D>,
+    near: &Period,
+    limits: &Limits,
+    hear: &mut dyn FnMut(Stage),
+) -> Result<Pattern, Trouble> {
+    let period_bytes = whole_period(reader, near, limits)?;
     let comb = place(reader, PLACES_PERCENT[0], period_bytes);
-    let at = anchor(reader, period_bytes);
-    let half = half(period_bytes, sector);
-    let scale = calibrate(reader, &comb, at, at + half)?;
-    let after = edge(reader, &comb, &scale, (at, at + half), sector)?;
-    let before = edge(reader, &comb, &scale, (at, at - half), sector)?;
-    let bytes = (after.outside - before.inside) as u64;
-    if !period_bytes.is_multiple_of(bytes) {
-        let problem = format!(
-            "{} is not a whole number of units of {} bytes",
-            stripewise_units::format_bytes(period_bytes),
-            bytes
-        );
-        return Err(Refusal::not_a_pattern(&problem).into());
-    }
-    for one in [after, before] {
-        if !is_sharp(reader, &comb, &scale, at, one)? {
-            return Err(Refusal::not_a_pattern("its edges are not sharp").into());
+    let unit = tried(reader, |reader| unit_at(reader, &comb))?;
+    let columns = period_bytes / unit.bytes;
+    let mut refused = Refusal::not_a_pattern("no rotation of parity explains it").into();
+    for units in rotations_of(reader, &unit, columns)? {
+        match of_period(reader, units * unit.bytes, hear) {
+            Err(Trouble::Refused(why)) => refused = Trouble::Refused(why),
+            ended => return ended,
         }
     }
-    let mut unit = Unit {
-        begins: before.inside,
-        bytes,
-        scale,
-        shares: Vec::new(),
-        dealt: Vec::new(),
+    Err(refused)
+}
+
+/// Periods, in units, of the rotations that explain what reads within a column cost.
+fn rotations_of<D: Device>(
+    reader: &mut Reader<'_, D>,
+    unit: &Unit,
+    columns: u64,
+) -> Result<Vec<u64>, Trouble> {
+    let window = Window {
+        from: 0,
+        to: reader.size_bytes(),
     };
-    whole(reader, &comb, &unit)?;
-    unit.shares = shares(reader, &comb, &unit)?;
-    let round = round(&unit.shares);
-    unit.shares.truncate(round);
-    if unit.shares[1..].contains(&true) {
-        unit.dealt = dealt(reader, &comb, &unit)?;
-    }
-    Ok(unit)
-}
-
-/// After how many units the first one's disk comes again, where it comes after as many each
-/// time and never between; else all of them.
-fn round(shares: &[bool]) -> usize {
-    let whole = |units: &usize| {
-        let mut all = shares.iter().enumerate();
-        shares.len().is_multiple_of(*units) && all.all(|(k, share)| *share == (k % units == 0))
+    let units = Units {
+        begins: unit.begins,
+        bytes: unit.bytes,
+        columns,
     };
-    (2..shares.len()).find(whole).unwrap_or(shares.len())
-}
-
-/// All of the unit is on one disk.
-fn whole<D: Device>(reader: &mut Reader<'_, D>, comb: &Comb, unit: &Unit) -> Result<(), Trouble> {
-    let sector = reader.sector_bytes();
-    for _ in 0..INSIDE {
-        let inside = i128::from(reader.below(unit.bytes / sector) * sector);
-        let pair = (unit.middle(sector), unit.begins + inside);
-        if share_a_disk(reader, comb, &unit.scale, pair)? != Some(true) {
-            return Err(Refusal::not_a_pattern("a unit is not on one disk").into());
-        }
-    }
-    Ok(())
-}
-
-/// Which units of the period are on the first one's disk.
-fn shares<D: Device>(
-    reader: &mut Reader<'_, D>,
-    comb: &Comb,
-    unit: &Unit,
-) -> Result<Vec<bool>, Trouble> {
-    let units = comb.period / unit.bytes;
-    let mut shares = vec![true];
-    for number in 1..units {
-        match unit_share(reader, comb, unit, (0, number))? {
-            true if units > UNITS_MAX => {
-                let what = "a disk has several units in a long period";
-                return Err(Refusal::not_a_pattern(what).into());
-            }
-            share => shares.push(share),
-        }
-    }
-    if units < 2 {
-        return Err(Refusal::not_a_pattern("it is a single unit").into());
-    }
-    Ok(shares)
-}
-
-/// Whether two units of the period are on one disk.
-fn unit_share<D: Device>(
-    reader: &mut Reader<'_, D>,
-    comb: &Comb,
-    unit: &Unit,
-    (a, b): (u64, u64),
-) -> Result<bool, Trouble> {
-    let middle = unit.middle(reader.sector_bytes());
-    let at = |number: u64| middle + i128::from(number * unit.bytes);
-    let share = share_a_disk(reader, comb, &unit.scale, (at(a), at(b)))?;
-    let noise = || Refusal::noise(unit.scale.contrast(), unit.scale.deviation);
-    share.ok_or_else(|| noise().into())
-}
-
-/// The layouts that fit where a disk has several units in a period: units of the first
-/// one's disk must lie as in one of them, and so must random pairs of others.
-fn dealt<D: Device>(
-    reader: &mut Reader<'_, D>,
-    comb: &Comb,
-    unit: &Unit,
-) -> Result<Vec<Consistent>, Trouble> {
-    let units = unit.shares.len();
-    let mut all = fitting(&unit.shares);
-    for _ in 0..PAIRS_OF_UNITS {
-        // Pairs that share a disk in one of the layouts are few: half of the pairs are such.
-        let (a, b) = (reader.random.below(units), reader.random.below(units));
-        let b = match all.first() {
-            Some((one, first)) if reader.random.below(2) == 0 => {
-                let same = |b: &usize| one.share(first[0] + a, first[0] + a + b);
-                a + (1..units).find(same).unwrap_or(1)
-            }
-            _ => b,
-        };
-        if a == b % units {
-            continue;
-        }
-        let share = unit_share(reader, comb, unit, (a as u64, (b % units) as u64))?;
-        all.retain_mut(|(dealt, first)| {
-            first.retain(|first| dealt.share(first + a, first + b % units) == share);
-            !first.is_empty()
-        });
-        if all.is_empty() {
-            break;
-        }
-    }
-    match all.is_empty() {
-        true => Err(Refusal::not_a_pattern("a disk has several units in a period").into()),
-        false => Ok(all.into_iter().map(|(dealt, _)| dealt.layout).collect()),
-    }
+    rotations::periods(reader, window, units)
 }
 
 /// Units that follow each other share a disk no more than units half a period apart do. Where
@@ -391,12 +246,16 @@ fn whole_pattern<D: Device>(
     let mut above: [Vec<f64>; 3] = Default::default();
     let most = loop {
         for _ in 0..BATCHES_PARTS {
+            // Of any unit: the first one may be on one disk where others are not.
+            let number = reader.below(period_bytes / unit.bytes);
+            let at = middle + i128::from(number * unit.bytes);
+            let middle_part = place(reader, 50, period_bytes);
             let comb = |every: u64| Comb {
                 every,
-                ..place(reader, 50, period_bytes)
+                ..middle_part
             };
-            let settings = [2, 3, 5, 1].map(|every| (comb(every), middle));
-            let costs = in_random_order(reader, middle, settings)?;
+            let settings = [2, 3, 5, 1].map(|every| (comb(every), at));
+            let costs = in_random_order(reader, at, settings)?;
             for (above, cost) in above.iter_mut().zip(costs) {
                 above.push(cost - costs[3]);
             }
@@ -524,22 +383,4 @@ fn rough_columns<D: Device>(
         return Err(Refusal::not_a_pattern("it is not a whole number of units").into());
     }
     Ok(rounded as u32)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::round;
-
-    #[test]
-    fn a_multiple_of_the_period_shows_in_the_units_that_share_a_disk() {
-        let shares =
-            |units: usize, of: usize| -> Vec<bool> { (0..units).map(|k| k % of == 0).collect() };
-        assert_eq!(round(&shares(12, 4)), 4);
-        assert_eq!(round(&shares(4, 4)), 4);
-        assert_eq!(round(&shares(6, 2)), 2);
-        // Parity in the way: twice, at uneven distances.
-        let mut uneven = shares(12, 12);
-        uneven[5] = true;
-        assert_eq!(round(&uneven), 12);
-    }
 }

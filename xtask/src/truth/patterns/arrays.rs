@@ -17,7 +17,7 @@ pub struct Made {
     pub load: Option<OtherLoad>,
 }
 
-fn pick<T: Copy>(random: &mut Random, from: &[T]) -> T {
+pub fn pick<T: Copy>(random: &mut Random, from: &[T]) -> T {
     from[random.below(from.len())]
 }
 
@@ -291,7 +291,7 @@ fn chunklets(random: &mut Random, seed_key: &str) -> String {
     )
 }
 
-fn spec_of(text: &str) -> Result<ArraySpec> {
+pub fn spec_of(text: &str) -> Result<ArraySpec> {
     ArraySpec::bundled(text).with_context(|| format!("the array {text}"))
 }
 

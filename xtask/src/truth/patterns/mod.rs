@@ -6,14 +6,18 @@ mod alike;
 mod arrays;
 #[path = "../../../../tests/support/timed_array.rs"]
 mod device;
+mod fills;
 
 use super::parallel::trials;
 use super::size::{Size, seed_of};
 use super::table::{Bound, Table};
 use alike::{Named, alike};
 use anyhow::Result;
-use arrays::{Made, disk, rotated, striped, without};
+use arrays::{Made, disk, pick, rotated, spec_of, striped, without};
 use device::Simulated;
+#[cfg(test)]
+pub use fills::filled;
+pub use fills::fills;
 use stripewise_surface::profile::{Plan, analyse, measure};
 use stripewise_surface::stripe::{Limits, Probed, probe};
 

@@ -42,7 +42,8 @@ pub struct FillDocument {
     /// Bytes that are written fast at first, of what was free of it; null where the rate
     /// does not fall.
     pub fast_bytes: Option<u64>,
-    /// Their interval (95 %).
+    /// Their interval (95 %); it reaches down by what the drive's own memory may hold of them,
+    /// so that the size of its fast flash lies in it, too.
     pub fast_bytes_interval: Option<[u64; 2]>,
     /// What a rest gave back.
     pub rest: Option<RestFound>,

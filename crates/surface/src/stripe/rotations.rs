@@ -1,0 +1,164 @@
+//! Which rotation of parity explains what batches of reads in one column cost.
+//!
+//! Where parity is in the way, a part of the period can look like a pattern of its own: each of
+//! its columns lies on several disks, as that of a mirror does, and unit and phase are right.
+//! So units of one column are read, four at a time, anywhere on the target. Of a mirror some
+//! batches take longer than others by chance; of a rotation those that it puts on one disk.
+//! Every rotation that is known, at every shift, foretells what each batch should cost; one
+//! that is right explains far more than the best of all wrong ones does by chance.
+
+use super::Trouble;
+use super::edges::Window;
+use super::layouts::{DISKS_MAX, Dealt};
+use super::reads::Reader;
+use crate::device::Device;
+use stripewise_stats::median;
+
+/// Batches, of so many reads.
+const BATCHES: usize = 480;
+const READS: usize = 4;
+/// Costs farther from the median of their column than this many median deviations count as
+/// that far.
+const WINSOR: f64 = 4.0;
+/// What the best of a hundred thousand wrong rotations explains by chance is some 25, in units
+/// of the variance.
+const GAIN_MIN: f64 = 60.0;
+/// Rotations that explain so much less are four standard deviations away.
+const GAIN_TOLERANCE: f64 = 16.0;
+
+/// Units of a pattern whose edges are known, and columns that were taken for its period.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Units {
+    pub begins: i128,
+    pub bytes: u64,
+    /// In what was taken for the period.
+    pub columns: u64,
+}
+
+/// A batch: numbers of the units that it read, and what it cost more than others of its column.
+struct Batch {
+    units: [u64; READS],
+    cost: f64,
+}
+
+/// Periods in units of the rotations that explain what batches cost, the best first; none where
+/// none does.
+pub(super) fn periods<D: Device>(
+    reader: &mut Reader<'_, D>,
+    window: Window,
+    units: Units,
+) -> Result<Vec<u64>, Trouble> {
+    let batches = batches(reader, window, units)?;
+    let squares: f64 = batches.iter().map(|batch| batch.cost * batch.cost).sum();
+    let variance = (squares / batches.len() as f64).max(1e-12);
+    let mut found: Vec<(f64, u64)> = Vec::new();
+    for disks in 3..=DISKS_MAX {
+        for dealt in Dealt::of_disks(disks) {
+            let period = dealt.units() as u64;
+            // Where the period was taken for whole, this says nothing of its columns.
+            if period == units.columns {
+                continue;
+            }
+            let gain = gain(&batches, &dealt) / variance;
+            match found.iter_mut().find(|(_, known)| *known == period) {
+                Some(known) => known.0 = known.0.max(gain),
+                None => found.push((gain, period)),
+            }
+        }
+    }
+    found.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let least = found
+        .first()
+        .map_or(f64::MAX, |best| best.0 - GAIN_TOLERANCE);
+    found.retain(|(gain, _)| *gain >= least.max(GAIN_MIN));
+    Ok(found.into_iter().map(|(_, period)| period).collect())
+}
+
+/// Random batches within a column each.
+fn batches<D: Device>(
+    reader: &mut Reader<'_, D>,
+    window: Window,
+    units: Units,
+) -> Result<Vec<Batch>, Trouble> {
+    let sector = reader.sector_bytes();
+    let middle = units.begins + i128::from(units.bytes / 2 / sector * sector);
+    let bytes = i128::from(units.bytes);
+    // The first whole unit of the window, counted from the pattern's own.
+    let first = (i128::from(window.from) - middle).div_euclid(bytes) + 1;
+    let last = (i128::from(window.to) - i128::from(sector) - middle).div_euclid(bytes);
+    let rounds = ((last - first) as u64 / units.columns).max(1);
+    let mut all: Vec<(u64, [u64; READS], f64)> = Vec::with_capacity(BATCHES);
+    for number in 0..BATCHES as u64 {
+        let column = number % units.columns;
+        let numbers: [u64; READS] =
+            std::array::from_fn(|_| column + reader.below(rounds) * units.columns);
+        let at = numbers.map(|unit| (middle + (first + i128::from(unit)) * bytes) as u64);
+        let cost = reader.cost(&at)?;
+        all.push((column, numbers, cost));
+    }
+    Ok(beside_their_columns(&all, units.columns))
+}
+
+/// Disks of a column may be slower than others.
+fn beside_their_columns(all: &[(u64, [u64; READS], f64)], columns: u64) -> Vec<Batch> {
+    // Where a column has few batches, it is compared with all.
+    let few = (all.len() as u64 / columns) < 12;
+    let of = |column: u64| -> Vec<f64> {
+        let own = all.iter().filter(|one| few || one.0 == column);
+        own.map(|one| one.2).collect()
+    };
+    let middles: Vec<f64> = (0..if few { 1 } else { columns })
+        .map(|column| median(&of(column)).unwrap_or(0.0))
+        .collect();
+    let middle = |column: u64| middles[if few { 0 } else { column as usize }];
+    let away: Vec<f64> = all
+        .iter()
+        .map(|one| (one.2 - middle(one.0)).abs())
+        .collect();
+    let limit = WINSOR * median(&away).unwrap_or(0.0).max(1e-9);
+    let batch = |one: &(u64, [u64; READS], f64)| Batch {
+        units: one.1,
+        cost: (one.2 - middle(one.0)).clamp(-limit, limit),
+    };
+    all.iter().map(batch).collect()
+}
+
+/// What a rotation explains at its best shift: the square that falls on what it foretells.
+fn gain(batches: &[Batch], dealt: &Dealt) -> f64 {
+    let period = dealt.units();
+    let places: Vec<[usize; READS]> = batches
+        .iter()
+        .map(|batch| batch.units.map(|unit| (unit % period as u64) as usize))
+        .collect();
+    // Twice, so that no place with its shift lies beyond the end.
+    let order: Vec<u32> = (0..2 * period).map(|unit| dealt.disk(unit)).collect();
+    let n = batches.len() as f64;
+    let sum_cost: f64 = batches.iter().map(|batch| batch.cost).sum();
+    let mut best = 0.0;
+    for shift in 0..period {
+        let (mut sum, mut squares, mut products) = (0.0, 0.0, 0.0);
+        for (batch, places) in batches.iter().zip(&places) {
+            let load = load(places.map(|place| order[place + shift]));
+            sum += load;
+            squares += load * load;
+            products += load * batch.cost;
+        }
+        let spread = squares - sum * sum / n;
+        let together = products - sum * sum_cost / n;
+        if spread > 1e-9 && together > 0.0 {
+            best = f64::max(best, together * together / spread);
+        }
+    }
+    best
+}
+
+/// How many reads each read waits for on its disk, its own included, summed.
+fn load(disks: [u32; READS]) -> f64 {
+    let mut pairs = 0u32;
+    for a in 0..READS {
+        for b in 0..a {
+            pairs += u32::from(disks[a] == disks[b]);
+        }
+    }
+    f64::from(pairs)
+}
