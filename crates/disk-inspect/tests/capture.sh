@@ -108,6 +108,10 @@ for link in /sys/class/block/*; do
     for name in model vendor name queue_depth rev firmware_rev fwrev transport; do
         copy "$real/device/$name"
     done
+    # How warm the drive is: `hwmonN` beside these, or below `hwmon`.
+    for sensor in "$real"/device/hwmon[0-9]* "$real"/device/hwmon/hwmon*; do
+        copy "$sensor/temp1_input"
+    done
     for member in "$real"/md/dev-*; do
         copy "$member/slot"
         copy "$member/offset"

@@ -9,10 +9,11 @@
 . /lib/arrays.sh
 . /lib/mapped.sh
 . /lib/surface.sh
-for chunk in 16 64 128 96; do surface 0 $chunk; done
-for chunk in 16 64 128; do surface 10 $chunk; done
-for chunk in 16 64 128; do surface 5 $chunk; done
+devices_disappear
+slow_spot
 array 5 64
 kept_with_no_member /dev/md0
 stop
-slow_spot
+for chunk in 64 16 128 96; do surface 0 $chunk; done
+for chunk in 64 16 128; do surface 10 $chunk; done
+for chunk in 64 16 128; do surface 5 $chunk; done

@@ -16,12 +16,12 @@ const ARRAY: SlowArray = SlowArray {
     first_unit_bytes: 5_120,
     partition_sector: 63,
     read: Duration::from_millis(3),
+    reads_max: u64::MAX,
 };
 
 const METHOD: &str = "timed reads (probe stripe)";
 
 #[test]
-#[ignore = "half a minute of timed reads, on a machine that has nothing else to do"]
 fn an_accepted_pattern_is_used_and_marked_as_measured() {
     let test = "an_accepted_pattern_is_used_and_marked_as_measured";
     if !can_run(test, &["root", "losetup", "mount", "partx"]) {

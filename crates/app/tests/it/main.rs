@@ -48,6 +48,7 @@ mod pages;
 mod partition;
 mod plans;
 mod power_cut;
+mod probe_faults;
 mod probes;
 mod questions;
 mod report;

@@ -466,3 +466,15 @@ fn walk(folder: &Path, name: &str) -> Option<std::path::PathBuf> {
     }
     None
 }
+
+#[test]
+fn a_drive_tells_how_warm_it_is_and_its_partitions_say_the_same() {
+    let machine = Machine::new("nvme");
+    let system = machine.system();
+    for device in ["nvme0n1", "nvme0n1p2"] {
+        assert_eq!(system.temperature_millicelsius(device), Some(41_850));
+    }
+    // A server's disks, without a driver that tells.
+    let server = Machine::new("server");
+    assert_eq!(server.system().temperature_millicelsius("sda"), None);
+}

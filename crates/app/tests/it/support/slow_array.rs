@@ -8,6 +8,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -23,6 +24,8 @@ pub struct SlowArray {
     /// Sector at which its only partition begins.
     pub partition_sector: u32,
     pub read: Duration,
+    /// It disappears behind so many reads: from then on none succeeds.
+    pub reads_max: u64,
 }
 
 impl SlowArray {
@@ -111,11 +114,13 @@ struct Server {
     fuse: Arc<File>,
     array: SlowArray,
     disks: Vec<Sender<Waiting>>,
+    reads: AtomicU64,
 }
 
 const ROOT: u64 = 1;
 const FILE: u64 = 2;
 const ENOENT: i32 = 2;
+const EIO: i32 = 5;
 const ENOSYS: i32 = 38;
 
 impl Server {
@@ -128,7 +133,12 @@ impl Server {
             sender
         };
         let disks = (0..array.disks).map(disk).collect();
-        Server { fuse, array, disks }
+        Server {
+            fuse,
+            array,
+            disks,
+            reads: AtomicU64::new(0),
+        }
     }
 
     /// Until it is unmounted.
@@ -163,6 +173,9 @@ impl Server {
             // OPEN, OPENDIR
             14 | 27 => reply(&self.fuse, unique, 0, &[0; 16]),
             // READ
+            15 if self.reads.fetch_add(1, Ordering::Relaxed) >= self.array.reads_max => {
+                reply(&self.fuse, unique, EIO, &[]);
+            }
             15 => {
                 let (offset, length) = (number(body, 8), number(body, 16) as u32 as usize);
                 let waiting = Waiting {
