@@ -299,7 +299,7 @@ impl Context {
         let path = self.store_path().unwrap_or_default();
         let hint = match self.surroundings.store_is_named {
             true => {
-                "check the name behind --store FILE; `stripewise run TARGET` with it makes a store there"
+                "check the name given with --store FILE; `stripewise run TARGET` with it makes a store there"
             }
             false => "`stripewise run TARGET` measures, and keeps the first run",
         };

@@ -75,7 +75,7 @@ const DOCUMENTS: [Described; 29] = [
     ),
     (
         "baseline-remove",
-        "`baseline remove`: the one that is kept no more",
+        "`baseline remove`: the one that was removed",
         of::<baseline::RemovedDocument>,
     ),
     (

@@ -74,7 +74,7 @@ pub fn hint_of(error: &std::io::Error, otherwise: &'static str) -> &'static str 
 fn refused(path: &Path, error: &std::io::Error) -> Failure {
     match error.kind() {
         ErrorKind::AlreadyExists => Failure::usage(
-            format!("{} exists already, and is left as it is", path.as_text()),
+            format!("{} already exists and is not overwritten", path.as_text()),
             "name a file that does not exist yet, or remove that one first",
         ),
         ErrorKind::NotFound => Failure::usage(
@@ -87,7 +87,7 @@ fn refused(path: &Path, error: &std::io::Error) -> Failure {
         _ => Failure::new(
             Exit::Target,
             format!("cannot make {}: {error}", path.as_text()),
-            "name a file in a directory that you may write to",
+            "name a file in a directory that you can write to",
         ),
     }
 }

@@ -24,7 +24,7 @@ pub fn request_of(context: &Context, arguments: &Run) -> Outcome<Request> {
         (Some(path), _) => of_plan(context, arguments, path)?,
         (None, Some(_)) if arguments.how.alone => {
             return Err(Failure::usage(
-                "--alone is about the jobs of a plan, and there is none",
+                "--alone applies to the jobs of a plan, and there is no plan",
                 "leave it out, or give the jobs with --plan FILE.toml",
             ));
         }
@@ -133,7 +133,7 @@ fn cpus(arguments: &Run) -> Option<Vec<u32>> {
 fn refuse_beside_plan(arguments: &Run) -> Outcome<()> {
     if arguments.load.is_given() {
         return Err(Failure::usage(
-            "a switch of the workload is given beside --plan, which says what each job does",
+            "a workload switch was given with --plan, which defines what each job does",
             "write it into [defaults] of the plan, or leave it out",
         ));
     }

@@ -12,7 +12,7 @@ use stripewise_units::DeviceNumber;
 const NAME: &str = "storage";
 
 /// What helps where a user may not look.
-pub const HINT_RIGHTS: &str = "run as a user who may read it";
+pub const HINT_RIGHTS: &str = "run as a user who can read it";
 /// What helps where something does not answer.
 pub const HINT_ANSWERS: &str = "check that the file system it is on still answers";
 /// What lists the devices.

@@ -74,7 +74,7 @@ impl Ended {
         match self {
             Ended::Ladder(Stop::KneeBracketed) => "throughput no longer rises with more in flight",
             Ended::Ladder(Stop::LatencyLimit) => "latency grew too long",
-            Ended::Ladder(Stop::InFlightLimit) => "reached the most that may be in flight",
+            Ended::Ladder(Stop::InFlightLimit) => "reached the maximum in flight",
             Ended::Ladder(Stop::NothingCompleted) => "no operation completed",
             Ended::SingleStep => "a single step",
             Ended::TimeSpent => "the time was spent",

@@ -175,7 +175,7 @@ fn distinct(ground: &Ground, offsets: &[u64]) -> Result<(), OffsetProblem> {
             ),
             _ => OffsetProblem::new(
                 format!("the offset {} is given twice", ByteSize(offset)),
-                "name different offsets, the one to hold the others against first",
+                "name different offsets, the one the reference first",
             ),
         });
     }

@@ -84,9 +84,9 @@ fn ladder(
         // Only a ladder that ran its course has found the ceiling.
         match ended {
             Ended::Ladder(_) | Ended::SingleStep => "the ceiling is",
-            Ended::TimeSpent => "the most measured in the time given is",
-            Ended::Partial => "the most that a whole step gave is",
-            Ended::Fragment => "the most of the steps shown is",
+            Ended::TimeSpent => "the highest rate measured in the given time is",
+            Ended::Partial => "the highest rate of a complete step is",
+            Ended::Fragment => "the highest rate of the steps shown is",
         },
         throughput(kind, ceiling),
         in_flight(ceiling)
@@ -141,10 +141,10 @@ fn within(kind: SeriesKind, slo: Slo, series: &SeriesRecord, top: &str) -> Optio
              still rising."
         ),
         (AnswerPlace::Limit, Some(AnswerBound::AtLeast)) => {
-            format!("{rate} at {limit}, which {load} in flight still meet; {top}.")
+            format!("{rate} at {limit}, which is still met with {load} in flight; {top}.")
         }
         (_, Some(AnswerBound::AtMost)) => {
-            format!("{rate} at {limit}, which {load} in flight no longer meet; {top}.")
+            format!("{rate} at {limit}, which is no longer met with {load} in flight; {top}.")
         }
         _ => format!("{rate} at {limit} with {load} in flight; {top}."),
     })

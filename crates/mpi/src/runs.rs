@@ -190,7 +190,7 @@ fn part(of: &OfRank) -> Option<HostPart> {
         (Some(record), _) => record.clone(),
         (None, Some(skeleton)) => RunRecord {
             status: Status::Partial,
-            partial_because: Some("its end was not heard of".to_owned()),
+            partial_because: Some("it never reported its end".to_owned()),
             ..skeleton.clone()
         },
         (None, None) => return None,

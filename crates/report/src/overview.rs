@@ -9,8 +9,11 @@ use stripewise_results::{ComparisonRecord, ComparisonRow, Verdict};
 /// The longest name that heads a column.
 const HEADING_MAX: usize = 20;
 
-/// Subjects beside the reference that fit into 100 columns.
+/// Subjects beside the reference at most.
 const BESIDE_MAX: usize = 3;
+
+/// The longest line of a table.
+const COLUMNS_MAX: usize = 100;
 
 /// Tables that hold every subject against the first; empty where there is one pair only.
 /// A cell has the value and its difference from the reference in per cent, and the verdict
@@ -30,10 +33,7 @@ pub fn comparison_overview(records: &[ComparisonRecord]) -> String {
     let mut text = String::new();
     for (subject, group) in groups(records) {
         text.push_str(&wrapped(&subject, "  "));
-        for some in names.chunks(BESIDE_MAX) {
-            text.push_str(&table(&group, some));
-            text.push('\n');
-        }
+        text.push_str(&tables(&group, &names));
     }
     text
 }
@@ -67,13 +67,28 @@ fn groups(records: &[ComparisonRecord]) -> Vec<(String, Vec<&ComparisonRecord>)>
         let metric = record.rows.first().map_or("", |row| row.metric.as_str());
         // The title names the subject, which is what differs.
         let asked = record.title.replacen(&record.b.name, "each", 1);
-        let asked = format!("{asked}: {}", metric_name(metric));
+        let asked = match metric_name(metric) {
+            name if asked.contains(name) => asked,
+            name => format!("{asked}: {name}"),
+        };
         match groups.iter_mut().find(|(known, _)| *known == asked) {
             Some((_, group)) => group.push(record),
             None => groups.push((asked, vec![record])),
         }
     }
     groups
+}
+
+/// As many subjects beside each other as fit, in as many tables as that takes.
+fn tables(group: &[&ComparisonRecord], names: &[&str]) -> String {
+    let fits = |text: &str| text.lines().all(|line| line.chars().count() <= COLUMNS_MAX);
+    let of_width = |beside: usize| {
+        let tables = names.chunks(beside).map(|some| table(group, some) + "\n");
+        tables.collect::<String>()
+    };
+    let widths = (2..=BESIDE_MAX).rev().map(of_width);
+    let mut fitting = widths.filter(|text| fits(text));
+    fitting.next().unwrap_or_else(|| of_width(1))
 }
 
 fn table(group: &[&ComparisonRecord], names: &[&str]) -> String {
@@ -204,5 +219,20 @@ mod tests {
         let line = "read random 8K 1x4: 500.00 IOPS (-50.00 %), was 1,000.00";
         assert_eq!(comparison_line(&records), line);
         assert_eq!(comparison_line(&records[..1]), "");
+    }
+
+    #[test]
+    fn more_subjects_than_fit_get_tables_of_their_own() {
+        let better = [(1, 123_456.0, Verdict::Better)];
+        let names = ["off-64K", "off-128K", "off-256K", "off-512K", "off-1M"];
+        let records: Vec<ComparisonRecord> =
+            names.iter().map(|name| record(name, &better)).collect();
+        let text = comparison_overview(&records);
+        assert!(
+            text.lines().all(|line| line.chars().count() <= COLUMNS_MAX),
+            "{text}"
+        );
+        assert!(names.iter().all(|name| text.contains(name)), "{text}");
+        assert!(text.matches("ext4").count() > 2, "{text}");
     }
 }

@@ -40,7 +40,7 @@ pub fn repetitions_table(runs: &[RunRecord]) -> String {
 }
 
 /// Jobs that do the same but for their seeds, in the order of their first runs.
-fn groups_of(runs: &[RunRecord]) -> Vec<Vec<(&RunRecord, &JobRecord)>> {
+pub(crate) fn groups_of(runs: &[RunRecord]) -> Vec<Vec<(&RunRecord, &JobRecord)>> {
     let same = |(run, job): (&RunRecord, &JobRecord), other: &RunRecord, its: &JobRecord| {
         let seedless = |job: &JobRecord| {
             let mut workload = job.workload.clone();

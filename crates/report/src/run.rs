@@ -186,7 +186,7 @@ pub fn processors_text(run: &RunRecord) -> String {
         ];
         let _ = writeln!(
             text,
-            "Each processor during the run, whoever used it\n{}",
+            "Each processor during the run, whatever used it\n{}",
             draw(&columns, &rows)
         );
     }

@@ -6,7 +6,7 @@ use serde_json::Value;
 use stripewise_results::{JobRow, RunRecord};
 
 /// Above the table.
-pub(crate) const CAPTION: &str = "SQLIO's histogram: per cent of the operations that took so many whole milliseconds, each rounded by itself";
+pub(crate) const CAPTION: &str = "SQLIO's histogram: percentage of operations that took this many whole milliseconds, each rounded separately";
 
 /// Buckets that SQLIO prints: 0 to 23 ms, and all from 24 ms on.
 const BUCKETS: usize = 25;

@@ -125,7 +125,7 @@ pub(crate) async fn sign_in(State(shared): App, sent: Body) -> Response<Body> {
                     for one with POST /api/login";
         return failure(
             StatusCode::FORBIDDEN,
-            "this token was used already, or is not of this server",
+            "this token has been used already, or is not from this server",
             Some(hint),
         );
     };

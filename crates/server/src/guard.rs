@@ -79,7 +79,10 @@ const FOREIGN_HOST: Refusal = refusal(
     StatusCode::MISDIRECTED_REQUEST,
     "this server answers to 127.0.0.1 and localhost with its own port only",
 );
-const FOREIGN_SITE: Refusal = refusal(StatusCode::FORBIDDEN, "another site may not ask here");
+const FOREIGN_SITE: Refusal = refusal(
+    StatusCode::FORBIDDEN,
+    "requests from other sites are refused",
+);
 const NO_TOKEN: Refusal = refusal(
     StatusCode::UNAUTHORIZED,
     "open the address that `stripewise serve` printed; scripts send the token of its file",

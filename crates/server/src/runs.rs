@@ -176,7 +176,7 @@ pub(crate) fn start(
     let beside = runs.busy_ok.then_some("--busy-ok");
     let mut last = locked(&runs.last);
     if last.as_ref().is_some_and(|(started, _)| !started.has_ended) {
-        return Err("a run goes on; stop it first, or wait for its end".to_owned());
+        return Err("a run is in progress; stop it first, or wait for its end".to_owned());
     }
     let mut child = Command::new(program)
         .arg("--store")
@@ -270,7 +270,10 @@ fn same_place(path: &Path) -> Result<(), String> {
         .map_err(|error| format!("{}: {error}", path.as_text()))?;
     match facts.is_file() || system::is_device(&facts) {
         true => Ok(()),
-        false => Err(format!("{} is another thing by now", path.as_text())),
+        false => Err(format!(
+            "{} is not the same file or device any more",
+            path.as_text()
+        )),
     }
 }
 

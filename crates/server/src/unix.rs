@@ -21,7 +21,7 @@ pub(crate) fn listen(path: &Path) -> Outcome<Listener> {
         Failure::new(
             Exit::Target,
             format!("cannot listen on {}: {what}", path.as_text()),
-            "name a path that is free, in a directory that only you may write to",
+            "name a path that is free, in a directory that only you can write to",
         )
     };
     if let Ok(facts) = path.symlink_metadata() {

@@ -75,7 +75,7 @@ pub(crate) fn exists(path: impl std::fmt::Display) -> Error {
     Error::new(
         ErrorKind::Refused,
         path,
-        "exists already, and is not replaced",
+        "already exists and is not replaced",
     )
     .with_hint("Choose another name, or remove it yourself.")
 }

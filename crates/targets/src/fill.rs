@@ -171,7 +171,7 @@ impl Filling<'_> {
             Some(Stop::NoThread(os)) => Err(no_thread(self.name, os)),
             Some(Stop::Space(space)) => {
                 let what = format!(
-                    "somebody else fills the file system: {} are left while the test file is \
+                    "another program is filling the file system: {} are left while the test file is \
                      being written, and at least {} must stay; the test file is removed",
                     stripewise_units::format_bytes(space.available_bytes),
                     stripewise_units::format_bytes(space.floor_bytes())

@@ -47,7 +47,7 @@ impl Growth<'_> {
         Error::new(
             ErrorKind::Refused,
             self.name,
-            "was changed by somebody else while it was to be made larger; what they wrote is left in it",
+            "was changed by another program while it was being made larger; what they wrote is left in it",
         )
         .with_hint("Stop what writes to it, look at it, and name a file of your own.")
     }

@@ -4,7 +4,7 @@ use crate::{Error, ErrorKind, Result};
 use std::path::Path;
 use stripewise_workload::{CacheMode, DataPattern, Workload};
 
-/// Most operations in flight in all that need no asking for by number: what a
+/// Most operations in flight in all that are used without asking for by number: what a
 /// production volume takes without its users noticing much.
 pub const OUTSTANDING_MAX_UNASKED: u32 = 256;
 
@@ -122,7 +122,7 @@ impl Intent {
                 name,
                 format!(
                     "{} operations in flight at once would starve everybody else on this storage; \
-                     up to {OUTSTANDING_MAX_UNASKED} need no asking",
+                     up to {OUTSTANDING_MAX_UNASKED} are used without asking",
                     self.outstanding_total
                 ),
             )
@@ -149,7 +149,7 @@ pub(crate) fn judge_manner(manner: Manner, cache: CacheMode, name: &str) -> Resu
         Some((_, option)) => Err(Error::new(
             ErrorKind::Unusable,
             name,
-            "uncached, atomic and polled operations exist on Linux alone",
+            "uncached, atomic and polled operations exist on Linux only",
         )
         .with_hint(format!("Leave out `{option}`."))),
     }

@@ -62,7 +62,7 @@ pub(crate) fn plan(path: &Path, _intent: &Intent, _knowledge: &Knowledge<'_>) ->
     Err(Error::new(
         ErrorKind::Unsupported,
         path.as_text(),
-        "real targets are not there yet on this operating system",
+        "real targets are not supported on this operating system yet",
     )
     .with_hint("Simulated targets work everywhere: try `sim:NAME`."))
 }
@@ -85,7 +85,7 @@ pub(crate) fn expand(
     Err(Error::new(
         ErrorKind::Unsupported,
         path.as_text(),
-        "real targets are not there yet on this operating system",
+        "real targets are not supported on this operating system yet",
     )
     .with_hint("Simulated targets work everywhere: try `sim:NAME`."))
 }
@@ -102,7 +102,7 @@ pub(crate) fn judge_kept(path: &Path, _knowledge: &Knowledge<'_>) -> Result<()> 
     Err(Error::new(
         ErrorKind::Unsupported,
         path.as_text(),
-        "real targets are not there yet on this operating system",
+        "real targets are not supported on this operating system yet",
     )
     .with_hint("Remove it by hand."))
 }

@@ -279,7 +279,7 @@ impl<'a> Reader<'a> {
             if jobs.iter().any(|other| other.name == job.name) {
                 let problem = format!("there are two jobs named `{}`", job.name);
                 let at = places.name.unwrap_or(places.table);
-                let hint = "names tell jobs apart in the results";
+                let hint = "give each job a different name";
                 return Err(self.0.refuse(at, problem, hint));
             }
             self.check_times(order, places, &job, jobs.first())?;

@@ -306,7 +306,7 @@ impl Request {
             if !names.insert(&job.name) {
                 return Err(RequestError::new(
                     format!("two jobs that run together are named `{}`", job.name),
-                    "names tell jobs apart in the results",
+                    "give each job a different name",
                 ));
             }
         }

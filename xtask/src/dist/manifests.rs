@@ -147,6 +147,34 @@ mod tests {
         assert!(installer.contains(&sum(System::Windows).to_ascii_uppercase()));
     }
 
+    /// What cargo-binstall makes of its metadata for a system.
+    fn binstall(section: &str, arch: &str) -> String {
+        let manifest = include_str!("../../../crates/app/Cargo.toml");
+        let (_, section) = manifest
+            .split_once(&format!("[package.metadata.{section}]\n"))
+            .expect("the section");
+        let address = section.split('"').nth(1).expect("the address comes first");
+        address
+            .replace("{ repo }", REPOSITORY)
+            .replace("{ version }", VERSION)
+            .replace("{ target-arch }", arch)
+    }
+
+    #[test]
+    fn binstall_finds_the_archives() {
+        for (system, section, arch) in [
+            (System::Linux, "binstall", "x86_64"),
+            (System::LinuxArm, "binstall", "aarch64"),
+            (
+                System::Windows,
+                "binstall.overrides.x86_64-pc-windows-msvc",
+                "x86_64",
+            ),
+        ] {
+            assert_eq!(binstall(section, arch), address(&system.archive()));
+        }
+    }
+
     #[test]
     fn a_sum_is_sha_256() {
         let out = tempfile::tempdir().unwrap();

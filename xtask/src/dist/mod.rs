@@ -65,6 +65,9 @@ pub fn run(mut arguments: Arguments) -> Result<()> {
 
 fn pack(root: &Path, out: &Path, system: System, binary: PathBuf) -> Result<PathBuf> {
     let bytes = std::fs::read(&binary)?;
+    if system == System::Linux {
+        container(out, &binary)?;
+    }
     match system.elf_machine() {
         None => binary::needs_only_windows(&binary)?,
         Some(machine) => binary::is_static(&bytes, machine)?,
@@ -98,6 +101,15 @@ fn pack(root: &Path, out: &Path, system: System, binary: PathBuf) -> Result<Path
     packages::make(root, out, system, &entries)?;
     println!("{}: {} files", path.display(), entries.len());
     Ok(path)
+}
+
+/// What the container file takes: the program alone, as one that may be executed.
+fn container(out: &Path, program: &Path) -> Result<()> {
+    let path = out.join("container/stripewise");
+    std::fs::create_dir_all(path.parent().context("a folder")?)?;
+    // With its permissions.
+    std::fs::copy(program, &path)?;
+    Ok(())
 }
 
 const FIRST: &str = "\

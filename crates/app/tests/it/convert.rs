@@ -27,7 +27,7 @@ fn a_batch_file_becomes_a_plan_that_runs() {
     let cursor = json.at("runs.1.jobs.0.workload.cursor").text();
     assert_eq!(cursor, "columns");
     // A plan that exists is left as it is.
-    desk.run(&words).failed(2, &["exists already"]);
+    desk.run(&words).failed(2, &["already exists"]);
 }
 
 #[test]

@@ -21,7 +21,7 @@ fn the_plan_that_init_writes_runs_and_is_never_overwritten() {
     desk.run(&["lab", "init", "plan.toml"]).done();
     let written = std::fs::read_to_string(desk.file("plan.toml")).expect("a plan");
     desk.run(&["lab", "init", "plan.toml"])
-        .failed(2, &["plan.toml exists already"]);
+        .failed(2, &["plan.toml already exists"]);
     let more = [
         "lab",
         "run",

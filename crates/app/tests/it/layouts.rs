@@ -214,7 +214,7 @@ fn a_published_study_is_laid_beside_own_figures() {
     }
     let plan = desk.write("plan.toml", PLAN);
     desk.run(&["lab", "run", &plan, "--target", "sim:nvme"])
-        .failed(2, &["belong to studies"]);
+        .failed(2, &["apply to studies only"]);
 }
 
 #[test]

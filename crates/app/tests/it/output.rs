@@ -237,7 +237,7 @@ fn man_pages_are_written_and_never_replace_anything() {
     let directory = desk.path().join("man");
     desk.run(&["man", text(&directory)]).failed(
         3,
-        &["is not a directory", "hint: name a directory that is there"],
+        &["is not a directory", "hint: name a directory that exists"],
     );
     assert!(!directory.exists());
     std::fs::create_dir(&directory).unwrap();

@@ -38,7 +38,7 @@ fn a_plan_is_printed_and_nothing_is_written_without_leave() {
         .done()
         .printed(&[
             "Plan for",
-            "nothing that is known",
+            "nothing known",
             "65,536 bytes (64 KiB), sector 128",
             "protective MBR",
             &format!("To do it, add: --yes --destroy {}", device.name()),
@@ -141,7 +141,7 @@ fn a_partition_is_made_where_it_was_asked_for_and_the_old_table_comes_back() {
         let answer = desk.run(&[&line[..], &leave].concat()).done();
         // The verdict is of what was read back, not of the plan as well.
         assert!(!answer.stderr.contains("verdict"), "{}", answer.stderr);
-        answer.printed(&["Brought the saved table back"]);
+        answer.printed(&["Restored the saved table"]);
         assert!(bytes(&device) == want, "{file}");
     }
 }

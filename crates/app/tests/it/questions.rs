@@ -210,7 +210,7 @@ fn a_finished_experiment_says_why_nothing_is_left_and_goes_on_for_the_time_given
     let id = experiment(&desk).at("experiment.id").text();
     desk.run(&["lab", "resume", &id]).ended(1).warned(&[
         "10 blocks are finished, as many as there may be",
-        "--blocks 20 goes on",
+        "--blocks 20 continues it",
     ]);
     // Ten blocks took 44 s of the array's time; 9 s more are two blocks more.
     let more = [

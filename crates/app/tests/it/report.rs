@@ -228,9 +228,9 @@ fn a_file_that_exists_is_left_alone_and_the_refusal_names_it() {
     one_run(&desk, "x");
     let path = desk.write("mine.html", "mine");
     desk.run(&["report", "last", "-o", &path])
-        .failed(2, &["mine.html", "exists already"]);
+        .failed(2, &["mine.html", "already exists"]);
     desk.run(&["export", "-o", &path])
-        .failed(2, &["mine.html", "exists already"]);
+        .failed(2, &["mine.html", "already exists"]);
     desk.run(&["bench", "sim:nvme", "--report", &path])
         .failed(2, &["mine.html"]);
     assert_eq!(std::fs::read_to_string(&path).expect("there"), "mine");

@@ -172,7 +172,7 @@ fn a_run_that_is_kept_in_the_end_is_called_kept() {
     assert!(answer.stdout.contains("Kept as"), "{}", answer.stdout);
     assert!(!answer.stderr.contains("elsewhere"), "{}", answer.stderr);
     assert!(
-        answer.stderr.contains("kept in the end"),
+        answer.stderr.contains("has been kept after all"),
         "{}",
         answer.stderr
     );

@@ -5,10 +5,14 @@ use super::support::{Desk, users_file};
 #[test]
 fn where_nothing_runs_watch_says_so_and_ends() {
     let desk = Desk::new();
-    desk.run(&["watch"]).done().warned(&["Nothing runs"]);
+    desk.run(&["watch"])
+        .done()
+        .warned(&["No run is in progress"]);
     desk.run(&["run", "sim:nvme", "--duration", "1ms", "--quiet"])
         .done();
-    desk.run(&["watch"]).done().warned(&["Nothing runs"]);
+    desk.run(&["watch"])
+        .done()
+        .warned(&["No run is in progress"]);
     let now = desk.json(&["watch"]);
     assert!(now.at("runs").json() == "[]" && now.maybe("host.cpu_busy_ns").is_some());
 }

@@ -76,7 +76,7 @@ fn a_stream_that_begins_as_no_report_ends_the_witness_and_leaves_no_file() {
         let mut stream = connected(&witness);
         stream.write_all(rubbish).expect("sent");
         let answer = witness.running.wait();
-        answer.failed(3, &["are no reports", "hint:"]);
+        answer.failed(3, &["does not come from", "hint:"]);
         assert!(!Path::new(&witness.file).exists());
     }
 }

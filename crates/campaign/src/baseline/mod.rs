@@ -183,8 +183,7 @@ fn of_id(context: &Context, id: &str) -> Outcome<(String, Vec<RunRecord>)> {
     let runs = at_answers(whole);
     if !runs.is_empty() && !broken.is_empty() {
         context.note(format!(
-            "{} was stopped before its end: {} left out, and what was planned after that is no \
-             part of the baseline",
+            "{} was stopped before its end: {} left out, and what was planned after that is not part of the baseline",
             found.name,
             counted(broken.len(), "run is", "runs are")
         ));
@@ -314,7 +313,7 @@ impl<'a> RemovedDocument<'a> {
 pub fn line(kept: &KeptBaseline) -> Outcome<String> {
     if of_several_hosts(&kept.runs) {
         return Ok(format!(
-            "{}: {} of several hosts, from {}; `stripewise check --run ID` holds a later one against it",
+            "{}: {} of several hosts, from {}; `stripewise check --run ID` compares a later one with it",
             kept.name,
             counted(kept.runs.len(), "run", "runs"),
             kept.from

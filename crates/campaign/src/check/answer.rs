@@ -166,7 +166,7 @@ impl Answer {
             Verdict::Worse => "Worse than the baseline",
             Verdict::Mixed => "Better than the baseline in some rows, worse in others",
             Verdict::NoDifference => "No change was found",
-            Verdict::Undecided => "Nobody can say yet whether something changed",
+            Verdict::Undecided => "It is not yet known whether anything changed",
         };
         if self.tolerates(comparison) {
             return format!(

@@ -49,7 +49,7 @@ pub struct CheckOptions {
     pub tolerate: f64,
     /// For a server in use: reads only, one outstanding, at a low rate.
     pub gentle: bool,
-    /// What was changed on purpose: recorded, and compared all the same.
+    /// What was changed on purpose: recorded, and compared anyway.
     pub changed: Option<String>,
     /// What to measure where there is no baseline.
     pub load: CheckLoad,
@@ -164,7 +164,7 @@ fn refuse_partial(options: &CheckOptions, records: &[RunRecord]) -> Outcome<()> 
                 "run {} was stopped before its end, so nothing is concluded from it",
                 record.id
             ),
-            "name a run that came to its end, or leave --run out to measure now",
+            "name a run that was completed, or leave --run out to measure now",
         )),
         None => Ok(()),
     }
@@ -182,7 +182,7 @@ fn wanted_baseline(store: Option<&Store>, options: &CheckOptions) -> Outcome<Opt
     if name == Some("none") {
         if options.changed.is_some() {
             return Err(Failure::usage(
-                "--changed is about a baseline, and none is wanted",
+                "--changed needs a baseline, and there is --baseline none",
                 "leave one of them out",
             ));
         }

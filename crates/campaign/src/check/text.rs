@@ -2,7 +2,7 @@
 
 use super::Answer;
 use crate::exit::Exit;
-use stripewise_report::{comparison_line, requirement_text};
+use stripewise_report::{comparison_line, one_line, requirement_text};
 
 /// For jobs that mail what they print: nothing, or one line with everything that is worse.
 #[must_use]
@@ -26,8 +26,4 @@ pub fn line(answer: &Answer, exit: Exit) -> String {
         .first()
         .map_or("", |run| run.series.as_deref().unwrap_or(&run.id));
     format!("{} [{kept}]\n", parts.join("; "))
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -46,7 +46,7 @@ pub fn work(options: &CheckOptions, baseline: Option<&KeptBaseline>) -> Outcome<
         return Err(Failure::new(
             Exit::Target,
             "a gentle check only reads, and a directory needs a test file to be written first",
-            "name a file that is there: one of the server's own, or one that `stripewise prepare` made in a quiet hour",
+            "name an existing file: one of the server's own, or one that `stripewise prepare` made in a quiet hour",
         ));
     }
     Ok(gentle(work))
@@ -141,7 +141,7 @@ fn kind_of(requirement: &Requirement) -> Outcome<SeriesKind> {
     SeriesKind::from_name(name).ok_or_else(|| {
         let known: Vec<&str> = SeriesKind::ALL.iter().map(|kind| kind.name()).collect();
         Failure::usage(
-            format!("a requirement names `{name}`, and without a baseline there is no such job"),
+            format!("a requirement names `{name}`; without a baseline there is no such job"),
             format!("without a baseline there are {}", known.join(", ")),
         )
     })

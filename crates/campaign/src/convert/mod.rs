@@ -10,7 +10,7 @@ use stripewise_compat::convert::{Surroundings, Tool, convert as to_plan};
 use stripewise_results::SCHEMA_VERSION;
 use stripewise_units::NameText;
 
-const UNREADABLE: &str = "check the name, and who may read it";
+const UNREADABLE: &str = "check the name, and the permission to read it";
 
 /// A workload as a plan.
 #[derive(Debug, Serialize, schemars::JsonSchema)]

@@ -177,7 +177,7 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
     Failure::new(
         Exit::Target,
         format!("cannot read {}: {error}", path.as_text()),
-        "run as a user who may read it: root, administrator",
+        "run as a user who can read it: root, administrator",
     )
 }
 

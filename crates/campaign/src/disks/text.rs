@@ -314,7 +314,7 @@ fn layers(device: &BlockDevice) -> Vec<String> {
         device
             .mapper_unread
             .as_ref()
-            .map(|why| format!("what it stands on is not known: {why}")),
+            .map(|why| format!("what backs it is not known: {why}")),
     );
     lines
 }
@@ -456,21 +456,21 @@ fn verdict(volume: &Volume, judgement: &Judgement) -> String {
             let word = match (judgement.finding, costs) {
                 (true, _) => "MISALIGNED",
                 (false, true) => "misaligned, though no file system on it suffers yet",
-                (false, false) => "good for the sizes asked for",
+                (false, false) => "good for the requested sizes",
             };
             format!("{word}: splits above {}", size(bytes))
         }
         LayoutVerdict::Aligned => "aligned".to_owned(),
         LayoutVerdict::NotStriped => "not striped".to_owned(),
         LayoutVerdict::Suspect(bytes) => format!(
-            "suspect: what lies below is not known, and only units up to {} suit this offset",
+            "suspect: the layers below are not known, and only units up to {} suit this offset",
             size(bytes)
         ),
         LayoutVerdict::UnknownStripeUnit(_) if volume.subject.places.is_empty() => {
             "unknown, as is where it starts".to_owned()
         }
         LayoutVerdict::UnknownStripeUnit(_) if volume.subject.incomplete => {
-            "unknown stripe unit, as is what lies below".to_owned()
+            "unknown stripe unit, and the layers below are unknown too".to_owned()
         }
         LayoutVerdict::UnknownStripeUnit(None) => {
             "unknown stripe unit; any suits, as it starts at 0".to_owned()
@@ -488,10 +488,7 @@ fn file(text: &mut String, seen: &Seen) {
     text.push_str(&format!(
         "{} is on {}, mounted at {}\n",
         place.path,
-        place
-            .device
-            .as_deref()
-            .unwrap_or("no block device that is known"),
+        place.device.as_deref().unwrap_or("no known block device"),
         place.mount_point.as_deref().unwrap_or("an unknown place")
     ));
     for extent in &place.extents {
@@ -510,7 +507,7 @@ fn file(text: &mut String, seen: &Seen) {
     let plural = if more == 1 { "" } else { "s" };
     match (more, place.extents_partial) {
         (0, false) => {}
-        (0, true) => text.push_str("  and more, which were not asked for\n"),
+        (0, true) => text.push_str("  and more, which were not requested\n"),
         (_, false) => text.push_str(&format!("  and {more} extent{plural} more\n")),
         (_, true) => text.push_str(&format!("  and at least {more} extent{plural} more\n")),
     }

@@ -60,7 +60,7 @@ pub fn doctor(context: &Context, path: &Path) -> Outcome<DoctorDocument> {
         Failure::new(
             Exit::Target,
             format!("cannot look at {}: {error}", path.as_text()),
-            "name a path that is there: a directory, a file or a device",
+            "name a path that exists: a directory, a file or a device",
         )
     })?;
     let storage = system.storage_of_path(path).map_err(|error| {

@@ -10,7 +10,7 @@ use stripewise_compat::{ImportedFile, import_whole_results, recognise};
 use stripewise_results::{RunRecord, SCHEMA_VERSION};
 use stripewise_units::NameText;
 
-const UNREADABLE: &str = "check the name, and who may read it";
+const UNREADABLE: &str = "check the name, and the permission to read it";
 
 /// What was imported.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
@@ -122,7 +122,7 @@ fn read(context: &Context, path: &Path, whole: bool) -> Outcome<Vec<(PathBuf, Im
     if files.is_empty() {
         return Err(Failure::usage(
             format!("{} holds no results of a known tool", path.as_text()),
-            "name the files, or the directory that they lie in",
+            "name the files, or the directory that holds them",
         ));
     }
     Ok(files)
@@ -137,7 +137,7 @@ fn files_below(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Outcome
                 "{} has more files, or directories in directories, than results have",
                 folder.as_text()
             ),
-            "name the directory that the results lie in",
+            "name the directory that holds the results",
         ));
     }
     let entries = std::fs::read_dir(folder).map_err(|error| unreadable(folder, &error))?;

@@ -127,7 +127,7 @@ pub(super) fn run(
 fn change(options: &ExperimentOptions, file: &mut LayoutsFile) -> Outcome<()> {
     if options.engine.is_some() {
         return Err(Failure::usage(
-            "--engine belongs to plans with one factor; layouts take the best engine that there is",
+            "--engine applies to plans with one factor only; layouts take the best engine that there is",
             "leave it out",
         ));
     }

@@ -55,7 +55,7 @@ pub fn place(context: &Context, readable: &Readable, name: &str) -> Outcome<Devi
         let names: Vec<&str> = disks.iter().map(|disk| disk.device.name.as_str()).collect();
         return Err(Failure::usage(
             format!(
-                "{name} lies on {}: its layout is no fact about one of them that could be kept",
+                "{name} spans {}: its layout is not a property of one disk that could be kept",
                 names.join(", ")
             ),
             "`stripewise disks` shows how the array is laid out; leave --accept out",

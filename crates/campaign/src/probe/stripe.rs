@@ -53,7 +53,7 @@ pub fn stripe(
     let piece = readable.piece;
     if piece.length_bytes < readable.target.limits().size_bytes {
         context.note(format_args!(
-            "the file lies in pieces; only the longest one is read, {} from byte {} on",
+            "the file is fragmented; only its longest extent is read, {} from byte {} on",
             stripewise_units::format_bytes(piece.length_bytes),
             piece.from_bytes
         ));

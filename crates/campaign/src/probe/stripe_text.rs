@@ -56,7 +56,7 @@ pub fn text(document: &StripeDocument) -> String {
     line("measured", made);
     text.push_str(&advice(unit, phase));
     if document.accepted {
-        text.push_str("Kept with the disk as measured; `disks --forget DEVICE` takes it back.\n");
+        text.push_str("Kept with the disk as measured; `disks --forget DEVICE` undoes it.\n");
     }
     text
 }

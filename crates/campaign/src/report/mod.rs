@@ -128,7 +128,7 @@ fn of_layouts(store: Option<&Store>, question: &ReportQuestion) -> Outcome<Optio
     if !question.require.is_empty() {
         return Err(Failure::usage(
             format!(
-                "{name} compares layouts: there is no one run of it that a requirement is about"
+                "{name} compares layouts: it has no single run that a requirement could apply to"
             ),
             "measure the layout that you choose, and give that run's id with --require",
         ));
@@ -136,7 +136,7 @@ fn of_layouts(store: Option<&Store>, question: &ReportQuestion) -> Outcome<Optio
     let Some(record) = kept.answer() else {
         return Err(Failure::usage(
             format!("{name} has no answer yet: fewer than two passes were finished"),
-            format!("`stripewise lab resume {name}` goes on with it"),
+            format!("`stripewise lab resume {name}` continues it"),
         ));
     };
     kept.page(&record, question.format)

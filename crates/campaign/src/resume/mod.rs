@@ -145,15 +145,15 @@ fn done_words(experiment: &Experiment, why: Ended) -> String {
     let next_ns = next_block_ns(experiment);
     match why {
         Ended::Precise => format!(
-            "{done} finished, and every interval is narrower than {} %: this is what was found. A smaller --precision goes on.",
+            "{done} finished, and every interval is narrower than {} %: this is what was found. A smaller --precision continues it.",
             plan.precision_percent
         ),
         Ended::BlocksMax => format!(
-            "{done} finished, as many as there may be: this is what was found. --blocks {} goes on.",
+            "{done} finished, as many as there may be: this is what was found. --blocks {} continues it.",
             blocks.saturating_mul(2)
         ),
         _ => format!(
-            "{done} finished in {spent}, and another one, about {}, does not fit into the time: this is what was found. --time {} goes on for so long.",
+            "{done} finished in {spent}, and another one, about {}, does not fit into the time: this is what was found. --time {} continues it for that long.",
             format_duration(next_ns),
             Nanoseconds(next_ns.saturating_mul(10).next_multiple_of(SECOND_NS)),
         ),

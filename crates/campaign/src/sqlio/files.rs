@@ -163,7 +163,7 @@ fn size_of(path: &Path) -> Outcome<Option<u64>> {
         Err(error) => Err(Failure::new(
             Exit::Target,
             format!("cannot look at {}: {error}", path.as_text()),
-            "check its directory and who may read it",
+            "check its directory, and the permission to read it",
         )),
     }
 }

@@ -109,7 +109,7 @@ fn read_parameters(
     path: &str,
     command: &Command,
 ) -> Outcome<Vec<param_file::Target>> {
-    let hint = "check the name behind -F; it is looked for from the current directory, and on drives that --drive maps";
+    let hint = "check the file name given to -F; it is looked for from the current directory, and on drives that --drive maps";
     let bytes = read(context, &drives.text_file(path), PLAN_BYTES_MAX, hint)?;
     param_file::read(&bytes, path, command).map_err(refused)
 }

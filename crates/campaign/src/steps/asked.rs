@@ -77,7 +77,7 @@ impl<'a> Asked<'a> {
                 })
             }
             OpenTarget::Nothing { name, .. } => Err(Failure::usage(
-                format!("{name} is nothing that could be read"),
+                format!("{name} cannot be read"),
                 "name a device, a file or sim:NAME",
             )),
         }

@@ -142,7 +142,7 @@ impl<'a, 'store> Keeper<'a, 'store> {
             .finish_under_a_free_id(record, new_id, [PATIENCE, LAST_WAIT], say)
             .map_err(store_failure)?;
         if self.has_failed {
-            let text = format!("the run is kept in the end: {}", record.id);
+            let text = format!("the run has been kept after all: {}", record.id);
             self.context.note(text);
         }
         finished(context, record);

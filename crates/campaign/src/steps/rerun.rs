@@ -126,7 +126,7 @@ impl Work {
             if request.verify {
                 return Err(Failure::usage(
                     format!(
-                        "{} was made with its data verified, which costs processor time: a run without it is no run of the same",
+                        "{} was made with its data verified, which costs processor time: a run without it is not the same",
                         run.id
                     ),
                     "take a run that was made without --verify as baseline",

@@ -12,7 +12,7 @@ mod document;
 mod text;
 
 pub use document::{StudyDocument, StudyRate, StudyRow, StudyTable};
-pub use text::study_text;
+pub use text::{study_line, study_text};
 
 use crate::context::Context;
 use crate::exit::Exit;

@@ -53,6 +53,32 @@ pub fn study_text(document: &StudyDocument) -> String {
     text
 }
 
+/// How far it is from what was printed, table by table, in one line.
+#[must_use]
+pub fn study_line(document: &StudyDocument) -> String {
+    let means = document.tables.iter().map(|table| {
+        let about = match table.factor.as_str() {
+            "" => String::new(),
+            factor => format!("{factor}: "),
+        };
+        let percent = table.mean_difference_percent;
+        percent.map_or_else(
+            || format!("{about}no published rate to compare with"),
+            |percent| format!("{about}{percent:.1} % from the published rates on average"),
+        )
+    });
+    let partial = match document.status {
+        "partial" => "partial: ",
+        _ => "",
+    };
+    let means = means.collect::<Vec<_>>().join("; ");
+    let line = format!(
+        "{partial}{} on {}: {means}",
+        document.study, document.target
+    );
+    format!("{line} [{}]", document.id)
+}
+
 fn table_text(table: &StudyTable) -> String {
     match table.levels.len() {
         0..=LEVELS_BESIDE => beside(table),

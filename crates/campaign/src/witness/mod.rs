@@ -133,13 +133,13 @@ pub fn witness(context: &Context, path: &Path, reports: Reports) -> Outcome<Witn
 fn cannot_make(path: &Path, error: &std::io::Error) -> Failure {
     match error.kind() {
         ErrorKind::AlreadyExists => Failure::usage(
-            format!("{} exists already, and is left as it is", path.as_text()),
+            format!("{} already exists and is not overwritten", path.as_text()),
             "name a file that does not exist yet, or remove that one first",
         ),
         _ => Failure::new(
             Exit::Target,
             format!("cannot make {}: {error}", path.as_text()),
-            "name a file in a directory that you may write to",
+            "name a file in a directory that you can write to",
         ),
     }
 }
@@ -162,7 +162,7 @@ impl Keeper<'_> {
                     Failure::new(
                         Exit::Target,
                         format!("cannot answer that the witness is ready: {error}"),
-                        "leave its output to whoever sends the reports",
+                        "connect its output to the sender of the reports",
                     )
                 })?;
                 (from, Vec::new(), 0)
@@ -215,7 +215,7 @@ impl Keeper<'_> {
         .map_err(|_| {
             Failure::new(
                 Exit::Target,
-                "what comes in are no reports of `stripewise verify --power-cut`",
+                "the input does not come from `stripewise verify --power-cut`",
                 "start that at the other end with --witness, and nothing else",
             )
         })?;

@@ -40,7 +40,10 @@ fn set(context: &Context, wanted: &BaselineSet) -> Outcome {
     if context.global.json {
         print_json(&BaselineDocument::of(std::slice::from_ref(&kept)))?;
     } else {
-        print_text(&wrapped(&format!("Baseline {}", line(&kept)?), "  "));
+        print_text(&wrapped(
+            &format!("Kept as baseline {}", line(&kept)?),
+            "  ",
+        ));
         if let Some(old) = &replaced {
             print_text(&wrapped(
                 &format!("It takes the place of {old}, whose runs stay in the history."),

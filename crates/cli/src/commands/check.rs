@@ -1,6 +1,5 @@
 //! `check`: runs the baseline again and tells change; holds runs to requirements.
 
-use crate::exit_codes::Exit;
 use crate::failure::Outcome;
 use crate::show::context::Context;
 use crate::show::document::{print_json, print_text};
@@ -23,21 +22,17 @@ pub fn check(context: &Context, arguments: &Check) -> Outcome {
     if let Some(why) = answer.why_inconclusive {
         return broken_off(context, &answer, why);
     }
-    // With -q a check that found nothing says nothing: for jobs that mail what they
-    // print.
-    let silent = context.global.quiet && exit == Exit::Done && !context.global.json;
     if context.global.json {
         print_json(&answer.document())?;
     } else if context.global.quiet {
+        // A check that found nothing says nothing: for jobs that mail what they print.
         print_text(&line(&answer, exit));
     } else {
         print_text(&text(context, &answer));
     }
     if let Some(path) = &arguments.report {
         write_material(&answer.material(context), path)?;
-        if !silent {
-            say_written(context, path);
-        }
+        say_written(context, path);
     }
     Ok(exit)
 }

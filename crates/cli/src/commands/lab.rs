@@ -5,6 +5,7 @@ use crate::failure::{Failure, Outcome};
 use crate::output::write_new;
 use crate::show::context::Context;
 use crate::show::document::{print_json, print_text};
+use crate::show::line::print_answer;
 use crate::show::page::refuse_existing;
 use crate::show::{advice, experiment};
 use crate::switches::lab::{Lab, LabAction, LabClean, LabInit, LabResume, LabRun};
@@ -15,7 +16,7 @@ use stripewise_campaign::lab::{forecast, forecast_text, plans, plans_text, read,
 use stripewise_campaign::resume::resume;
 use stripewise_campaign::steps::layouts::kept::exit_of;
 use stripewise_campaign::steps::sittings::LabSitting;
-use stripewise_campaign::study::{StudyOptions, repeat, study_text};
+use stripewise_campaign::study::{StudyOptions, repeat, study_line, study_text};
 use stripewise_lab::plan_file::{LabFile, TEMPLATE};
 use stripewise_results::SCHEMA_VERSION;
 use stripewise_units::{NameText, Nanoseconds};
@@ -53,7 +54,7 @@ fn run_plan(context: &Context, arguments: &LabRun) -> Outcome {
     }
     if arguments.target.is_some() || arguments.readers {
         return Err(Failure::usage(
-            "--target and --readers belong to studies: a plan names its target",
+            "--target and --readers apply to studies only: a plan names its target",
             "leave them out, or name a study: study:van-dyke-2009",
         ));
     }
@@ -61,7 +62,7 @@ fn run_plan(context: &Context, arguments: &LabRun) -> Outcome {
     let file = with_slots(read(context, &arguments.plan)?, arguments.slots)?;
     if report.is_some() && matches!(file, LabFile::One(_)) {
         return Err(Failure::usage(
-            "--report belongs to plans with several factors",
+            "--report applies to plans with several factors only",
             "`stripewise report ID -o FILE.html` writes a page on this experiment",
         ));
     }
@@ -77,7 +78,7 @@ fn with_slots(mut file: LabFile, slots: bool) -> Outcome<LabFile> {
         LabFile::Several(file) => file.slots |= slots,
         LabFile::One(_) if slots => {
             return Err(Failure::usage(
-                "--slots belongs to plans with several factors: levels of one factor are measured in the same place",
+                "--slots applies to plans with several factors only: levels of one factor are measured in the same place",
                 "leave it out, or write the factor into a table [factors]",
             ));
         }
@@ -114,7 +115,11 @@ fn run_study(context: &Context, name: &str, arguments: &LabRun) -> Outcome {
     let repeated = repeat(context, &options, &arguments.safety.permissions())?;
     match context.global.json {
         true => print_json(&repeated.document)?,
-        false => print_text(&study_text(&repeated.document)),
+        false => print_answer(
+            context,
+            || study_text(&repeated.document),
+            || study_line(&repeated.document),
+        ),
     }
     repeated.ended.map(|()| Exit::Done)
 }

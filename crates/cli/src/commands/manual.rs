@@ -44,7 +44,7 @@ pub fn man(context: &Context, arguments: &small::Man) -> Outcome {
         return Err(Failure::new(
             Exit::Target,
             format!("{} is not a directory", directory.as_text()),
-            "name a directory that is there; `mkdir -p DIR` makes one",
+            "name a directory that exists; `mkdir -p DIR` makes one",
         ));
     }
     let mut command = Cli::command();
@@ -106,6 +106,6 @@ fn failed(path: &Path, error: std::io::Error) -> Failure {
     Failure::new(
         exit,
         format!("cannot write the man page {}: {error}", path.as_text()),
-        "name a directory that you may write to and that has no such pages yet",
+        "name a directory that you can write to and that has no such pages yet",
     )
 }

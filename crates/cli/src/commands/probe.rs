@@ -2,7 +2,8 @@
 
 use crate::failure::Outcome;
 use crate::show::context::Context;
-use crate::show::document::{print_json, print_text};
+use crate::show::document::print_json;
+use crate::show::line::{folded, print_answer};
 use crate::switches::probe::{Flash, Probe, Stripe, What};
 use stripewise_campaign::Permissions;
 use stripewise_campaign::probe::{
@@ -32,7 +33,8 @@ fn stripe(context: &Context, arguments: &Stripe) -> Outcome {
     if context.global.json {
         print_json(&document)?;
     } else {
-        print_text(&stripe_text(&document));
+        let text = stripe_text(&document);
+        print_answer(context, || text.clone(), || folded(&text));
     }
     Ok(exit)
 }
@@ -54,7 +56,8 @@ fn flash(context: &Context, arguments: &Flash) -> Outcome {
     if context.global.json {
         print_json(&document)?;
     } else {
-        print_text(&flash_text(&document));
+        let text = flash_text(&document);
+        print_answer(context, || text.clone(), || folded(&text));
     }
     Ok(exit)
 }

@@ -3,7 +3,8 @@
 use crate::failure::{Failure, Outcome};
 use crate::output::{check_new, write_new};
 use crate::show::context::Context;
-use crate::show::document::{print_json, print_text};
+use crate::show::document::print_json;
+use crate::show::line::print_answer;
 use crate::show::page::name_the_rest;
 use crate::switches::profile::Profile;
 use std::path::{Path, PathBuf};
@@ -70,7 +71,7 @@ fn filled(context: &Context, arguments: &Profile) -> Outcome {
 fn show(context: &Context, measured: &MeasuredSurface, output: &[PathBuf]) -> Outcome<()> {
     match context.global.json {
         true => print_json(measured)?,
-        false => print_text(&measured.text()),
+        false => print_answer(context, || measured.text(), || measured.line()),
     }
     let look = PictureLook {
         look: Look {
@@ -91,7 +92,7 @@ fn show(context: &Context, measured: &MeasuredSurface, output: &[PathBuf]) -> Ou
 fn format_of(path: &Path) -> Outcome<ReportFormat> {
     ReportFormat::of_file(path).ok_or_else(|| {
         Failure::usage(
-            format!("{} does not say what it is to hold", path.as_text()),
+            format!("the file name {} does not give a format", path.as_text()),
             "end its name with .html, .svg, .png, .csv, .md or .json",
         )
     })

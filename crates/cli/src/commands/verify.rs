@@ -3,12 +3,13 @@
 use crate::failure::Failure;
 use crate::failure::Outcome;
 use crate::show::context::Context;
-use crate::show::document::{print_json, print_text};
+use crate::show::document::print_json;
+use crate::show::line::print_answer;
 use crate::switches::verify::Verify;
 use std::path::Path;
 use stripewise_campaign::power_cut::{PowerCutOptions, WitnessPlace, after_cut, power_cut};
 use stripewise_campaign::steps::verification::document::VerifyDocument;
-use stripewise_campaign::steps::verification::text::verified_text;
+use stripewise_campaign::steps::verification::text::{verdict, verified_text};
 use stripewise_campaign::steps::verification::{OUTSTANDING_USUAL, THREADS_USUAL, exit_of};
 use stripewise_campaign::verify::{
     Caching, DURATION_NS_USUAL, VerifyOptions, judge_image, verify as run_verify,
@@ -25,7 +26,7 @@ pub fn verify(context: &Context, arguments: &Verify) -> Outcome {
     if context.global.json {
         print_json(&document)?;
     } else {
-        print_text(&verified_text(&document));
+        print_answer(context, || verified_text(&document), || verdict(&document));
     }
     Ok(exit_of(context, &document))
 }

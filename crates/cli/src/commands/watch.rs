@@ -44,7 +44,7 @@ pub fn watch(context: &Context, arguments: &Watch) -> Outcome {
         }
         if without >= LOOKS_MIN && !arguments.follow {
             if !any {
-                say!("Nothing runs that this store knows of; --follow waits for the next run.");
+                say!("No run is in progress in this store; --follow waits for the next one.");
             }
             return Ok(Exit::Done);
         }

@@ -4,7 +4,8 @@ use crate::exit_codes::Exit;
 use crate::failure::Outcome;
 use crate::output::write_new;
 use crate::show::context::Context;
-use crate::show::document::{print_json, print_text};
+use crate::show::document::print_json;
+use crate::show::line::{marked, print_answer};
 use crate::show::page::say_written;
 use std::path::Path;
 use stripewise_campaign::steps::layouts::kept::KeptLayouts;
@@ -25,14 +26,14 @@ pub fn show(
     let Some(record) = record else {
         let needed = match &kept.plan.slots {
             None => "before two are",
-            Some(_) => "before slots can be told from them",
+            Some(_) => "before they can be separated from slots",
         };
         let further = match kept.can_go_on() {
-            true => format!(" `stripewise lab resume {}` goes on.", kept.id),
+            true => format!(" `stripewise lab resume {}` continues it.", kept.id),
             false => String::new(),
         };
         context.note(format!(
-            "{} finished: nothing can be said of layouts {needed}.{further}",
+            "{} finished: layouts cannot be judged {needed}.{further}",
             counted(kept.measured.passes.len(), "pass is", "passes are"),
         ));
         return Ok(exit);
@@ -40,14 +41,31 @@ pub fn show(
     if context.global.json {
         print_json(&kept.document(record))?;
     } else {
-        let mut text = advice_text(record, &effect_sentences(record));
-        text.push_str(&wrapped(&kept_line(kept), "  "));
-        print_text(&text);
+        let whole = || {
+            let text = advice_text(record, &effect_sentences(record));
+            text + &wrapped(&kept_line(kept), "  ")
+        };
+        print_answer(context, whole, || line(kept, record));
     }
     if let Some(path) = report {
         write(context, kept, record, path)?;
     }
     Ok(exit)
+}
+
+/// The choice, and what it gains: the first sentences are the most important.
+fn line(kept: &KeptLayouts, record: &AdviceRecord) -> String {
+    let first: Vec<&str> = record
+        .sentences
+        .iter()
+        .take(2)
+        .map(String::as_str)
+        .collect();
+    let partial = match kept.status() {
+        Status::Partial => "partial: ",
+        _ => "",
+    };
+    marked(&format!("{partial}{}", first.join(" ")), &kept.id)
 }
 
 fn kept_line(kept: &KeptLayouts) -> String {

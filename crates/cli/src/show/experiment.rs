@@ -4,12 +4,13 @@
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
 use crate::show::context::Context;
-use crate::show::document::{print_json, print_text};
+use crate::show::document::print_json;
+use crate::show::line::{marked, print_answer};
 use crate::switches::hints::{here, word_warnings};
 use stripewise_campaign::steps::experiment::answer::Answer;
 use stripewise_campaign::steps::experiment::sitting::Sitting;
 use stripewise_report::{
-    comparison_heading, comparison_table, comparison_words, warnings_text, wrapped,
+    comparison_heading, comparison_table, comparison_words, experiment_line, warnings_text, wrapped,
 };
 use stripewise_results::{ComparisonRecord, RunRecord};
 use stripewise_units::format_duration;
@@ -32,9 +33,21 @@ fn print(context: &Context, answer: &Answer) -> Outcome {
     if context.global.json {
         print_json(&answer.document())?;
     } else {
-        print_text(&text(context, answer));
+        print_answer(context, || text(context, answer), || line(answer));
     }
     Ok(answer.exit(context))
+}
+
+fn line(answer: &Answer) -> String {
+    let found = experiment_line(&answer.comparisons);
+    let partial = match answer.kept.ended {
+        Some(ended) if ended.finished() => "",
+        _ => "partial: ",
+    };
+    match answer.is_kept {
+        true => marked(&format!("{partial}{found}"), &answer.kept.id),
+        false => format!("{partial}{found}"),
+    }
 }
 
 fn text(context: &Context, answer: &Answer) -> String {
@@ -97,7 +110,7 @@ fn kept_line(answer: &Answer) -> String {
     );
     let line = match answer.kept.ended {
         Some(ended) if ended.finished() => format!(
-            "Kept as experiment {id} ({how}); `stripewise lab resume {id}` shows it again, and goes on with --time, --blocks or a smaller --precision."
+            "Kept as experiment {id} ({how}); `stripewise lab resume {id}` shows it again, and continues with --time, --blocks or a smaller --precision."
         ),
         _ => format!(
             "partial: {} Kept as experiment {id} ({how}); `stripewise lab resume {id}` goes on with it.",

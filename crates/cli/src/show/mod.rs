@@ -5,6 +5,7 @@ pub mod context;
 pub mod document;
 pub mod experiment;
 pub mod failures;
+pub mod line;
 pub mod observer;
 pub mod page;
 pub mod progress;

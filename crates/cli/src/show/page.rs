@@ -54,13 +54,13 @@ pub fn write_report_on(context: &Context, store: &Store, id: &str, path: &Path) 
     Ok(())
 }
 
-/// Where a report is: on stdout, beside a document on stderr.
+/// Where a report is: on stdout, beside a document on stderr; with `-q` nowhere.
 pub fn say_written(context: &Context, path: &Path) {
     let line = format!("Report: {}\n", path.as_text());
     match (context.global.json, context.global.quiet) {
-        (false, _) => print_text(&line),
+        (_, true) => {}
+        (false, false) => print_text(&line),
         (true, false) => say_part!("{line}"),
-        (true, true) => {}
     }
 }
 

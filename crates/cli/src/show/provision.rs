@@ -27,8 +27,9 @@ impl Invitation {
         }
         match in_the_way {
             None => format!("Nothing was written. To do it, add: {add}\n"),
-            Some(_) => "Nothing was written, and as things are it would be refused in any case.\n"
-                .to_owned(),
+            Some(_) => {
+                "Nothing was written, and as things are it would be refused anyway.\n".to_owned()
+            }
         }
     }
 }

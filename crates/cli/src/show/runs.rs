@@ -2,6 +2,7 @@
 
 use crate::show::context::Context;
 use crate::show::document::print_text;
+use crate::show::line;
 use stripewise_report::{RunsLook, header_text, like_text, runs_text};
 use stripewise_results::{Document, RunRecord};
 use stripewise_store::Store;
@@ -23,11 +24,11 @@ pub fn print_made(
     document: &Document,
     percentiles: &[Percentile],
 ) {
-    print_text(&format!(
-        "{}{}",
-        whole(context, document, percentiles),
-        kept_line(store, &document.runs)
-    ));
+    let all = || {
+        let text = whole(context, document, percentiles);
+        text + &kept_line(store, &document.runs)
+    };
+    line::print_answer(context, all, || line::made(store, document));
 }
 
 fn whole(context: &Context, document: &Document, percentiles: &[Percentile]) -> String {
@@ -41,11 +42,11 @@ fn whole(context: &Context, document: &Document, percentiles: &[Percentile]) -> 
 
 /// The lines of `bench --like crystaldiskmark`.
 pub fn print_like(context: &Context, store: &Store, document: &Document) {
-    print_text(&format!(
-        "{}{}",
-        like_text(document, context.global.explain),
-        kept_line(store, &document.runs)
-    ));
+    let all = || {
+        let text = like_text(document, context.global.explain);
+        text + &kept_line(store, &document.runs)
+    };
+    line::print_answer(context, all, || line::made(store, document));
 }
 
 /// Where runs that were just made are kept, by what the store says now: nothing of

@@ -3,7 +3,7 @@
 use super::run::Safety;
 use clap::{Args, Subcommand};
 
-/// Keep a run as the baseline that `check` holds later ones against.
+/// Keep a run as the baseline that `check` compares later ones with.
 #[derive(Debug, Args)]
 pub struct Baseline {
     #[command(subcommand)]

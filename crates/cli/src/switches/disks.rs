@@ -12,7 +12,7 @@ Reads only. Exit code 1 where a volume with a file system starts inside a physic
 crosses stripe units with operations up to the largest size of --for. What is given with\n\
 --stripe-unit, --raid, --cache-size and --note is kept with the disk, and shown as given.")]
 pub struct Disks {
-    /// A device (with what stands on it and below it), an image of a disk, or any file
+    /// A device (with all layers above and below it), an image of a disk, or any file
     /// [default: all devices]
     #[arg(value_name = "DEVICE|FILE")]
     pub target: Option<PathBuf>,

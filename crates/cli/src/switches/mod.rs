@@ -68,7 +68,7 @@ pub struct Global {
     /// Explain every warning in full, and print processor times of runs
     #[arg(long, global = true)]
     pub explain: bool,
-    /// No plan and no progress on stderr; warnings and errors stay
+    /// No plan and no progress on stderr; what was measured in one line on stdout, for cron
     #[arg(long, short, global = true)]
     pub quiet: bool,
 }
@@ -91,7 +91,7 @@ pub enum Command {
     Prepare(small::Prepare),
     /// A against B: runs, series, experiments, imported files, published tables
     Compare(Box<compare::Compare>),
-    /// Does it keep what it was given? Writes, reads, and compares every byte
+    /// Does it keep the data it is given? Writes, reads, and compares every byte
     Verify(Box<verify::Verify>),
     /// Remember which flushes completed on another machine, for verify --power-cut
     Witness(witness::Witness),
@@ -105,7 +105,7 @@ pub enum Command {
     Profile(Box<profile::Profile>),
     /// Stripe unit, phase and disks of an array that does not report them
     Probe(Box<probe::Probe>),
-    /// Keep a run as the baseline that `check` holds later ones against
+    /// Keep a run as the baseline that `check` compares later ones with
     Baseline(Box<baseline::Baseline>),
     /// Measure the baseline again and report changes; or check requirements
     Check(Box<check::Check>),

@@ -31,7 +31,7 @@ pub struct Flash {
     /// A block device, an existing file, or sim:NAME; with --write also a directory
     #[arg(value_name = "TARGET", value_parser = super::name_text())]
     pub target: String,
-    /// Write so much, to see pauses: some ten times what lies between two of them
+    /// Write this much, to see pauses: about ten times the distance between two of them
     #[arg(long, value_name = "SIZE")]
     pub write: Option<ByteSize>,
     /// Stop after this time, answers or not
@@ -54,7 +54,7 @@ pub struct Flash {
 /// The pattern of an array.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Reads only: some ten thousand reads of one sector, a few at a time. The answer is exact or there is none:\n\
+Reads only: about ten thousand reads of one sector, a few at a time. The answer is exact or there is none:\n\
 one disk, a mirror, an SSD, a virtualised array, a cache in the way or too much noise are reported as the\n\
 reason. Layouts that reads cannot tell apart are all listed. The phase says where the first stripe unit\n\
 begins, counted from byte 0 of the partition. For sim: targets all times are virtual.\n\

@@ -4,7 +4,7 @@ use clap::Args;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-/// Pages on this machine that follow the store: what runs now, history, trends,
+/// Pages on this machine that follow the store: what is running now, history, trends,
 /// comparisons, reports, disks, and simulated arrays to try.
 ///
 /// A run that is started anywhere with the same store appears while it goes on. Only this

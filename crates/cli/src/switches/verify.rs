@@ -7,7 +7,7 @@ use stripewise_campaign::verify::Caching;
 use stripewise_io_engine::{EngineName, FaultPlan};
 use stripewise_units::{ByteSize, Nanoseconds};
 
-/// Does it keep what it was given?
+/// Does it keep the data it is given?
 ///
 /// Everything is written once, then worked on as SQL Server does (random pages of 8K, runs
 /// of pages scattered in memory, checkpoint bursts up to 256K, log appends of 512 bytes to

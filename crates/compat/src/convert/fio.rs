@@ -353,7 +353,7 @@ fn spans(
             Some((_, Some(bytes))) => job.size(key, bytes),
             Some((text, None)) => {
                 return Err(format!(
-                    "has {option}={text}: shares and ranges are no sizes in a plan"
+                    "has {option}={text}: a plan takes neither shares nor ranges as sizes"
                 ));
             }
         }

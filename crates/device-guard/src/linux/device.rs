@@ -173,7 +173,7 @@ impl Device {
             &self.target,
             "is not the device that was judged any more",
         )
-        .with_hint("Somebody replaced it; run the command again to see the new plan."))
+        .with_hint("It has been replaced; run the command again to see the new plan."))
     }
 
     /// Who uses it and who may, by every rule, for a plan: nothing is opened for writing,
@@ -361,7 +361,7 @@ pub fn failed(target: &str, what: &str, os: io::Error) -> Error {
             ErrorKind::Refused,
             "The device is read-only; somebody protected it on purpose.",
         ),
-        (_, Os::ResourceBusy) => (ErrorKind::Refused, "Somebody else uses it right now."),
+        (_, Os::ResourceBusy) => (ErrorKind::Refused, "Another program is using it right now."),
         _ => (
             ErrorKind::Io,
             "The device may be failing; see the kernel's log (`dmesg`).",

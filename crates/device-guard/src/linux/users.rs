@@ -148,7 +148,7 @@ pub struct Openers {
 #[must_use]
 pub fn why_unseen() -> &'static str {
     if sees_all_processes() {
-        "this user may not look into the processes of others"
+        "this user has no permission to look into the processes of others"
     } else {
         "processes outside of this container (PID namespace) are hidden"
     }

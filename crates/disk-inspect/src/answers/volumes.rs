@@ -142,7 +142,7 @@ fn untold(answers: &VolumeAnswers, machine: &Machine) -> Option<String> {
         Ok(bytes) => match ioctl::disk_extents(bytes) {
             Err(malformed) => Some(format!("{name}: {malformed}")),
             Ok(extents) if extents.is_empty() => {
-                Some(format!("{name} says that it lies on no disk"))
+                Some(format!("{name} reports that it is on no disk"))
             }
             Ok(extents) => {
                 let is_missing = |one: &&DiskExtent| {
@@ -151,7 +151,7 @@ fn untold(answers: &VolumeAnswers, machine: &Machine) -> Option<String> {
                 };
                 let missing = extents.iter().find(is_missing)?;
                 Some(format!(
-                    "{name} says that it lies on {}, which could not be opened",
+                    "{name} reports that it is on {}, which could not be opened",
                     disk_name(missing.disk)
                 ))
             }
@@ -160,7 +160,7 @@ fn untold(answers: &VolumeAnswers, machine: &Machine) -> Option<String> {
             "{name} is on another machine: only that one knows its disks"
         )),
         Err(refusal) => Some(format!(
-            "{name} did not report where it lies ({})",
+            "{name} did not report where it is ({})",
             describe::refused(refusal)
         )),
     }

@@ -38,7 +38,7 @@ use stripewise_units::DeviceNumber;
 use tree::{Seen, Tree};
 
 /// What helps where a user may not look.
-pub const HINT_RIGHTS: &str = "run as a user who may read it, or as root";
+pub const HINT_RIGHTS: &str = "run as a user who can read it, or as root";
 /// What helps where something does not answer.
 pub const HINT_ANSWERS: &str =
     "check that the file system it is on still answers: `ls` on its directory";

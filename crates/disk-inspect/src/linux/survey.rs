@@ -172,7 +172,7 @@ impl Surveyor<'_> {
             self.denied.push(device.name.clone());
         }
         match error.kind() {
-            ErrorKind::PermissionDenied => "this user may not read it".to_owned(),
+            ErrorKind::PermissionDenied => "this user has no permission to read it".to_owned(),
             ErrorKind::NotFound => "it has no node in /dev".to_owned(),
             _ => error.to_string(),
         }
@@ -440,7 +440,7 @@ impl Surveyor<'_> {
             } else {
                 NEEDS_ROOT
             };
-            let text = format!("{names} may not be read by this user: {what_to_do}");
+            let text = format!("this user has no permission to read {names}: {what_to_do}");
             self.survey.notes.push(text);
         }
         let unscanned =

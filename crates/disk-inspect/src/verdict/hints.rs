@@ -62,7 +62,7 @@ pub fn hint(minimum_bytes: Option<u64>, optimal_bytes: Option<u64>, sector_bytes
     }
     if !minimum.is_power_of_two() || !optimal.is_multiple_of(minimum) {
         return Hint::Distrusted(format!(
-            "optimal I/O of {optimal} bytes and minimum I/O of {minimum} are no full stripe and its unit"
+            "optimal I/O of {optimal} bytes and minimum I/O of {minimum} are not a full stripe and its unit"
         ));
     }
     if optimal / minimum > DISKS_MAX {

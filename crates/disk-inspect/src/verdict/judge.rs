@@ -439,8 +439,7 @@ fn unknown_check(subject: &Subject, suits: Option<u64>) -> Check {
         return Check {
             name: "stripe-unit",
             result: CheckOutcome::Information,
-            text: "what lies below could not be followed to its end, so nothing is known of \
-                   stripe units there"
+            text: "the layers below could not be followed to the end, so their stripe units are not known"
                 .to_owned(),
         };
     }

@@ -29,7 +29,7 @@ use stripewise_machine::System;
 use stripewise_units::DeviceNumber;
 
 /// What helps where a user may not look.
-pub const HINT_RIGHTS: &str = "run as a user who may read it, or as administrator";
+pub const HINT_RIGHTS: &str = "run as a user who can read it, or as administrator";
 /// What helps where something does not answer.
 pub const HINT_ANSWERS: &str =
     "check that the file system it is on still answers: `dir` on its directory";

@@ -249,8 +249,8 @@ fn volumes_on_no_disk_or_on_unknown_ones_say_so() {
     let survey = survey(&machine);
     let notes = survey.notes.join("\n");
     for words in [
-        "E: says that it lies on no disk",
-        "C: says that it lies on PhysicalDrive7, which could not be opened",
+        "E: reports that it is on no disk",
+        "C: reports that it is on PhysicalDrive7, which could not be opened",
     ] {
         assert!(notes.contains(words), "{words} in {notes}");
     }

@@ -76,7 +76,7 @@ pub fn carry_out(plan: &ArrayPlan, destroy: &[Destroy<'_>]) -> Result<ArrayRepor
                 &device.target,
                 "is not what it was when the plan was made",
             )
-            .with_hint("Somebody changed it; run the command again to see the new plan."));
+            .with_hint("It has been changed; run the command again to see the new plan."));
         }
         // This one stays open until the end: device and number are pinned.
         claimed.push((device.open()?, device, claim));

@@ -186,7 +186,7 @@ pub fn carry_out(plan: &FormatPlan, destroy: &Destroy<'_>) -> Result<FormatRepor
             &device.target,
             "is not what it was when the plan was made",
         )
-        .with_hint("Somebody changed it; run the command again to see the new plan."));
+        .with_hint("It has been changed; run the command again to see the new plan."));
     }
     if let Some(reason) = has_partitions(&device, &present) {
         return Err(device.refusal(&reason).into_class());

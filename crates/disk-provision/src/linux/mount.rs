@@ -127,7 +127,7 @@ pub fn mount_privately(
             at.as_text(),
             format!("what was mounted is not {}", found.path.as_text()),
         )
-        .with_hint("Somebody replaced the device; run the command again."));
+        .with_hint("The device has been replaced; run the command again."));
     }
     Ok(mounted)
 }

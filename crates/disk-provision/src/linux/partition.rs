@@ -238,7 +238,7 @@ pub fn carry_out(
             &device.target,
             "is not what it was when the plan was made",
         )
-        .with_hint("Somebody changed it; run the command again to see the new plan."));
+        .with_hint("It has been changed; run the command again to see the new plan."));
     }
     let patches =
         patches(&disk, &geometry, &plan.deed, ids).map_err(|os| unreadable(&device, os))?;

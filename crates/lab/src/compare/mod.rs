@@ -181,7 +181,7 @@ impl NothingToCompare {
     pub fn hint(&self) -> &'static str {
         match self {
             NothingToCompare::NoSharedCell { .. } => {
-                "runs are compared where operation, pattern, block size, threads and outstanding are the same; measure one side again as the other was"
+                "runs are compared where operation, pattern, block size, threads and outstanding are the same; measure one side again with the settings of the other"
             }
             NothingToCompare::NoValue { because, .. } => match because {
                 Missing::Value => "choose another --metric: iops is in every record",

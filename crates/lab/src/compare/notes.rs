@@ -74,7 +74,7 @@ fn loads(rows: &[Judged<'_>], sides: Sides) -> Option<String> {
     let differ = |a: Option<u32>, b: Option<u32>| a.zip(b).is_some_and(|(a, b)| a != b);
     (differ(a.threads, b.threads) || differ(a.outstanding, b.outstanding)).then(|| {
         format!(
-            "the loads differ, and the difference may be theirs alone: {} {behind_a}, {} {behind_b}.",
+            "the loads differ, which alone may explain the difference: {} {behind_a}, {} {behind_b}.",
             some_cells(&[only.a]),
             some_cells(&[only.b])
         )

@@ -96,7 +96,7 @@ impl FromStr for Requirement {
         let mut words: Vec<&str> = left.split_whitespace().collect();
         let metric = words
             .pop()
-            .ok_or_else(|| error("no metric stands before the comparison".to_owned()))?;
+            .ok_or_else(|| error("there is no metric before the comparison".to_owned()))?;
         let (kind, quantity) =
             metric_of(metric).ok_or_else(|| error(format!("`{metric}` is not a metric")))?;
         let value = value_of(quantity, value.trim()).map_err(error)?;
@@ -474,7 +474,7 @@ mod tests {
         for (text, problem) in [
             ("", "nothing was given"),
             ("iops=5", "there is no <, <=, > or >= in it"),
-            (">=5", "no metric stands before the comparison"),
+            (">=5", "there is no metric before the comparison"),
             ("speed>5", "`speed` is not a metric"),
             ("p99<5", "`5` is not a valid duration"),
             ("iops>=fast", "`fast` is not a number"),

@@ -112,7 +112,7 @@ fn single_runs_have_a_difference_and_no_interval() {
         (Verdict::Undecided, Verdict::Undecided)
     );
     assert!(!found(&record));
-    assert!(said(&record).contains("One run a side: nobody can say whether this is chance."));
+    assert!(said(&record).contains("One run on each side: this may be chance."));
     assert!(said(&record).contains("All runs of A were made before those of B"));
 }
 
@@ -543,7 +543,7 @@ fn a_run_on_both_sides_says_nothing_and_a_copy_counts_once() {
     assert_eq!(once.a.from.len(), 1);
     assert_eq!(once.rows[0].blocks, 1);
     assert!(said(&once).contains("a: 2 of 3 results are copies of others"));
-    assert!(said(&once).contains("One run a side"));
+    assert!(said(&once).contains("One run on each side"));
 }
 
 #[test]
@@ -566,7 +566,7 @@ fn an_interval_that_excludes_nothing_asks_for_repetitions_and_claims_nothing() {
     let words = said(&record);
     assert!(
         words.contains("Not enough repetitions to tell in 1 row")
-            && words.contains("More than 100 a side would be needed"),
+            && words.contains("More than 100 on each side would be needed"),
         "{words}"
     );
     let largest = words

@@ -45,7 +45,7 @@ pub(super) fn tools(a: &[RunRecord], b: &[RunRecord], sides: Sides) -> Vec<Strin
     let (tools_a, tools_b): (BTreeSet<String>, BTreeSet<String>) = (names(&of_a), names(&of_b));
     if tools_a != tools_b {
         return vec![format!(
-            "the results were made by different tools, which differ in what they do without being asked and in what they call latency: {} {behind_a}, {} {behind_b}.",
+            "the results were made by different tools, which differ in their defaults and in what they call latency: {} {behind_a}, {} {behind_b}.",
             list(&of_a),
             list(&of_b)
         )];
@@ -75,13 +75,13 @@ pub(super) fn tools(a: &[RunRecord], b: &[RunRecord], sides: Sides) -> Vec<Strin
         .collect();
     if of_a == of_b {
         return vec![format!(
-            "the results do not name the version that made them, and the difference may be its: {}.",
+            "the results do not name the version that made them, which may explain the difference: {}.",
             found.join("; ")
         )];
     }
     let what = match found.as_slice() {
-        [] => "check that what they do without being asked is the same".to_owned(),
-        found => format!("the difference may be theirs: {}", found.join("; ")),
+        [] => "check that their defaults are the same".to_owned(),
+        found => format!("which may explain the difference: {}", found.join("; ")),
     };
     vec![format!(
         "the versions differ, {} {behind_a} and {} {behind_b}; {what}.",

@@ -155,10 +155,10 @@ fn too_wide(rows: &[Judged<'_>], level: f64) -> Option<String> {
         ),
     };
     let advice = if most <= REPETITIONS_MAX {
-        format!("About {most:.0} a side would show a difference of {WANTED_PERCENT} %.")
+        format!("About {most:.0} on each side would show a difference of {WANTED_PERCENT} %.")
     } else {
         format!(
-            "More than {REPETITIONS_MAX} a side would be needed to show a difference of \
+            "More than {REPETITIONS_MAX} on each side would be needed to show a difference of \
              {WANTED_PERCENT} %: find out first why the runs differ so much."
         )
     };
@@ -186,8 +186,7 @@ fn undecided(rows: &[Judged<'_>], judged_together: usize, options: CompareOption
     let single = counts.iter().filter(|counts| **counts == [1, 1]).count();
     if published > 0 {
         sentences.push(
-            "A published table has one figure for each cell and no spread: nobody can say which \
-             of these differences are chance, and none is counted as found."
+            "A published table has one figure for each cell and no spread: any of these differences may be chance, and none is counted as found."
                 .to_owned(),
         );
     }
@@ -198,14 +197,14 @@ fn undecided(rows: &[Judged<'_>], judged_together: usize, options: CompareOption
             format!(" in {single} {}", plural(single, "row", "rows"))
         };
         sentences.push(format!(
-            "One run a side{rows}: nobody can say whether this is chance. Repeat both, six times \
+            "One run on each side{rows}: this may be chance. Repeat both, six times \
              or more each (--repeat 6); better, interleaved in one experiment."
         ));
     }
     let few = counts.len() - single;
     if few > 0 {
         sentences.push(format!(
-            "{few} {} too few repetitions for an interval at {} %; six or more a side give one.",
+            "{few} {} too few repetitions for an interval at {} %; six or more on each side give one.",
             plural(few, "row has", "rows have"),
             options.level * 100.0
         ));

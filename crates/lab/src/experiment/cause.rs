@@ -255,13 +255,13 @@ impl Cause {
                 None => "The cause is not known, because the stripe unit is not.".to_owned(),
             }),
             Unexplained::NothingExpected => Some(
-                "The layout as far as it is known does not explain it: neither offset crosses more stripe units or splits more pages than the other.".to_owned(),
+                "The layout, as far as it is known, does not explain it: neither offset crosses more stripe units or splits more pages than the other.".to_owned(),
             ),
             Unexplained::LargerThanCrossings { explained_percent } => Some(format!(
                 "Operations that touch two disks explain a gain of at most {explained_percent:.1} %; the rest has another cause.",
             )),
             Unexplained::Contradicted => Some(
-                "The layout as far as it is known says the opposite, so it is not the cause.".to_owned(),
+                "The layout, as far as it is known, predicts the opposite, so it is not the cause.".to_owned(),
             ),
             Unexplained::Ambiguous => third.map(|third| format!(
                 "Crossed stripe units or split pages of parity could both be the cause; a third offset of {} would tell.",

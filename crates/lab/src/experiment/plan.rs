@@ -278,13 +278,13 @@ impl ExperimentPlan {
         }
         if self.baseline >= self.levels.len() {
             return Err(PlanProblem::new(
-                "the baseline is none of the levels",
+                "the baseline is not one of the levels",
                 "name one of the levels as baseline",
             ));
         }
         if self.primary.is_some_and(|cell| cell >= self.cells.len()) {
             return Err(PlanProblem::new(
-                "the primary hypothesis is about none of the cells",
+                "the primary hypothesis is not one of the cells",
                 "name one of the cells",
             ));
         }

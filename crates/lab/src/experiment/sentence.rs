@@ -343,7 +343,7 @@ impl Table<'_> {
             .min()
             .unwrap_or(0);
         Some(format!(
-            "Nothing can be said about {} yet: a verdict on {} needs {needed} blocks, and there are {had}.",
+            "There is no verdict on {} yet: a verdict on {} needs {needed} blocks, and there are {had}.",
             undecided.join(", "),
             match self.judged.len() {
                 1 => "one row".to_owned(),
@@ -433,22 +433,16 @@ fn not_in_the_mean(effects: &[Effect<'_>]) -> Vec<String> {
 
 /// What was not found, in one sentence.
 fn nothing_words(kinds: &[Kind<'_>]) -> Option<String> {
-    let nothing: Vec<String> = kinds
+    let mut nothing = kinds
         .iter()
         .filter(|kind| kind.says() == Says::Nothing)
-        .filter_map(|kind| {
-            let largest = kind.difference_percent_max()?;
-            Some(format!("{} above {}", kind.plural(), percent_up(largest)))
-        })
-        .collect();
-    match nothing.split_last() {
-        None => None,
-        Some((last, [])) => Some(format!("Nothing was found for {last}.")),
-        Some((last, before)) => Some(format!(
-            "Nothing was found for {}, nor for {last}.",
-            before.join(", nor for ")
-        )),
+        .filter_map(|kind| Some((percent_up(kind.difference_percent_max()?), kind.plural())));
+    let (largest, what) = nothing.next()?;
+    let mut words = format!("No difference larger than {largest} was found for {what}");
+    for (largest, what) in nothing {
+        words.push_str(&format!(", or larger than {largest} for {what}"));
     }
+    Some(words + ".")
 }
 
 /// `10.9 % (9.8-12.1 %)`. An interval that begins above 0 does not look as if it

@@ -52,7 +52,7 @@ pub(super) fn limited_by(
         };
     }
     let text = match parts.len() {
-        2 => "of two hosts nobody can say which is as it should be",
+        2 => "of two hosts, neither can be taken as the normal one",
         _ => {
             "no host stands out: what they share limits (the array, the way to it), or the load that was asked for"
         }

@@ -65,6 +65,6 @@ pub(super) fn why(
             "it starts at 1 MiB, as all current systems place partitions".to_owned()
         }
         (_, Some(_)) => "it changes least of what is there now".to_owned(),
-        _ => "it is nearest to what systems do unasked".to_owned(),
+        _ => "it is closest to what systems do by default".to_owned(),
     }
 }

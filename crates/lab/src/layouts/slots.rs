@@ -53,7 +53,7 @@ pub fn slot_plan(layouts: usize, passes: usize, seed: u64) -> Result<SlotPlan, S
     };
     let Some(shifts) = shifts else {
         return refuse(format!(
-            "{passes} passes are too few to tell {layouts} layouts from the slots that they lie in"
+            "{passes} passes are too few to tell {layouts} layouts from the slots that they are in"
         ));
     };
     if needed(passes) < DEGREES_MIN {

@@ -58,7 +58,7 @@ pub(super) fn write(question: &Question<'_>, record: &mut AdviceRecord) {
         let passes = counted(record.passes as usize, "pass", "passes");
         sentences.push(match record.resolution_percent > BOUND_MAX {
             true => format!(
-                "After {passes} nothing can be said of the layouts yet: a difference of {BOUND_MAX:.0} % would not show."
+                "After {passes} the layouts cannot be judged yet: a difference of {BOUND_MAX:.0} % would not show."
             ),
             false => format!(
                 "{} cannot be told apart from the best; differences below {:.1} % do not show after {passes}.",
@@ -98,7 +98,7 @@ fn of_present_outside(question: &Question<'_>, record: &AdviceRecord) -> Option<
     let words = words_of(&question.set.factors, &present.layout);
     Some(match (&present.breaks, present.dropped_after) {
         (Some(limit), _) => {
-            format!("The present layout ({words}) breaks a limit that others keep: {limit}.")
+            format!("The present layout ({words}) misses a limit that others meet: {limit}.")
         }
         (None, Some(passes)) => format!(
             "The present layout ({words}) was dropped after {passes} passes: it is not among the best."
@@ -116,11 +116,11 @@ fn of_limits(record: &AdviceRecord) -> Vec<String> {
         let limit = limit(&one.cell, one.p99_ns);
         match (one.is_void, one.broken) {
             (true, _) => {
-                format!("No layout keeps the limit \"{limit}\"; it does not choose among them.")
+                format!("No layout meets the limit \"{limit}\", so it does not separate them.")
             }
-            (false, 0) => format!("The limit \"{limit}\" is broken by no layout."),
+            (false, 0) => format!("All layouts meet the limit \"{limit}\"."),
             (false, broken) => format!(
-                "The limit \"{limit}\" is broken by {broken} of {layouts} layouts; they are out."
+                "The limit \"{limit}\" is missed by {broken} of {layouts} layouts; they are excluded."
             ),
         }
     };
@@ -217,7 +217,7 @@ pub fn slot_note(differences: &[(String, f64)]) -> Option<String> {
         .collect();
     (!each.is_empty()).then(|| {
         format!(
-            "Layouts lay side by side and changed places. The best slot is ahead of the worst by {}; that is taken out of all figures.",
+            "Layouts were placed side by side and changed places. The best slot is ahead of the worst by {}; that is taken out of all figures.",
             each.join(", ")
         )
     })

@@ -332,9 +332,11 @@ impl Reader<'_> {
                 .unwrap_or_else(|| format!("cell {}", cells.len() + 1));
             if cells.iter().any(|other| other.mix.name == name) {
                 let problem = format!("there are two cells named `{name}`");
-                return Err(self
-                    .0
-                    .refuse(text.at.clone(), problem, "names tell cells apart"));
+                return Err(self.0.refuse(
+                    text.at.clone(),
+                    problem,
+                    "give each cell a different name",
+                ));
             }
             let options = text.options.options.clone().or(&head.defaults.options);
             let workload = options.build(&Workload::default()).map_err(|error| {
@@ -380,7 +382,7 @@ impl Reader<'_> {
                     cell.limit_ns = Some(self.0.parsed::<Nanoseconds>(word, value)?.ns());
                 }
                 "seed" => {
-                    let hint = "seed stands at the top of the plan: every run has its own, derived from it";
+                    let hint = "seed belongs at the top of the plan: every run has its own, derived from it";
                     return Err(self.0.refuse(key.span(), "a cell has no seed", hint));
                 }
                 _ if self.0.option(&mut cell.options, word, value)? => {}

@@ -248,7 +248,7 @@ impl<'a> Reader<'a> {
                 }
                 "primary" if is_cell => cell.primary = self.0.scalar(word, value)? == "true",
                 "seed" => {
-                    let hint = "seed stands at the top of the plan: every run has its own, derived from it";
+                    let hint = "seed belongs at the top of the plan: every run has its own, derived from it";
                     return Err(self.0.refuse(key.span(), "a cell has no seed", hint));
                 }
                 _ if self.0.option(&mut cell.options, word, value)? => {}
@@ -311,7 +311,7 @@ impl<'a> Reader<'a> {
         };
         let found = head.levels.iter().position(|(level, _)| level == name);
         found.ok_or_else(|| {
-            let problem = format!("the baseline `{name}` is none of the levels");
+            let problem = format!("the baseline `{name}` is not one of the levels");
             self.0
                 .refuse(at.clone(), problem, "write it as in `levels`")
         })
@@ -342,7 +342,9 @@ impl<'a> Reader<'a> {
                 })?;
             if cells.iter().any(|other| other.name == name) {
                 let problem = format!("there are two cells named `{name}`");
-                return Err(self.0.refuse(name_at, problem, "names tell rows apart"));
+                return Err(self
+                    .0
+                    .refuse(name_at, problem, "give each row a different name"));
             }
             if cell.primary {
                 primary = Some(cells.len());

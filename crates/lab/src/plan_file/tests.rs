@@ -66,7 +66,7 @@ fn mistakes_are_told_with_their_line_and_what_to_do() {
         (
             format!("{head}baseline = \"4K\"\n{CELL}"),
             4,
-            "none of the levels",
+            "not one of the levels",
         ),
         (
             format!("{head}precision = 0\n{CELL}"),

@@ -113,7 +113,7 @@ fn a_stopped_series_says_so_and_concludes_nothing_from_its_last_step() {
     assert_eq!(
         series.sentence,
         "Random read, stopped before its end: 1,900 IOPS at p99 < 5 ms with 2 in flight (one run, \
-         no interval); the most that a whole step gave is 1,900 IOPS at 2."
+         no interval); the highest rate of a complete step is 1,900 IOPS at 2."
     );
     assert_eq!(series.stopped, "stopped before its end");
 }
@@ -144,8 +144,7 @@ fn a_limit_is_missed_only_at_loads_that_ran() {
     let rung = of(&[step(128, 90_000.0, 6)]);
     assert_eq!(
         rung.sentence,
-        "Random read: not within p99 < 5 ms with 128 in flight (p99 is 6 ms there); the most of \
-         the steps shown is 90,000 IOPS at 128."
+        "Random read: not within p99 < 5 ms with 128 in flight (p99 is 6 ms there); the highest rate of the steps shown is 90,000 IOPS at 128."
     );
     assert_eq!(rung.stopped, "only some of its steps are here");
     // The first step was stopped: what it would have given is not known.

@@ -111,7 +111,7 @@ impl State {
             None => Ok(()),
             Some(at) => Err(Failure::usage(
                 format!(
-                    "{} would not measure the same as {}: not as many targets",
+                    "{} would not measure the same as {}: a different number of targets",
                     self.name_of(at + 1),
                     self.name_of(0)
                 ),

@@ -121,7 +121,7 @@ fn judge(result: Option<i32>, length_bytes: u32) -> Result<(), Why> {
         }
         Some(got) if got.unsigned_abs() != length_bytes => why(
             format!("the read ended after {got} of {length_bytes} bytes"),
-            "check that nobody cuts the file, and that its file system is healthy",
+            "check that nothing truncates the file, and that its file system is healthy",
         ),
         Some(_) => Ok(()),
     }

@@ -35,7 +35,7 @@ pub fn page_cache(evidence: &Evidence) -> Option<Warning> {
     let (message, hint) = match &evidence.direct_refused {
         Some(reason) => (
             format!(
-                "operations went through the page cache, as direct I/O is not to be had here: {reason}{resident}"
+                "operations went through the page cache, as direct I/O is not available here: {reason}{resident}"
             ),
             "measure on a file system that allows direct I/O, or the device below it",
         ),
@@ -99,7 +99,7 @@ pub fn loop_cached(evidence: &Evidence) -> Option<Warning> {
     );
     let hint = match looped.backing_file_system.as_deref() {
         Some("tmpfs" | "ramfs") => {
-            "put the backing file on a disk: in memory there is nothing else than cache".to_owned()
+            "put the backing file on a disk: a file in memory is nothing but cache".to_owned()
         }
         _ => format!(
             "losetup --direct-io=on /dev/{0}; where that is refused, the loop device's sector is smaller than \

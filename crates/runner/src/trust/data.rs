@@ -146,7 +146,7 @@ pub fn compressible_data(evidence: &Evidence) -> Option<Warning> {
     }
     let sampled = sampled(evidence, |content| content.blocks_compressible)?;
     let message = format!(
-        "{sampled} can be compressed: a device that compresses moves fewer bytes than we count"
+        "{sampled} can be compressed: a device that compresses moves fewer bytes than are counted"
     );
     let hint = match evidence.target.kind {
         TargetKind::Device => {

@@ -20,7 +20,7 @@ pub fn engine_fallback(evidence: &Evidence) -> Option<Warning> {
     };
     let message = if other {
         format!(
-            "the {} engine had to do instead of io_uring: {reasons}",
+            "the {} engine was used instead of io_uring: {reasons}",
             engine.name
         )
     } else {
@@ -37,7 +37,7 @@ fn advice(reasons: &str) -> &'static str {
     let reasons = reasons.to_lowercase();
     let names = |words: &[&str]| words.iter().any(|word| reasons.contains(word));
     if names(&["io_uring_disabled", "sysctl"]) {
-        "sysctl kernel.io_uring_disabled=0 (2 forbids it to all, 1 to ordinary users)"
+        "sysctl kernel.io_uring_disabled=0 (2 disables it for everyone, 1 for ordinary users)"
     } else if names(&["seccomp", "eperm", "not permitted"]) {
         "the container forbids io_uring: allow it in its seccomp profile, or run outside"
     } else if names(&["memlock", "enomem", "locked memory", "cannot allocate"]) {

@@ -33,7 +33,7 @@ pub fn copy_on_write(evidence: &Evidence) -> Option<Warning> {
     );
     let hint = match kind.as_str() {
         "btrfs" => {
-            "a database's directory on btrfs wants `chattr +C` before its files are made; measure what \
+            "a database's directory on btrfs needs `chattr +C` before its files are made; measure what \
                     you will use"
         }
         "zfs" => {
@@ -68,11 +68,11 @@ pub fn compressed_file_system(evidence: &Evidence) -> Option<Warning> {
 pub fn remote_file_system(evidence: &Evidence) -> Option<Warning> {
     let file_system = file_system(evidence).filter(|file_system| file_system.remote)?;
     let message = format!(
-        "{} at {} is served by another machine or a daemon: the number includes the way there and its caches",
+        "{} at {} is served by another machine or a daemon: the number includes the path to it and its caches",
         file_system.kind,
         file_system.mount_point.as_text()
     );
-    let hint = "run it on the machine that has the disk to tell the disk from the way";
+    let hint = "run it on the machine that has the disk to separate the disk from the path to it";
     Some(Code::RemoteFileSystem.warning(Severity::Note, message, hint))
 }
 

@@ -177,7 +177,7 @@ fn excess(verb: &str, ours: u64, all: u64, moved: Moved) -> Option<String> {
     let matters = more >= OTHERS_MIN_BYTES && more as f64 >= OTHERS_SHARE_MIN * total as f64;
     matters.then(|| {
         format!(
-            "{verb} {} more than we did ({} of ours)",
+            "{verb} {} more than this run did ({})",
             format_bytes(more),
             percent(more, total)
         )

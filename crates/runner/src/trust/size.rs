@@ -81,7 +81,7 @@ pub fn narrow_span(evidence: &Evidence) -> Option<Warning> {
     let (severity, spins) = if is_virtual {
         (
             Severity::Note,
-            "which says that it spins (virtual disks often do)",
+            "which reports that it is rotational (virtual disks often do)",
         )
     } else {
         (Severity::Warning, "a spinning disk")

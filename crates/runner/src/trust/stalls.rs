@@ -153,8 +153,7 @@ pub fn paused(evidence: &Evidence) -> Option<Warning> {
                     flight at a pause are not known, and the device rests in each";
         Code::Paused.warning(Severity::Warning, message, hint)
     } else {
-        let hint = "run again without stopping it (Ctrl-Z, SIGSTOP, docker pause, a virtual machine that stands \
-                    still) if caches and bursts that recover in a rest matter";
+        let hint = "run again without stopping it (Ctrl-Z, SIGSTOP, docker pause, a virtual machine that is paused) if caches and bursts that recover in a rest matter";
         Code::Paused.warning(Severity::Note, message, hint)
     })
 }

@@ -143,11 +143,12 @@ pub fn target_changed(evidence: &Evidence) -> Option<Warning> {
     let changed = evidence.changed.as_ref()?;
     let message = format!("the file {} while it was measured", changed.what);
     Some(if changed.cut {
-        let hint = "find out who works on it; what lies past its new end was not there before the \
+        let hint = "find out what is changing it; what is past its new end was not there before the \
                     run, or is gone";
         Code::TargetChanged.warning(Severity::Void, message, hint)
     } else {
-        let hint = "the numbers are those of the file that was opened; find out who works on it";
+        let hint =
+            "the numbers are those of the file that was opened; find out what is changing it";
         Code::TargetChanged.warning(Severity::Warning, message, hint)
     })
 }
@@ -180,7 +181,7 @@ fn errors_after_the_stop(evidence: &Evidence) -> Option<Warning> {
 fn errors_hint(evidence: &Evidence, names: impl Fn(&str) -> bool) -> &'static str {
     let is_device = evidence.target.kind == TargetKind::Device;
     if names("ENOSPC") && is_device {
-        "the device answers as one that is gone or became smaller (unplugged, detached, resized), or a thin volume below it is full: look at dmesg and lsblk"
+        "the device responds as if it were gone or smaller (unplugged, detached, resized), or a thin volume below it is full: look at dmesg and lsblk"
     } else if names("ENOSPC") {
         "the file system or thin volume is full: make room and run again"
     } else if names("EIO") {
@@ -290,9 +291,10 @@ pub fn wrong_data(classes: &std::collections::BTreeMap<String, u64>) -> Option<W
         .iter()
         .map(|(class, count)| format!("{count} {class}"));
     let message = format!(
-        "the storage did not keep what it was given: {}",
+        "the storage did not keep the data it was given: {}",
         each.collect::<Vec<_>>().join(", ")
     );
-    let hint = "Read the faults in this record, and keep no data there until their cause is known.";
+    let hint =
+        "Read the faults in this record, and store no data there until their cause is known.";
     Some(Code::WrongData.warning(Severity::Void, message, hint))
 }

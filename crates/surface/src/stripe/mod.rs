@@ -159,7 +159,7 @@ impl Refusal {
         Refusal::new(
             "too-fast",
             format!(
-                "four reads at once take {:.0} us on average: a solid-state drive, or a cache in the way; such targets have periods of their own that are no stripes",
+                "four reads at once take {:.0} us on average: a solid-state drive, or a cache in the way; such targets have periods of their own that are not stripes",
                 median_ns / 1e3
             ),
         )

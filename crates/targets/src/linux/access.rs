@@ -40,7 +40,9 @@ pub(super) fn find(path: &Path) -> Result<FoundPath> {
             path.as_text(),
             "became a symbolic link while it was being looked at",
         )
-        .with_hint("Somebody changes this path right now; find out who before trying again."));
+        .with_hint(
+            "Another program is changing this path; find out which one before trying again.",
+        ));
     }
     Ok(FoundPath {
         path: resolved,
@@ -78,7 +80,7 @@ pub(super) fn reopen(
             name,
             "is not the file that was judged any more",
         )
-        .with_hint("Somebody replaced it; run the command again to see the new plan."));
+        .with_hint("It has been replaced; run the command again to see the new plan."));
     }
     Ok(file)
 }
@@ -89,7 +91,7 @@ fn copied_up(name: &str) -> Error {
     Error::new(
         ErrorKind::Refused,
         name,
-        "lay in a lower layer of its overlay file system, which copied it to the upper one just \
+        "was in a lower layer of its overlay file system, which copied it to the upper one just \
          now, as it was opened for writing; it is not the file that was judged any more",
     )
     .with_hint("Its contents are unchanged. Run the command again to measure the copy.")
@@ -161,7 +163,7 @@ fn not_found(path: &Path, os: io::Error) -> Error {
             "Give a directory to have a test file made in it; \
              `stripewise prepare PATH` makes one that stays.",
         ),
-        Some(libc::ELOOP) => error(ErrorKind::NotFound, "is a circle of symbolic links")
+        Some(libc::ELOOP) => error(ErrorKind::NotFound, "is a loop of symbolic links")
             .with_hint("Give the path itself."),
         _ => failed(path.as_text(), "cannot be reached", os),
     }
@@ -176,7 +178,7 @@ pub(super) fn failed(target: impl std::fmt::Display, what: &str, os: io::Error) 
         ),
         Some(libc::EACCES) => (
             ErrorKind::Denied,
-            "Run as the owner of the file or as root, or give a directory that you may write to.",
+            "Run as the owner of the file or as root, or give a directory that you can write to.",
         ),
         Some(libc::EPERM) => (
             ErrorKind::Denied,

@@ -58,7 +58,7 @@ pub(super) fn judge_write(
 fn needs_overwrite(name: &str, made: &Maker, refused: Option<Error>) -> Error {
     let mut what = "writing to this existing file needs `--overwrite`".to_owned();
     if let Maker::Doubtful(why) = made {
-        what.push_str(&format!(" (it carries our mark, but {why})"));
+        what.push_str(&format!(" (it carries the mark of Stripewise, but {why})"));
     }
     let hint = match refused {
         None => "All of its contents would be lost. Give `--overwrite` if that is meant; \
@@ -195,10 +195,9 @@ fn room_to_write(file: &File, status: &Status, name: &str, size: Size) -> Result
     if layer == Layer::Lower {
         return Err(refuse(
             name,
-            "lies in a lower layer of an overlay file system, and would first be copied whole to \
+            "is in a lower layer of an overlay file system, and would first be copied whole to \
              the upper one",
-            "Make a copy under another name (`cp`) and give that one, or choose a volume that is \
-             no overlay.",
+            "Make a copy under another name (`cp`) and give that one, or choose a volume that is not an overlay.",
         ));
     }
     let layout = layout(file).unwrap_or_default();
@@ -213,7 +212,7 @@ fn room_to_write(file: &File, status: &Status, name: &str, size: Size) -> Result
     let (growth, what) = match layer {
         Layer::Unknown => (
             status.size_bytes,
-            "may lie in a lower layer of its overlay file system and be copied whole to the upper \
+            "may be in a lower layer of its overlay file system and be copied whole to the upper \
              one first",
         ),
         _ => (

@@ -65,7 +65,7 @@ pub(crate) fn judge_kept(path: &Path, knowledge: &Knowledge<'_>) -> Result<(File
     if status.identity != identity {
         return Err(refuse(
             "became another file while it was being looked at".to_owned(),
-            "Somebody changes this path right now; find out who before trying again.",
+            "Another program is changing this path; find out which one before trying again.",
         ));
     }
     Ok((directory, last))

@@ -210,9 +210,9 @@ impl Made {
             Ok(_) => Err(Error::new(
                 ErrorKind::Refused,
                 shown,
-                "is not our test file any more and is left alone",
+                "is no longer the test file and is left alone",
             )
-            .with_hint("Somebody put another file under this name.")),
+            .with_hint("Another file was put under this name.")),
             // Somebody else removed it.
             Err(os) if os.raw_os_error() == Some(libc::ENOENT) => Ok(()),
             Err(os) => Err(failed(shown, "cannot look at the test file", os)),

@@ -93,7 +93,7 @@ pub(crate) fn prepare(
             &plan.name,
             "is not what it was when the plan was made",
         )
-        .with_hint("Somebody replaced it; run the command again to see the new plan."));
+        .with_hint("It has been replaced; run the command again to see the new plan."));
     }
     match found.status.identity.kind {
         FileType::Directory => test_file::prepare(&found, plan, progress),

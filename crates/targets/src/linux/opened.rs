@@ -147,7 +147,7 @@ impl Opened {
                     "{} since it was judged, and writing would let it grow again",
                     watch.how_cut()
                 ),
-                "Find out who works on it; run the command again when that is done.",
+                "Find out what is using it; run the command again when that is done.",
             );
         }
         if status.links > 1 {

@@ -85,7 +85,7 @@ pub(super) fn judge_loops_below(storage: &Storage, bytes: u64, name: &str) -> Re
         }
         let missing = status.size_bytes.saturating_sub(status.allocated_bytes);
         let what = format!(
-            "{} stands on a sparse file ({})",
+            "{} is backed by a sparse file ({})",
             layer.name,
             looped.backing_file.as_text()
         );

@@ -44,7 +44,7 @@ fn counting(devices: &[BlockDevice]) -> Vec<(String, DeviceNumber)> {
             if found.iter().all(|(_, number)| *number != layer.number) {
                 let name = match depth {
                     0 => format!("its device {}", layer.name),
-                    _ => format!("{}, which it stands on,", layer.name),
+                    _ => format!("{}, which backs it,", layer.name),
                 };
                 found.push((name, layer.number));
             }

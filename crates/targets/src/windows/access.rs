@@ -81,7 +81,7 @@ pub(super) struct FoundPath {
 pub(super) fn find(path: &Path) -> Result<FoundPath> {
     let failed = |what: &str, os| failed(path.as_text(), what, os);
     let no_storage = || {
-        let what = "is neither file, directory nor a device that is known here";
+        let what = "is not a file, a directory or a known device";
         Error::new(ErrorKind::Unusable, path.as_text(), what).with_hint(
             r"Devices are `\\.\PhysicalDrive1` and `\\.\E:`; `stripewise disks` lists them.",
         )
@@ -147,7 +147,7 @@ pub(super) fn replaced(name: &str) -> Error {
         name,
         "is not what it was when the plan was made",
     )
-    .with_hint("Somebody replaced it; run the command again to see the new plan.")
+    .with_hint("It has been replaced; run the command again to see the new plan.")
 }
 
 /// A path as people write it, where it may be: `\\?\C:\x` is `C:\x`, and
@@ -192,7 +192,7 @@ pub(super) fn failed(target: impl std::fmt::Display, what: &str, os: io::Error) 
         ),
         code::ERROR_ACCESS_DENIED => (
             ErrorKind::Denied,
-            "Run it as an administrator, or give a directory that you may write to.",
+            "Run it as an administrator, or give a directory that you can write to.",
         ),
         code::ERROR_SHARING_VIOLATION | code::ERROR_LOCK_VIOLATION | code::ERROR_BUSY => (
             ErrorKind::Refused,

@@ -33,7 +33,7 @@ pub(super) fn still_empty(guard: &File, device: &DeviceName, name: &str) -> Resu
             name,
             format!("is not written any more: since it was judged, {reason}"),
         )
-        .with_hint("Find out who works on it; run the command again when that is done.")),
+        .with_hint("Find out what is using it; run the command again when that is done.")),
     }
 }
 

@@ -58,7 +58,7 @@ pub(super) fn judge_write(
     }
     let mut what = "writing to this existing file needs `--overwrite`".to_owned();
     if let Maker::Doubtful(why) = made {
-        what.push_str(&format!(" (it carries our mark, but {why})"));
+        what.push_str(&format!(" (it carries the mark of Stripewise, but {why})"));
     }
     let hint = match judged {
         Ok(()) => "All of its contents would be lost. Give `--overwrite` if that is meant; give a \

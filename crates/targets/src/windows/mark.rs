@@ -75,7 +75,7 @@ fn put(options: &mut OpenOptions, path: &Path, status: &Status, id: &str) -> io:
         .share_mode(SHARE_ALL)
         .open(stream_of(path))?;
     if Status::of(&stream)?.identity != status.identity {
-        return Err(io::Error::other("somebody put another file in its place"));
+        return Err(io::Error::other("another file was put in its place"));
     }
     let text = text(id, status.size_bytes);
     stream.write_all(text.as_bytes())?;

@@ -192,7 +192,7 @@ impl Opened {
             return Ok(());
         };
         Err(Error::new(ErrorKind::Refused, &self.name, what)
-            .with_hint("Find out who works on it; run the command again when that is done."))
+            .with_hint("Find out what is using it; run the command again when that is done."))
     }
 
     pub(crate) fn finish(&mut self) -> Result<()> {

@@ -236,7 +236,11 @@ fn the_mark_alone_is_not_enough() {
     let top = directory();
     let path = top.path().join("kept");
     kept(&path);
-    let error = refused(plan(&path, &writing()), NeedsOverwrite, "carries our mark");
+    let error = refused(
+        plan(&path, &writing()),
+        NeedsOverwrite,
+        "carries the mark of Stripewise",
+    );
     assert!(error.what.contains("another store"), "{error}");
 }
 
@@ -323,7 +327,7 @@ fn making_a_kept_file_never_replaces_anything() {
     let dangling = top.path().join("dangling");
     std::os::unix::fs::symlink("nowhere", &dangling).expect("a link");
     for path in [&file, &dangling, &top.path().to_owned()] {
-        refused(plan(path, &keeping()), Refused, "exists already");
+        refused(plan(path, &keeping()), Refused, "already exists");
     }
     for odd in ["/", ".."] {
         refused(
@@ -342,8 +346,8 @@ fn making_a_kept_file_never_replaces_anything() {
         ControlFlow::Continue(())
     });
     let filled = stripewise_targets::prepare(planned.clone(), &Knowledge::none(), &mut progress);
-    refused(filled, Refused, "exists already");
-    refused(prepare(planned), Refused, "exists already");
+    refused(filled, Refused, "already exists");
+    refused(prepare(planned), Refused, "already exists");
     assert_untouched(&path, MIB);
     assert_untouched(&file, MIB);
     assert_eq!(names(top.path()), ["dangling", "file", "late"]);

@@ -184,12 +184,12 @@ fn a_file_is_never_made_over_another() {
         keep: true,
         ..filling(2)
     };
-    refused(plan(&path, &intent), Refused, "exists already");
+    refused(plan(&path, &intent), Refused, "already exists");
     // Made by somebody between plan and preparation.
     let other = top.path().join("other");
     let late = plan(&other, &intent).expect("a plan");
     users_file(top.path(), "other", MIB);
-    refused(prepare(late), Refused, "exists already");
+    refused(prepare(late), Refused, "already exists");
     assert_untouched(&path, MIB);
     assert_untouched(&other, MIB);
 }

@@ -183,7 +183,7 @@ fn beyond(disk: &BlockDevice) -> Option<String> {
         _ => return None,
     };
     Some(format!(
-        "Offsets are counted from the start of {}, {what}; where that lies on the disks below is not known.",
+        "Offsets are counted from the start of {}, {what}; where that is on the disks below is not known.",
         disk.name
     ))
 }
@@ -211,7 +211,7 @@ fn not_known(found: &mut TargetGround, why: &str) {
     found.place.start_bytes = None;
     found.ground.start_bytes = 0;
     found.place.notes = vec![format!(
-        "Where this file lies on its disks is not known ({why}): offsets are relative to the start of the file, and nothing follows for partitions."
+        "Where this file is on its disks is not known ({why}): offsets are relative to the start of the file, and nothing can be concluded about partitions."
     )];
 }
 

@@ -128,7 +128,7 @@ fn nothing_finished(context: &Context, kept: &Kept, failure: Option<Failure>) ->
     if let Some(failure) = failure {
         return failure;
     }
-    let resume = format!("`stripewise lab resume {}` goes on", kept.id);
+    let resume = format!("`stripewise lab resume {}` continues it", kept.id);
     match context.signal() {
         Some(signal) => Failure::new(
             crate::exit::Exit::Interrupted(signal),

@@ -171,7 +171,7 @@ pub fn cannot(context: &Context, target: &str, levels: &LayoutLevels) -> Outcome
     }
     if !spec.offset_bytes.is_multiple_of(spec.sector_bytes.max(1)) {
         return Ok(Some(format!(
-            "the sector of {} bytes forbids this offset",
+            "sectors of {} bytes do not allow this offset",
             spec.sector_bytes
         )));
     }

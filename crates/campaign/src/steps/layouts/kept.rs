@@ -359,7 +359,7 @@ fn read(document: &KeptDocument) -> Outcome<KeptLayouts> {
                 "what was measured of experiment {} does not fit its plan",
                 kept.id
             ),
-            "somebody changed it: start a new experiment, and remove this one with `lab clean`",
+            "it was changed: start a new experiment, and remove this one with `lab clean`",
         ));
     }
     Ok(kept)

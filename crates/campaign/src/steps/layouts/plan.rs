@@ -106,7 +106,7 @@ pub(super) fn slots_of(plan: &LayoutPlan) -> Outcome<SlotPlan> {
     let layouts = plan.set.len();
     if layouts > LAYOUTS_MAX {
         return Err(Failure::usage(
-            format!("{layouts} layouts are too many to lie side by side"),
+            format!("{layouts} layouts are too many to place side by side"),
             format!(
                 "leave levels out, down to {LAYOUTS_MAX} layouts, or leave --slots out: worse layouts are dropped on the way then"
             ),
@@ -124,7 +124,7 @@ pub fn refuse_slots(asked: &Asked, why: &str) -> Outcome<()> {
         false => Ok(()),
         true => Err(Failure::usage(
             format!(
-                "{}: layouts cannot lie side by side here: {why}",
+                "{}: layouts cannot be placed side by side here: {why}",
                 asked.target
             ),
             "leave slots out: each layout is measured in the same place then, which is compared more sharply",

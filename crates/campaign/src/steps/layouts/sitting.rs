@@ -155,7 +155,7 @@ fn stopped(context: &Context, kept: &KeptLayouts) -> Outcome<()> {
             counted(passes, "whole pass", "whole passes")
         ),
         match kept.can_go_on() {
-            true => format!("`stripewise lab resume {}` goes on", kept.id),
+            true => format!("`stripewise lab resume {}` continues it", kept.id),
             false => format!("start it again; what was measured is kept as {}", kept.id),
         },
     ))

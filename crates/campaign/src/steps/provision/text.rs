@@ -106,7 +106,7 @@ pub fn table_report(plan: &TablePlan, report: &TableReport) -> String {
             report.shown
         )),
         None => text.push_str(&format!(
-            "Brought the saved table back to {} and read it back; {}.\n",
+            "Restored the saved table of {} and read it back; {}.\n",
             report.device.path.as_text(),
             report.shown
         )),
@@ -222,10 +222,7 @@ fn present(
 ) -> String {
     let mut text = String::new();
     if present.is_empty() {
-        text.push_str(&line(
-            "now",
-            "nothing that is known: no table, no file system",
-        ));
+        text.push_str(&line("now", "nothing known: no table, no file system"));
     }
     if let Some(table) = &present.table {
         let id = present.table_id.as_ref().map(|id| format!(", id {id}"));
@@ -270,7 +267,7 @@ fn partition(one: &PresentPartition) -> String {
 fn file_system(plan: &FormatPlan) -> String {
     let stripe = plan.stripe.map(|stripe| {
         format!(
-            ", told of stripe units of {} on {} data disks",
+            ", made for stripe units of {} on {} data disks",
             format_bytes(stripe.unit_bytes),
             stripe.data_disks
         )
@@ -296,7 +293,7 @@ fn verdict(judgement: &Judgement) -> String {
         LayoutVerdict::Aligned => "aligned".to_owned(),
         LayoutVerdict::NotStriped => "not striped".to_owned(),
         LayoutVerdict::Suspect(suits) => format!(
-            "suspect: what lies below is not known, and only units up to {} suit this offset",
+            "suspect: the layers below are not known, and only units up to {} suit this offset",
             ByteSize(suits)
         ),
         LayoutVerdict::UnknownStripeUnit(Some(suits)) => {

@@ -59,6 +59,14 @@ impl MeasuredSurface {
         }
     }
 
+    /// What was measured and the result, in one line.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let text = self.text();
+        let target = text.lines().next().unwrap_or_default();
+        format!("{target}: {}", self.answer())
+    }
+
     /// The result in a sentence.
     fn answer(&self) -> String {
         match self {

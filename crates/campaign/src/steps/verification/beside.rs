@@ -127,7 +127,7 @@ fn block_bytes(target: &Target, jobs: &[&Workload]) -> Outcome<u32> {
     if lowest < u64::from(sector) {
         return Err(Failure::usage(
             format!(
-                "operations on {} are no whole sectors of {}, and each sector is verified by itself",
+                "operations on {} are not whole sectors of {}, and each sector is verified by itself",
                 target.facts().name,
                 format_bytes(u64::from(sector))
             ),

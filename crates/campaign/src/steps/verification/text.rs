@@ -168,7 +168,9 @@ fn line_of(phase: &PhaseOutcome) -> String {
     )
 }
 
-fn verdict(document: &VerifyDocument) -> String {
+/// The verdict, in one line.
+#[must_use]
+pub fn verdict(document: &VerifyDocument) -> String {
     // In the same line: alone, a fault would be taken for the disk's.
     let changed: String = (document.targets.iter())
         .filter_map(|target| {

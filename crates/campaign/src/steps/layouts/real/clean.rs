@@ -152,11 +152,11 @@ fn wanted(journal: &Journal, marked: &[Identity]) -> Vec<Identity> {
 fn unnamed(journal: &Journal, wanted: &[Identity], may: &MayDestroy) -> Option<Failure> {
     let device = wanted.iter().find(|device| !may.names(&device.name))?;
     let what = format!(
-        "{} bears marks of the experiment {}, and was not named",
+        "{} has marks of the experiment {}, and was not named",
         device.name, journal.experiment
     );
     let hint = format!(
-        "if all data on them may go, give --yes --destroy {}",
+        "if all data on them can be destroyed, give --yes --destroy {}",
         names_of(wanted)
     );
     Some(Failure::new(Exit::Target, what, hint))

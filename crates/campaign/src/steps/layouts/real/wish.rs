@@ -164,7 +164,9 @@ impl LayoutWish {
         }
         let sector = sector_of(used);
         if self.offset_bytes == 0 || !self.offset_bytes.is_multiple_of(u64::from(sector)) {
-            return Some(format!("the sector of {sector} bytes forbids this offset"));
+            return Some(format!(
+                "sectors of {sector} bytes do not allow this offset"
+            ));
         }
         let table_bytes = u64::from(sector) * 2 + (16 << 10);
         if self.offset_bytes < table_bytes {

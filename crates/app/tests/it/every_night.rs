@@ -1,0 +1,312 @@
+//! `-q`: one line on stdout with the answer, and the examples for cron and systemd that
+//! docs/book/every-night.md has.
+
+use crate::support::{Desk, can_run, program, users_file};
+use std::path::Path;
+use std::process::{Command, Output};
+
+const PAGE: &str = include_str!("../../../../docs/book/every-night.md");
+
+/// What the page calls the program.
+const INSTALLED: &str = "/usr/bin/stripewise";
+
+/// The only line of an answer, which ended with this code; nothing is on stderr.
+#[track_caller]
+fn line(desk: &Desk, code: i32, arguments: &[&str]) -> String {
+    let answer = desk.run(&[arguments, &["-q"]].concat()).ended(code);
+    assert_eq!(answer.stderr, "");
+    let mut lines = answer.stdout.lines();
+    let line = lines
+        .next()
+        .unwrap_or_else(|| panic!("{arguments:?}: no line"));
+    assert_eq!(lines.next(), None, "{arguments:?}");
+    line.to_owned()
+}
+
+/// Starts and ends like this, with the id of what was kept last behind it.
+#[track_caller]
+fn is(desk: &Desk, line: &str, start: &str, end: &str) {
+    assert!(line.starts_with(start), "{line}");
+    let (answer, id) = line.rsplit_once(" [").expect("an id");
+    assert!(answer.ends_with(end), "{line}");
+    let id = id.trim_end_matches(']');
+    desk.run(&["history", "show", id]).done();
+}
+
+#[test]
+fn a_quiet_run_is_a_line_of_what_it_measured() {
+    let desk = Desk::new();
+    let run = [
+        "run",
+        "sim:sata-ssd",
+        "--duration",
+        "1s",
+        "--outstanding",
+        "4",
+    ];
+    let one = line(&desk, 0, &run);
+    is(&desk, &one, "random read 8K 1x4: ", " µs");
+    assert!(one.contains(" IOPS, p99 "), "{one}");
+
+    let repeated = line(&desk, 0, &[&run[..], &["--repeat", "6"]].concat());
+    is(&desk, &repeated, "random read 8K 1x4: ", " µs");
+    assert!(repeated.contains(", median of 6 runs, p99 "), "{repeated}");
+
+    let mixed = ["--read-percent", "70", "--block", "4K,8K"];
+    let mixed = line(&desk, 0, &[&run[..], &mixed].concat());
+    is(&desk, &mixed, "random 70 % read 4K 1x4: ", " ms");
+    assert!(mixed.contains("; random 70 % read 8K 1x4: "), "{mixed}");
+    assert!(mixed.contains(", p99 of reads "), "{mixed}");
+
+    // Of a large grid some, and how many there are besides.
+    let blocks = ["--block", "1K,2K,4K,8K,16K,32K,64K,128K,256K,512K"];
+    let grid = line(&desk, 0, &[&run[..], &blocks].concat());
+    is(&desk, &grid, "random read 1K 1x4: ", "; and 2 more");
+}
+
+#[test]
+fn what_must_be_known_first_stands_first_in_a_quiet_line() {
+    let desk = Desk::new();
+    let missed = [
+        "run",
+        "sim:sata-ssd",
+        "--duration",
+        "1s",
+        "--require",
+        "iops>=99000000",
+    ];
+    let missed = line(&desk, 1, &missed);
+    is(&desk, &missed, "MISSED: iops>=99000000: ", " µs");
+
+    let file = desk.file("zeros");
+    users_file(&file, 4 << 20);
+    let failing = ["run", &file, "--duration", "100ms", "--busy-ok"];
+    let inject = ["--inject", "fail=5@every=3 read", "-q"];
+    let failed = desk.run(&[&failing[..], &inject].concat()).ended(4);
+    assert_eq!(failed.stdout.lines().count(), 1, "{}", failed.stdout);
+    assert!(
+        failed.stdout.contains(" operations failed"),
+        "{}",
+        failed.stdout
+    );
+
+    let void = [
+        "run",
+        &file,
+        "--engine",
+        "null",
+        "--duration",
+        "100ms",
+        "--busy-ok",
+    ];
+    let void = line(&desk, 0, &void);
+    is(
+        &desk,
+        &void,
+        "VOID: these numbers are not the disk's (null-engine",
+        "",
+    );
+}
+
+#[test]
+fn a_quiet_bench_is_a_line_of_its_answers() {
+    let desk = Desk::new();
+    let bench = ["bench", "sim:raid10-10k", "--series", "random-read,log"];
+    let answers = line(&desk, 0, &bench);
+    is(&desk, &answers, "random read: ", ")");
+    assert!(answers.contains(" IOPS ("), "{answers}");
+    assert!(answers.contains(", over p99 < 5 ms; log: "), "{answers}");
+
+    let like = ["bench", "sim:sata-ssd", "--like", "crystaldiskmark"];
+    let like = line(&desk, 0, &like);
+    is(
+        &desk,
+        &like,
+        "sequential read 1M 1x8: ",
+        "; warning: not-steady",
+    );
+    assert!(like.contains("; random write 4K 1x32: "), "{like}");
+}
+
+#[test]
+fn other_answers_are_a_line_too() {
+    let desk = Desk::new();
+    let align = ["align", "sim:raid10-10k", "--read", "--threads", "8"];
+    let align = line(
+        &desk,
+        1,
+        &[&align[..], &["--step", "2s", "--blocks", "10"]].concat(),
+    );
+    assert!(
+        align.starts_with("Starting at 31.5K (63 sectors) costs"),
+        "{align}"
+    );
+    assert!(align.ends_with(']'), "{align}");
+
+    let mix = [
+        "--mix",
+        "random-read=70,random-write=30",
+        "--vary",
+        "offset=63s,1M",
+    ];
+    let advise = ["advise", "sim:raid10-10k?offset=63s"];
+    let advised = line(&desk, 1, &[&advise[..], &mix].concat());
+    is(&desk, &advised, "Choose stripe unit 64K, offset 1M", ".");
+
+    let profile = line(&desk, 0, &["profile", "sim:disk-7k2", "--places", "16"]);
+    assert!(
+        profile.contains("sim:disk-7k2") && profile.contains("MiB/s"),
+        "{profile}"
+    );
+
+    let probe = line(&desk, 0, &["probe", "stripe", "sim:raid10-10k"]);
+    assert!(
+        probe.starts_with("sim:raid10-10k: stripe unit 64K "),
+        "{probe}"
+    );
+
+    let plan = desk.write(
+        "plan.toml",
+        "target = \"sim:raid10-10k\"\nfactor = \"block\"\nlevels = [\"8K\", \"16K\"]\nblocks = 10\n\
+         [defaults]\nduration = \"1s\"\n[[cell]]\nname = \"reads\"\nread = true\n",
+    );
+    let lab = line(&desk, 0, &["lab", "run", &plan]);
+    assert!(lab.contains(" was found for random reads. ["), "{lab}");
+}
+
+#[test]
+fn a_quiet_verification_is_its_verdict() {
+    let desk = Desk::new();
+    let volume = desk.volume();
+    let verify = [
+        "verify",
+        &volume,
+        "--size",
+        "4M",
+        "--duration",
+        "200ms",
+        "--busy-ok",
+    ];
+    let verdict = line(&desk, 0, &verify);
+    assert!(verdict.starts_with("PASSED: no fault in "), "{verdict}");
+
+    let run = [
+        "run",
+        &volume,
+        "--size",
+        "4M",
+        "--duration",
+        "200ms",
+        "--busy-ok",
+    ];
+    let beside = ["--read-percent", "50", "--verify"];
+    let beside = line(&desk, 0, &[&run[..], &beside].concat());
+    assert!(beside.contains("; Verified: no fault in "), "{beside}");
+}
+
+/// The code blocks of this kind.
+fn blocks(kind: &str) -> Vec<String> {
+    let mut blocks = Vec::new();
+    let mut lines = PAGE.lines();
+    while let Some(line) = lines.next() {
+        if line.strip_prefix("```") == Some(kind) {
+            let block = lines.by_ref().take_while(|line| *line != "```");
+            blocks.push(block.map(|line| format!("{line}\n")).collect());
+        }
+    }
+    blocks
+}
+
+/// Runs a command as cron does: by `sh`, with next to nothing in its environment.
+fn as_cron(home: &Path, command: &str) -> Output {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", command]).env_clear();
+    shell.env("HOME", home).env("PATH", "/usr/bin:/bin");
+    shell.output().expect("a shell")
+}
+
+/// The page's command, with the program of this build, and a small file as the volume.
+fn here(command: &str, volume: &str) -> String {
+    assert!(command.contains(INSTALLED), "{command}");
+    let command = command.replace(INSTALLED, &format!("'{}'", program()));
+    let small = format!("{volume} --size 1M --busy-ok");
+    command.replace("/srv/data", &small).replace("30s", "50ms")
+}
+
+#[test]
+fn the_lines_for_cron_do_what_the_page_says() {
+    let desk = Desk::new();
+    let (home, volume) = (desk.path(), desk.volume());
+    let store = home.join(".local/share/stripewise/stripewise.db");
+    let with_store = |arguments: &[&str]| {
+        let mut command = Command::new(program());
+        command.args(arguments).arg("--store").arg(&store);
+        assert!(command.output().expect("the program").status.success());
+    };
+    let baseline = ["run", "sim:nvme", "--duration", "20ms", "--repeat", "6"];
+    with_store(&baseline);
+    with_store(&["baseline", "set", "last"]);
+
+    let block = blocks("cron").concat();
+    let jobs: Vec<&str> = block.lines().collect();
+    assert_eq!(jobs.len(), 2, "{block}");
+    for job in jobs {
+        // Five fields of time, then the command; cron ends it at a percent sign.
+        let fields: Vec<&str> = job.splitn(6, ' ').collect();
+        let is_time = |field: &&str| {
+            field
+                .chars()
+                .all(|sign| sign == '*' || sign.is_ascii_digit())
+        };
+        assert!(fields[..5].iter().all(is_time), "{job}");
+        assert!(!job.contains('%'), "{job}");
+        let output = as_cron(home, &here(fields[5].trim(), &volume));
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{job}: {said}");
+        assert!(
+            output.stdout.is_empty() && output.stderr.is_empty(),
+            "{said}"
+        );
+    }
+    let log = std::fs::read_to_string(home.join("stripewise.log")).expect("the log");
+    assert!(log.starts_with("random read 8K 1x1: "), "{log}");
+    assert_eq!(log.lines().count(), 1, "{log}");
+}
+
+#[test]
+fn the_units_for_systemd_are_valid_and_start_a_check() {
+    let desk = Desk::new();
+    let mut paths = Vec::new();
+    let mut start = String::new();
+    for unit in blocks("ini") {
+        let name = unit.lines().next().and_then(|line| line.rsplit_once('/'));
+        let (_, name) = name.expect("the name of the unit");
+        // Systemd looks whether the program is there.
+        let unit = unit.replace(INSTALLED, program());
+        if let Some(command) = unit
+            .lines()
+            .find_map(|line| line.strip_prefix("ExecStart="))
+        {
+            command.clone_into(&mut start);
+        }
+        paths.push(desk.write(name, &unit));
+    }
+    assert_eq!(paths.len(), 2);
+
+    // What it starts, which has no baseline here.
+    let output = as_cron(desk.path(), &start);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("baseline"));
+
+    if !can_run("the_units_for_systemd_are_valid", &["systemd-analyze"]) {
+        return;
+    }
+    let verified = Command::new("systemd-analyze")
+        .arg("verify")
+        .args(&paths)
+        .output();
+    let verified = verified.expect("systemd-analyze");
+    let said = String::from_utf8_lossy(&verified.stderr);
+    assert!(verified.status.success(), "{said}");
+    assert!(!said.contains("stripewise-check"), "{said}");
+}

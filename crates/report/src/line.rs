@@ -1,0 +1,164 @@
+//! Answers in one line, for `-q`: what cron mails and what a log keeps.
+//!
+//! What must be known first stands first: that numbers are void, that something was
+//! missed, that a run was stopped. Then the numbers; warnings by their codes at the end.
+
+use crate::answers::{Answer, AnswerReason, amount, answer, answer_amount};
+use crate::caution::cautions;
+use crate::faults::verification_text;
+use crate::number::{latency, rate};
+use crate::repetitions::groups_of;
+use crate::words::{requirement_text, series_title};
+use stripewise_results::{
+    ComparisonRecord, Document, JobRecord, OperationKind, RunRecord, SeriesRecord, Severity,
+};
+use stripewise_stats::{Slo, median, median_interval};
+use stripewise_units::{counted, format_rate_interval};
+
+/// Workloads that a line has room for; more are counted.
+const WORKLOADS_MAX: usize = 8;
+
+/// Of the intervals of medians.
+const LEVEL: f64 = 0.95;
+
+/// A text as one line: its words, with a blank between them.
+#[must_use]
+pub fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Runs or benches in a line: `random read 8K 1x16: 742 IOPS, p99 111 ms`.
+#[must_use]
+pub fn document_line(document: &Document) -> String {
+    let mut parts = cautions(document);
+    let unmet = document.requirements.iter().filter(|one| !one.met);
+    parts.extend(unmet.map(|one| one_line(&requirement_text(one))));
+    match document.series.is_empty() {
+        true => parts.extend(of_runs(&document.runs)),
+        false => parts.extend(document.series.iter().map(of_series)),
+    }
+    let failed = document.runs.iter().flat_map(|run| &run.jobs);
+    let failed: u64 = failed.map(|job| job.outcome.failures()).sum();
+    if failed > 0 {
+        let count = usize::try_from(failed).unwrap_or(usize::MAX);
+        parts.push(counted(count, "operation failed", "operations failed"));
+    }
+    let verified = document.runs.iter();
+    let verified = verified.filter_map(|run| run.verification.as_ref());
+    // Its last line is the verdict.
+    parts.extend(verified.filter_map(|one| {
+        let text = verification_text(one);
+        text.trim_end().lines().last().map(str::to_owned)
+    }));
+    parts.extend(warnings(&document.runs));
+    one_line(&parts.join("; "))
+}
+
+/// What an experiment found, in a line: the sentences of its comparisons.
+#[must_use]
+pub fn experiment_line(records: &[ComparisonRecord]) -> String {
+    let mut said: Vec<&str> = Vec::new();
+    for sentence in records.iter().flat_map(|record| &record.sentences) {
+        if !said.contains(&sentence.as_str()) {
+            said.push(sentence);
+        }
+    }
+    one_line(&said.join(" "))
+}
+
+/// `random read: 48,200 IOPS (44,600-52,000) at p99 < 5 ms`.
+fn of_series(series: &SeriesRecord) -> String {
+    let name = series_title(&series.name).to_lowercase();
+    let Some(Answer { step, place }) = answer(series) else {
+        let reason = series
+            .no_answer
+            .as_deref()
+            .unwrap_or("nothing was measured");
+        return format!("{name}: no answer; {reason}");
+    };
+    let amount = match &series.answer {
+        Some(answer) => answer_amount(series, answer),
+        None => amount(series, step),
+    };
+    let limit = series.slo.parse::<Slo>();
+    let limit = limit.map_or_else(|_| series.slo.clone(), |slo| slo.describe());
+    let at = match place {
+        AnswerReason::Only => String::new(),
+        AnswerReason::Within => format!(" at {limit}"),
+        AnswerReason::Knee => format!(" at the knee, over {limit}"),
+        AnswerReason::Ceiling => format!(" at the ceiling, over {limit}"),
+    };
+    format!("{name}: {amount}{at}")
+}
+
+/// A part for each workload, its repetitions together.
+fn of_runs(runs: &[RunRecord]) -> Vec<String> {
+    let groups = groups_of(runs);
+    let shown = groups.iter().take(WORKLOADS_MAX);
+    let mut parts: Vec<String> = shown.map(|group| of_group(group)).collect();
+    if let Some(more @ 1..) = groups.len().checked_sub(WORKLOADS_MAX) {
+        parts.push(format!("and {}", counted(more, "more", "more")));
+    }
+    parts
+}
+
+/// `random read 8K 1x16: 742 IOPS (740-748; median of 6 runs), p99 113 ms`.
+fn of_group(group: &[(&RunRecord, &JobRecord)]) -> String {
+    let (_, job) = group[0];
+    let workload = &job.workload;
+    let rates: Vec<f64> = group.iter().map(|(_, job)| job.outcome.iops).collect();
+    let middle = median(&rates).unwrap_or(0.0);
+    let mut text = format!(
+        "{} {} {}x{}: ",
+        job.load_name(),
+        workload.block_text(),
+        workload.threads,
+        workload.outstanding
+    );
+    text.push_str(&match (median_interval(&rates, LEVEL), group.len()) {
+        (_, 1) => format!("{} IOPS", rate(middle)),
+        (Some(ends), runs) => format!(
+            "{}, median of {runs} runs",
+            format_rate_interval(middle, ends, "IOPS")
+        ),
+        (None, runs) => format!("{} IOPS, median of {runs} runs", rate(middle)),
+    });
+    let is_mixed = !matches!(workload.read_percent, 0 | 100);
+    for kind in OperationKind::BOTH {
+        let all = group.iter().filter_map(|(_, job)| {
+            let outcome = match kind {
+                OperationKind::Read => &job.outcome.read,
+                OperationKind::Write => &job.outcome.write,
+            };
+            Some(outcome.latency_ns.as_ref()?.p99 as f64)
+        });
+        let all: Vec<f64> = all.collect();
+        if let Some(ns) = median(&all) {
+            let of = match (is_mixed, kind) {
+                (false, _) => "",
+                (true, OperationKind::Read) => " of reads",
+                (true, OperationKind::Write) => " of writes",
+            };
+            let p99 = latency(Some(ns.round() as u64));
+            text.push_str(&format!(", p99{of} {p99}"));
+        }
+    }
+    text
+}
+
+/// `warnings: cpu-bound, other-load`: what is void stands at the front already, and notes
+/// are no news.
+fn warnings(runs: &[RunRecord]) -> Option<String> {
+    let mut codes: Vec<&str> = Vec::new();
+    for (warning, _) in crate::warnings::collected(runs) {
+        if warning.severity == Severity::Warning && !codes.contains(&warning.code.as_str()) {
+            codes.push(&warning.code);
+        }
+    }
+    let word = match codes.len() {
+        0 => return None,
+        1 => "warning",
+        _ => "warnings",
+    };
+    Some(format!("{word}: {}", codes.join(", ")))
+}
