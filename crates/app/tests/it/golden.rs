@@ -192,6 +192,9 @@ hint: did you mean --threads? use `stripewise run`: it has --threads, `stripewis
 #[test]
 fn what_cannot_be_done_is_refused_with_what_can() {
     let desk = Desk::new();
+    // With a store that has a run.
+    desk.run(&["run", "sim:nvme", "--duration", "1ms", "-q"])
+        .done();
     for (arguments, expected) in [
         (
             &["check"][..],
