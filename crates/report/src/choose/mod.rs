@@ -10,6 +10,7 @@ mod drift;
 mod grid;
 mod heat;
 mod histogram;
+mod hosts;
 mod ladder;
 mod levels;
 mod metric;
@@ -25,7 +26,7 @@ use crate::identity::{NamedSeries, kind, named_series, names_of_jobs};
 use crate::material::Material;
 use crate::rows::in_order_of_design;
 use std::collections::BTreeSet;
-use stripewise_results::{ComparisonRecord, JobRow, OperationKind, SeriesRecord};
+use stripewise_results::{ComparisonRecord, JobRow, OperationKind, RunRecord, SeriesRecord};
 use stripewise_stats::Slo;
 use stripewise_stats::median;
 
@@ -45,6 +46,9 @@ pub fn charts(material: &Material) -> Vec<Chart> {
     outside.retain(|row| row.run.series_part.as_deref() != Some("precondition"));
     in_order_of_design(&mut outside);
     let experiments = experiments(&outside);
+    if outside.len() <= SINGLES_MAX {
+        charts.extend(hosts::charts(outside_runs(&outside)));
+    }
     let mut levelled = false;
     for (of, rows) in &experiments {
         let own = comparisons_of(comparisons, rows);
@@ -81,6 +85,13 @@ pub fn charts(material: &Material) -> Vec<Chart> {
         chart.cautions.clone_from(&cautions);
     }
     charts
+}
+
+/// The runs of these rows, each once.
+fn outside_runs<'a>(rows: &[JobRow<'a>]) -> impl Iterator<Item = &'a RunRecord> {
+    let mut runs: Vec<&RunRecord> = rows.iter().map(|row| row.run).collect();
+    runs.dedup_by(|one, other| one.id == other.id);
+    runs.into_iter()
 }
 
 /// Rows by the experiment that they belong to, with its id where there are

@@ -69,6 +69,7 @@ fn page(material: &Material, charts: &[Chart], records: &records::Embedded) -> S
     let card = card_of(material);
     let has_card = !card.is_empty();
     page.push_str(&answer::section(material, &card));
+    page.push_str(&tables::hosts(material));
     if !charts.is_empty() {
         page.push_str("<section id=\"charts\" aria-labelledby=\"charts-title\"><h2 id=\"charts-title\">Charts</h2>\n");
         for (index, chart) in charts.iter().enumerate() {
@@ -76,7 +77,6 @@ fn page(material: &Material, charts: &[Chart], records: &records::Embedded) -> S
         }
         page.push_str("</section>\n");
     }
-    page.push_str(&tables::hosts(material));
     page.push_str(&tables::section(material, has_card));
     page.push_str(&conditions::repeat(material));
     page.push_str(&records::section(material, records));
@@ -94,6 +94,11 @@ fn head(page: &mut String, material: &Material, has_charts: bool) {
     } else {
         ""
     };
+    let mut runs = material.document.runs.iter();
+    let hosts = match runs.any(|run| run.merged.is_some()) {
+        true => "<a href=\"#hosts\">Hosts</a> ",
+        false => "",
+    };
     let title = escaped(&material.title);
     let _ = write!(
         page,
@@ -104,7 +109,7 @@ fn head(page: &mut String, material: &Material, has_charts: bool) {
          <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n\
          <a class=\"skip\" href=\"#answer\">Skip to the answer</a>\n\
          <header><h1>{title}</h1>\n<p class=\"under\">{}</p>\n\
-         <nav aria-label=\"Parts of this report\"><a href=\"#answer\">Answer</a> {charts}\
+         <nav aria-label=\"Parts of this report\"><a href=\"#answer\">Answer</a> {hosts}{charts}\
          <a href=\"#tables\">Tables</a> <a href=\"#repeat\">Reproduce</a> <a href=\"#data\">Data</a></nav></header>\n",
         page_policy(),
         escaped(&conditions::under_title(material)),
