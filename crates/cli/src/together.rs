@@ -3,8 +3,18 @@
 use crate::failure::{Failure, Outcome};
 use std::rc::Rc;
 use stripewise_campaign::steps::start::Companion;
+use stripewise_campaign::steps::together::Leads;
 use stripewise_lab::hosts::HostPart;
 use stripewise_workload::Request;
+
+/// What a host found by itself.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// Its name, with the rank where several are on it.
+    pub host: String,
+    /// Its document.
+    pub document: serde_json::Value,
+}
 
 /// One of several hosts that do the same.
 pub trait Together {
@@ -24,6 +34,30 @@ pub trait Together {
         context: &stripewise_campaign::Context,
         read: Option<Request>,
     ) -> Outcome<Request>;
+
+    /// What goes along with a command that decides from result to result.
+    fn group(&self) -> Rc<dyn Leads>;
+
+    /// The targets of such a command by the names that this host has for them. Only the one
+    /// that leads has read them, as they were typed.
+    ///
+    /// # Errors
+    /// Where the others do not answer, or the map lacks this host.
+    fn targets(
+        &self,
+        context: &stripewise_campaign::Context,
+        read: Option<&[String]>,
+    ) -> Outcome<Vec<String>>;
+
+    /// What this host found by itself. On the one that leads: what all found, by rank.
+    ///
+    /// # Errors
+    /// Where one of them does not say it any more.
+    fn found(
+        &self,
+        context: &stripewise_campaign::Context,
+        document: serde_json::Value,
+    ) -> Outcome<Vec<Found>>;
 
     /// Something happens here: time for a look at what the others say.
     fn look(&self);

@@ -1,5 +1,6 @@
 //! What can be asked of a [`System`] about its disks.
 
+use crate::identity::Identity;
 use crate::storage::{BlockDevice, FileLayout, Storage, Use};
 use crate::survey::{Request, Survey};
 use crate::{Result, platform};
@@ -10,6 +11,11 @@ use stripewise_units::DeviceNumber;
 
 /// Questions about the disks of a machine, live or captured.
 pub trait Inspect {
+    /// What a file or device is among those of this machine, by whatever name it is
+    /// reached; none where there is none of this name.
+    #[must_use]
+    fn identity(&self, path: &Path) -> Option<Identity>;
+
     /// What lies under a file, directory or block device that exists. Follows
     /// symbolic links; opens neither devices nor pipes.
     ///
@@ -70,6 +76,10 @@ pub trait Inspect {
 }
 
 impl Inspect for System {
+    fn identity(&self, path: &Path) -> Option<Identity> {
+        platform::identity(self, path)
+    }
+
     fn storage_of_path(&self, path: &Path) -> Result<Storage> {
         platform::storage_of_path(self, path)
     }

@@ -13,6 +13,7 @@
 
 pub mod answers;
 mod error;
+mod identity;
 mod inspect;
 pub mod placement;
 pub mod storage;
@@ -27,6 +28,8 @@ use linux as platform;
 
 #[cfg(not(target_os = "linux"))]
 mod absent;
+#[cfg(not(target_os = "linux"))]
+mod by_name;
 
 #[cfg(windows)]
 mod windows;
@@ -39,6 +42,7 @@ mod other;
 use other as platform;
 
 pub use error::{Error, Result};
+pub use identity::Identity;
 pub use inspect::{Inspect, layout, placement_of};
 #[doc(hidden)]
 pub use platform::fuzz_kernel_text;

@@ -20,7 +20,7 @@ mod runs;
 pub use arguments::{Arguments, ArgumentsError, of_rank};
 pub use carrier::Carrier;
 pub use clock::{Comparison, ROUND_TRIPS};
-pub use group::{Closing, Member, Patience, Settings};
+pub use group::{Closing, Member, Patience, Pulse, Settings};
 pub use message::Message;
 pub use one_of::OneOf;
 pub use pieces::{PIECE_BYTES_MAX, Pieces, cut};

@@ -6,7 +6,7 @@ mod mpi_carrier;
 
 use mpi::Threading;
 use mpi::traits::Communicator;
-use mpi_carrier::MpiCarrier;
+use mpi_carrier::{Beater, Gate, MpiCarrier};
 use std::process::ExitCode;
 use std::rc::Rc;
 use stripewise_cli::{VERSION, host_name, main_together, refuse, system_clock};
@@ -17,7 +17,8 @@ use stripewise_mpi::{Closing, Member, OneOf, Patience, Settings, of_rank};
 const BUFFER_BYTES: usize = 64 << 20;
 
 fn main() -> ExitCode {
-    let Some((mut universe, _)) = mpi::initialize_with_threading(Threading::Funneled) else {
+    let asked = mpi::initialize_with_threading(Threading::Serialized);
+    let Some((mut universe, threading)) = asked else {
         return ExitCode::from(refuse(
             "MPI was initialised before",
             "start the program by mpirun or srun",
@@ -42,13 +43,22 @@ fn main() -> ExitCode {
         shared: arguments.shared,
         destroys_anywhere: arguments.destroys_anywhere,
         group,
-        patience: Patience::default(),
+        patience: match threading >= Threading::Serialized {
+            true => Patience::default(),
+            false => Patience::default().without_pulse(),
+        },
     };
-    let carrier = MpiCarrier::new(universe.world());
+    let gate = Gate::default();
+    let carrier = MpiCarrier::new(universe.world(), Gate::clone(&gate));
     let member = Rc::new(Member::new(carrier, clock, settings));
+    // With an MPI that allows one thread only, a rank that its disk holds up for long while
+    // it prepares is taken for lost: the run ends before it began.
+    let beater = (threading >= Threading::Serialized).then(|| Beater::start(member.pulse(), gate));
     let together = OneOf::new(Rc::clone(&member), arguments.map);
     let code = main_together(arguments.rest, None, Rc::new(together));
-    if member.close() == Closing::WithoutAll {
+    let closing = member.close();
+    drop(beater);
+    if closing == Closing::WithoutAll {
         // Ending in order would wait for the rank that does not answer.
         world.abort(i32::from(code));
     }

@@ -2,6 +2,9 @@
 
 use crate::places::Places;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use stripewise_campaign::steps::start::MeasuredPlace;
+use stripewise_campaign::steps::together::{Aim, Step};
 use stripewise_lab::hosts::PartInterval;
 use stripewise_results::{GroupRecord, RunRecord};
 use stripewise_units::WallTime;
@@ -29,11 +32,33 @@ pub enum Message {
         /// The map.
         places: Places,
     },
+    /// From rank 0, of a command that decides from result to result: its targets.
+    Targets {
+        /// As they were typed.
+        texts: Vec<String>,
+        /// The map.
+        places: Places,
+    },
+    /// From rank 0: what is done to the target.
+    Aim {
+        /// All of it.
+        aim: Box<Aim>,
+    },
+    /// From rank 0: a run that is made next.
+    Step {
+        /// With the seeds of rank 0.
+        step: Box<Step>,
+    },
+    /// To rank 0: what this rank found by itself.
+    Found {
+        /// Its document.
+        document: Value,
+    },
     /// To rank 0: what was asked can be done here, as far as that can be judged without
     /// touching anything.
     Checked {
         /// Files and devices that this rank measures on.
-        targets: Vec<String>,
+        targets: Vec<MeasuredPlace>,
         /// What is measured, without the names of targets and the seeds.
         plan: String,
     },

@@ -4,20 +4,37 @@
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::{Communicator, Destination, Source};
 use std::cell::RefCell;
-use stripewise_mpi::{Carrier, Pieces, cut};
+use std::io;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use stripewise_mpi::{Carrier, Pieces, Pulse, cut};
+
+/// How often a rank that cannot look at its messages is said to be there.
+const BEAT_EVERY: Duration = Duration::from_secs(1);
+
+/// One thread of a process at a time calls MPI, and the pieces of one message are not torn
+/// apart by another.
+pub type Gate = Arc<Mutex<()>>;
+
+fn locked(gate: &Gate) -> MutexGuard<'_, ()> {
+    gate.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// All ranks of the job.
 pub struct MpiCarrier {
     world: SimpleCommunicator,
+    gate: Gate,
     pieces: RefCell<Vec<Pieces>>,
 }
 
 impl MpiCarrier {
-    /// Of this communicator.
-    pub fn new(world: SimpleCommunicator) -> MpiCarrier {
+    /// Of this communicator; `gate` is shared with the threads that call MPI as well.
+    pub fn new(world: SimpleCommunicator, gate: Gate) -> MpiCarrier {
         let size = usize::try_from(world.size()).unwrap_or(1);
         MpiCarrier {
             pieces: RefCell::new(vec![Pieces::default(); size]),
+            gate,
             world,
         }
     }
@@ -33,24 +50,82 @@ impl Carrier for MpiCarrier {
     }
 
     fn send(&self, to: u32, bytes: Vec<u8>) {
-        let Ok(to) = i32::try_from(to) else { return };
-        let process = self.world.process_at_rank(to);
-        for piece in cut(&bytes) {
-            process.buffered_send(piece.as_slice());
-        }
+        send(&self.world, &self.gate, to, &bytes);
     }
 
     fn receive(&self) -> Option<(u32, Vec<u8>)> {
         loop {
-            let status = self.world.any_process().immediate_probe()?;
-            let from = status.source_rank();
-            // It is there as a whole: small pieces are.
-            let (piece, _) = self.world.process_at_rank(from).receive_vec::<u8>();
-            let from = u32::try_from(from).ok()?;
+            let (from, piece) = {
+                let _alone = locked(&self.gate);
+                let status = self.world.any_process().immediate_probe()?;
+                let from = status.source_rank();
+                // It is there as a whole: small pieces are.
+                let (piece, _) = self.world.process_at_rank(from).receive_vec::<u8>();
+                (u32::try_from(from).ok()?, piece)
+            };
             let mut pieces = self.pieces.borrow_mut();
             if let Some(bytes) = pieces.get_mut(from as usize)?.add(&piece) {
                 return Some((from, bytes));
             }
         }
+    }
+}
+
+fn send(world: &SimpleCommunicator, gate: &Gate, to: u32, bytes: &[u8]) {
+    let Ok(to) = i32::try_from(to) else { return };
+    let _alone = locked(gate);
+    let process = world.process_at_rank(to);
+    for piece in cut(bytes) {
+        process.buffered_send(piece.as_slice());
+    }
+}
+
+/// Says that this rank is there while its disk holds it up; ends with its process's work.
+pub struct Beater {
+    end: Arc<(Mutex<bool>, Condvar)>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Beater {
+    /// Begins.
+    ///
+    /// # Errors
+    /// Where there is no thread for it.
+    pub fn start(pulse: Pulse, gate: Gate) -> io::Result<Beater> {
+        let end = Arc::new((Mutex::new(false), Condvar::new()));
+        let ends = Arc::clone(&end);
+        let thread = std::thread::Builder::new().name("beats".to_owned());
+        let thread = thread.spawn(move || beat(&pulse, &gate, &ends))?;
+        Ok(Beater {
+            end,
+            thread: Some(thread),
+        })
+    }
+}
+
+impl Drop for Beater {
+    fn drop(&mut self) {
+        let (is_over, changed) = &*self.end;
+        *is_over.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        changed.notify_all();
+        if let Some(thread) = self.thread.take() {
+            // Nothing in it panics, and there is nothing to be done about it.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn beat(pulse: &Pulse, gate: &Gate, end: &(Mutex<bool>, Condvar)) {
+    let world = SimpleCommunicator::world();
+    let number = |value: i32| u32::try_from(value).unwrap_or(0);
+    let (bytes, to) = Pulse::beats(number(world.rank()), number(world.size()));
+    let (is_over, changed) = end;
+    let mut over = is_over.lock().unwrap_or_else(PoisonError::into_inner);
+    while !*over {
+        if pulse.is_needed() {
+            to.clone().for_each(|to| send(&world, gate, to, &bytes));
+        }
+        let waited = changed.wait_timeout(over, BEAT_EVERY);
+        over = waited.unwrap_or_else(PoisonError::into_inner).0;
     }
 }

@@ -3,12 +3,14 @@
 use crate::carrier::Carrier;
 use crate::group::Member;
 use crate::places::Places;
+use serde_json::Value;
 use std::path::PathBuf;
 use std::rc::Rc;
 use stripewise_campaign::steps::input::{PLAN_BYTES_MAX, read_text};
 use stripewise_campaign::steps::start::Companion;
+use stripewise_campaign::steps::together::Leads;
 use stripewise_campaign::{Context, Failure, Outcome};
-use stripewise_cli::Together;
+use stripewise_cli::{Found, Together};
 use stripewise_lab::hosts::HostPart;
 use stripewise_workload::Request;
 
@@ -47,6 +49,19 @@ impl<C: Carrier + 'static> Together for OneOf<C> {
     fn request(&self, context: &Context, read: Option<Request>) -> Outcome<Request> {
         let read = read.map(|request| Ok((request, self.places(context)?)));
         self.member.request(context, read.transpose()?)
+    }
+
+    fn group(&self) -> Rc<dyn Leads> {
+        Rc::clone(&self.member) as Rc<dyn Leads>
+    }
+
+    fn targets(&self, context: &Context, read: Option<&[String]>) -> Outcome<Vec<String>> {
+        let read = read.map(|texts| Ok((texts.to_vec(), self.places(context)?)));
+        self.member.targets(context, read.transpose()?)
+    }
+
+    fn found(&self, context: &Context, document: Value) -> Outcome<Vec<Found>> {
+        self.member.found(context, document)
     }
 
     fn look(&self) {

@@ -78,6 +78,33 @@ impl Places {
         }
     }
 
+    /// Targets as this rank calls them: `{target}` is what the map says, which may be
+    /// several.
+    ///
+    /// # Errors
+    /// Where the map lacks the host.
+    pub fn named_targets(
+        &self,
+        texts: &[String],
+        host: &str,
+        rank: u32,
+    ) -> Result<Vec<String>, PlacesError> {
+        let mut targets = Vec::new();
+        for text in texts {
+            let each = match text.contains("{target}") {
+                true => {
+                    let mut all = self.targets(host)?;
+                    all.iter_mut()
+                        .for_each(|target| *target = text.replace("{target}", target));
+                    all
+                }
+                false => vec![text.clone()],
+            };
+            targets.extend(each.into_iter().map(|text| named(&text, host, rank)));
+        }
+        Ok(targets)
+    }
+
     /// The request as this rank runs it: its own targets, and seeds of its own, so that
     /// hosts that share a device do not read the same blocks one after the other.
     ///
@@ -86,21 +113,7 @@ impl Places {
     pub fn resolve(&self, request: Request, host: &str, rank: u32) -> Result<Request, PlacesError> {
         let mut request = request;
         for job in &mut request.jobs {
-            let mut targets = Vec::new();
-            for text in &job.targets {
-                let each = match text.as_str() {
-                    "{target}" => self.targets(host)?,
-                    text if text.contains("{target}") => {
-                        let mut all = self.targets(host)?;
-                        all.iter_mut()
-                            .for_each(|target| *target = text.replace("{target}", target));
-                        all
-                    }
-                    text => vec![text.to_owned()],
-                };
-                targets.extend(each.into_iter().map(|text| named(&text, host, rank)));
-            }
-            job.targets = targets;
+            job.targets = self.named_targets(&job.targets, host, rank)?;
             job.workload.seed =
                 stripewise_workload::derived_seed(job.workload.seed, u64::from(rank));
         }

@@ -161,6 +161,12 @@ impl Runs {
         }
     }
 
+    /// A part for each rank of one run, which is forgotten: whoever takes them keeps them.
+    pub fn take(&mut self, run: u32) -> Vec<HostPart> {
+        let ranks = self.runs.get_mut(run as usize).map(std::mem::take);
+        ranks.unwrap_or_default().iter().filter_map(part).collect()
+    }
+
     /// Run by run a part for each rank. A rank that was lost on the way counts as far as
     /// it came, as a partial run. Runs that nobody has begun to measure are left out.
     #[must_use]
@@ -190,7 +196,7 @@ fn part(of: &OfRank) -> Option<HostPart> {
         (Some(record), _) => record.clone(),
         (None, Some(skeleton)) => RunRecord {
             status: Status::Partial,
-            partial_because: Some("it never reported its end".to_owned()),
+            partial_because: Some("it was not heard of any more: killed, or cut off".to_owned()),
             ..skeleton.clone()
         },
         (None, None) => return None,

@@ -1,6 +1,7 @@
 //! What the caller means to do to a target, and what it knows.
 
 use crate::{Error, ErrorKind, Result};
+use serde::{Deserialize, Serialize};
 use std::path::Path;
 use stripewise_workload::{CacheMode, DataPattern, Workload};
 
@@ -9,7 +10,7 @@ use stripewise_workload::{CacheMode, DataPattern, Workload};
 pub const OUTSTANDING_MAX_UNASKED: u32 = 256;
 
 /// Bytes of a test file, or bytes needed of an existing target.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Size {
     /// Existing target: all of it. Test file: min(8 GiB, 5 % of free space),
     /// less where the space rule says so.
@@ -24,7 +25,7 @@ pub enum Size {
 
 /// What operations ask of the kernel beyond plain reads and writes; refused where the
 /// target, its file system or the kernel cannot.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manner {
     /// Writes that are never torn.
     pub atomic: bool,

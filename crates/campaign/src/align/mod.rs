@@ -17,9 +17,9 @@ use crate::steps::experiment::sitting::{Sitting, new_document};
 use crate::steps::experiment::start::{ExperimentOptions, limit, start};
 use crate::steps::measure::check_before;
 use crate::steps::targets::{
-    OpenTarget, TargetRequirements, lacks_permission_to_write, open_target, void_data,
-    void_in_memory,
+    OpenTarget, TargetRequirements, lacks_permission_to_write, void_data, void_in_memory,
 };
+use crate::steps::together::open_with;
 use design::Design;
 use stripewise_io_engine::EngineName;
 use stripewise_lab::experiment::{ExperimentPlan, Level};
@@ -153,7 +153,18 @@ fn open(
         Operations::Writes | Operations::Both
     ) || permissions.overwrite
         || !permissions.destroy.is_empty();
-    let refusal = match open_target(context, store, &options.target, &required, permissions) {
+    let group = options.measuring.group.as_ref();
+    let mut open = |required: &TargetRequirements| {
+        open_with(
+            context,
+            store,
+            &options.target,
+            required,
+            permissions,
+            group,
+        )
+    };
+    let refusal = match open(&required) {
         Err(failure) if design.writes && !asked && lacks_permission_to_write(&failure) => failure,
         other => return other,
     };
@@ -164,7 +175,7 @@ fn open(
         writes: false,
         ..required
     };
-    open_target(context, store, &options.target, &required, permissions)
+    open(&required)
 }
 
 fn requirements(options: &AlignOptions, design: &Design) -> TargetRequirements {

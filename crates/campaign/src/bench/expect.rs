@@ -41,6 +41,7 @@ pub fn expected(
         target: name.to_owned(),
         size_bytes: None,
         engine: EngineName::Auto,
+        group: None,
         label: Some(format!("expected of {}", options.target)),
         ..options.clone()
     };

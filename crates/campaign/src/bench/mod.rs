@@ -10,11 +10,12 @@ use crate::failure::{Failure, Outcome};
 use crate::observer::Progress;
 use crate::permissions::Permissions;
 use crate::steps::keep::RunPlace;
-use crate::steps::measure::{PlacedJob, RunOptions, check_before, measure};
+use crate::steps::measure::{PlacedJob, RunOptions, check_before};
 use crate::steps::targets::{
     OpenTarget, TargetRequirements, judge_requirements, lacks_permission_to_write, open_nothing,
-    open_target,
 };
+use crate::steps::together::{Leading, Leads, measure_with, open_nothing_with, open_with};
+use std::rc::Rc;
 use stripewise_disk_inspect::System;
 use stripewise_io_engine::EngineName;
 use stripewise_lab::{
@@ -73,6 +74,8 @@ pub struct BenchOptions {
     pub label: Option<String>,
     /// Size of the device's or controller's cache, where the user says it.
     pub cache_size_bytes: Option<u64>,
+    /// Other hosts that make the same runs: the array's limit is sought, not this host's.
+    pub group: Option<Rc<dyn Leads>>,
 }
 
 impl BenchOptions {
@@ -97,6 +100,7 @@ impl BenchOptions {
             engine: EngineName::Auto,
             label: None,
             cache_size_bytes: None,
+            group: None,
         }
     }
 }
@@ -157,7 +161,9 @@ pub fn bench(
     announce(context, options, &plan);
     let aimed = aim_bench(context, store, options, &plan, permissions)?;
     let series = context.free_id(store, &context.timestamp())?;
+    let leading = Leading::of(context, store, options.group.as_ref())?;
     let mut steps = Steps {
+        leading,
         how: how(context, options, &plan, &aimed, series),
         progress: Progress::begin(
             context.observer(),
@@ -299,11 +305,15 @@ fn aim_bench(
     plan: &BenchPlan,
     permissions: &Permissions,
 ) -> Outcome<OpenTarget> {
-    if options.engine == EngineName::Null {
-        return Ok(open_nothing(&options.target, Size::Auto));
-    }
     let need = need(options, plan_writes(plan));
-    open_target(context, store, &options.target, &need, permissions)
+    if options.engine == EngineName::Null {
+        return match &options.group {
+            Some(group) => open_nothing_with(context, &options.target, &need, group),
+            None => Ok(open_nothing(&options.target, Size::Auto)),
+        };
+    }
+    let group = options.group.as_ref();
+    open_with(context, store, &options.target, &need, permissions, group)
 }
 
 /// Writing was not allowed by a flag; nobody asked for it by one either.
@@ -411,6 +421,7 @@ struct Steps<'a> {
     context: &'a Context,
     store: &'a mut Store,
     aimed: &'a [OpenTarget],
+    leading: Option<Leading>,
     how: RunOptions,
     progress: Progress<'a>,
     /// Of the series to come, at most.
@@ -462,14 +473,14 @@ impl Steps<'_> {
             expected_ns: 0,
             after_ns: self.series_left_ns,
         };
-        let measured = measure(
+        let measured = measure_with(
+            self.leading.as_ref(),
             self.context,
             self.store,
             self.aimed,
             &[wish],
             &how,
-            &self.progress,
-            &place,
+            (&self.progress, &place),
         )?;
         self.records.push(measured.record);
         measured.kept
@@ -481,7 +492,7 @@ impl Steps<'_> {
         workload: Workload,
         answer_block: Option<u32>,
     ) -> Outcome<RunRecord> {
-        let step_ns = workload.length_ns();
+        let (step_ns, threads) = (workload.length_ns(), workload.threads);
         let elapsed_ns = self.elapsed_ns();
         let later_ns = u64::from(self.runs_left.saturating_sub(1))
             .saturating_mul(step_ns)
@@ -493,7 +504,9 @@ impl Steps<'_> {
             "{} {} with {} in flight{}",
             kind.title(),
             ByteSize(workload.block_size_bytes),
-            u64::from(workload.threads) * u64::from(workload.outstanding),
+            self.leading.as_ref().map_or(1, Leading::hosts)
+                * u64::from(workload.threads)
+                * u64::from(workload.outstanding),
             match answer_block {
                 Some(_) => ", for the interval",
                 None => "",
@@ -525,14 +538,14 @@ impl Steps<'_> {
             },
             ..self.how.clone()
         };
-        let measured = measure(
+        let measured = measure_with(
+            self.leading.as_ref(),
             self.context,
             self.store,
             self.aimed,
             &[wish],
             &how,
-            &self.progress,
-            &place,
+            (&self.progress, &place),
         )?;
         if is_simulated(&self.aimed[0]) {
             self.virtual_ns += measured
@@ -544,8 +557,16 @@ impl Steps<'_> {
                 .unwrap_or(0);
         }
         self.records.push(measured.record.clone());
-        measured.kept.map(|()| measured.record)
+        measured.kept.map(|()| as_climbed(measured.record, threads))
     }
+}
+
+/// The ladder climbs in what each host has in flight, and the records have the sum of all.
+fn as_climbed(mut record: RunRecord, threads: u32) -> RunRecord {
+    for job in &mut record.jobs {
+        job.workload.threads = threads;
+    }
+    record
 }
 
 impl StepRunner for Steps<'_> {

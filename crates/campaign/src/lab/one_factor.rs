@@ -8,7 +8,8 @@ use crate::steps::experiment::ground::find;
 use crate::steps::experiment::kept::{ExperimentKind, Kept, LevelPlaces};
 use crate::steps::experiment::sitting::{Sitting, new_document};
 use crate::steps::experiment::start::{ExperimentOptions, plan_failure, start};
-use crate::steps::targets::{OpenTarget, open_target};
+use crate::steps::targets::OpenTarget;
+use crate::steps::together::open_with;
 use serde::Serialize;
 use stripewise_io_engine::EngineName;
 use stripewise_lab::experiment::{ExperimentPlan, Level, needs};
@@ -69,7 +70,15 @@ pub(super) fn run(
     }
     let mut store = context.open_store()?;
     let required = requirements(&plan, file.load_given);
-    let aimed = open_target(context, &mut store, &file.target, &required, permissions)?;
+    let group = options.group.as_ref();
+    let aimed = open_with(
+        context,
+        &mut store,
+        &file.target,
+        &required,
+        permissions,
+        group,
+    )?;
     let offsets = file.factor == OFFSET_FACTOR;
     let size_bytes = size_bytes(&plan).filter(|_| offsets);
     let place = match offsets {

@@ -5,9 +5,9 @@ mod source;
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::steps::keep::finished;
-use crate::steps::parts::keep_merged;
+use crate::steps::parts::{keep_merged, merge_failure};
 use source::Source;
-use stripewise_lab::hosts::{HostPart, Merge, MergeError, Merged, Missing};
+use stripewise_lab::hosts::{HostPart, Merge, Merged, Missing};
 use stripewise_results::RunRecord;
 use stripewise_store::Store;
 use stripewise_units::counted;
@@ -150,8 +150,4 @@ fn side_by_side(
         }
     }
     Ok(runs)
-}
-
-fn merge_failure(error: MergeError) -> Failure {
-    Failure::usage(error.to_string(), error.hint())
 }

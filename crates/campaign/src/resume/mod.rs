@@ -11,7 +11,7 @@ use crate::steps::experiment::answer::Answer;
 use crate::steps::experiment::fit::{block_bytes_max, check_fit, requirements};
 use crate::steps::experiment::ground::find;
 use crate::steps::experiment::kept::Kept;
-use crate::steps::experiment::sitting::{Sitting, announce, how, run_sitting};
+use crate::steps::experiment::sitting::{Earlier, Sitting, announce, how, run_sitting};
 use crate::steps::experiment::start::{plan_failure, say_place};
 use crate::steps::layouts::kept::KeptLayouts;
 use crate::steps::layouts::real::devices::MayDestroy;
@@ -103,6 +103,14 @@ fn go_on(
     records: Vec<RunRecord>,
     permissions: &Permissions,
 ) -> Outcome<Sitting> {
+    if let Some(hosts) = (records.iter()).find_map(|run| Some(run.merged.as_ref()?.hosts.len())) {
+        return Err(Failure::usage(
+            format!(
+                "this experiment was made on {hosts} hosts at once: its blocks are not those of one"
+            ),
+            "start it again with stripewise-mpi; `stripewise history show ID` shows what was measured",
+        ));
+    }
     // Positions were asked of a test file as large as it could be; so again.
     let mut required = requirements(&kept.plan, kept.load_given);
     if let (Some(_), false) = (&kept.place, kept.target.starts_with("sim:")) {
@@ -118,7 +126,11 @@ fn go_on(
     let how = how(context, &aimed, &kept);
     say_place(context, &kept);
     announce(context, &kept, aimed.simulated().is_some());
-    run_sitting(context, store, aimed, how, kept, blocks, records)
+    let earlier = Earlier {
+        finished: blocks,
+        records,
+    };
+    run_sitting(context, store, aimed, how, kept, earlier, None)
 }
 
 /// What is asked for instead of what the plan says.

@@ -15,7 +15,7 @@ use crate::steps::measure::{
 };
 use crate::steps::parallel::simulate_all;
 use crate::steps::planned::{PlannedRuns, span_needed};
-use crate::steps::start::Companion;
+use crate::steps::start::{Companion, places};
 use crate::steps::targets::{
     OpenTarget, TargetRequirements, judge_requirements, open_nothing, open_target,
 };
@@ -29,7 +29,7 @@ use stripewise_results::RunRecord;
 use stripewise_runner::session::check_memory;
 use stripewise_store::Store;
 use stripewise_targets::{Manner, Size};
-use stripewise_units::{NameText, ParseError, format_duration, path_of};
+use stripewise_units::{ParseError, format_duration};
 use stripewise_workload::{CacheMode, Request, RequestPart, validate};
 
 /// What running a request came to.
@@ -79,7 +79,7 @@ pub fn run(
     }
     if let Some(companion) = &companion {
         judge_all(context, store, permissions, &request, &planned)?;
-        companion.checked(context, &devices(&planned), &plan_of(&request))?;
+        companion.checked(context, &places(&planned.targets), &plan_of(&request))?;
     }
     let mut aimed = aim_all(context, store, permissions, &request, &planned)?;
     let simulated = aimed.iter().any(|aimed| aimed.simulated().is_some());
@@ -236,18 +236,6 @@ fn judge_all(
         let need = need_of(request, planned, index);
         judge_requirements(context, store, text, &need, permissions)
     })
-}
-
-/// Files and devices that are measured on, by names that mean the same everywhere on this
-/// host. Test files in a directory are nobody else's, and so are simulated arrays.
-fn devices(planned: &PlannedRuns) -> Vec<String> {
-    let real = planned
-        .targets
-        .iter()
-        .filter(|text| !text.starts_with("sim:"));
-    let paths = real.filter_map(|text| std::fs::canonicalize(path_of(text)).ok());
-    let paths = paths.filter(|path| !path.is_dir());
-    paths.map(|path| path.as_text()).collect()
 }
 
 /// What all hosts must have in common: the request without names of targets and seeds.

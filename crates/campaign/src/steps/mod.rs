@@ -33,4 +33,5 @@ pub mod start_at;
 pub mod subject;
 pub mod surface;
 pub mod targets;
+pub mod together;
 pub mod verification;

@@ -4,8 +4,11 @@
 use crate::context::{Context, store_failure};
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
+use crate::steps::keep::finished;
+use crate::steps::measure::RunOptions;
 use stripewise_lab::hosts::{
-    HostPart, Latencies, LineError, Merged, PartInterval, PartJob, from_line, to_line,
+    HostPart, Latencies, LineError, Merge, MergeError, Merged, Missing, PartInterval, PartJob,
+    from_line, to_line,
 };
 use stripewise_results::{Interval, JobRecord, KindOutcome, RunRecord};
 use stripewise_stats::Histogram;
@@ -120,6 +123,39 @@ pub fn line_failure(source: &str, number: usize, error: LineError) -> Failure {
         _ => "name a store, or a file that `stripewise export --histograms` made",
     };
     Failure::usage(format!("{source}, line {number}: {error}"), hint)
+}
+
+/// Why runs are not one.
+pub fn merge_failure(error: MergeError) -> Failure {
+    Failure::usage(error.to_string(), error.hint())
+}
+
+/// Merges a run that all hosts made for one command, and keeps it as one of that command's.
+/// Hosts that were lost or broke off leave a partial record.
+///
+/// # Errors
+/// Where at no time all were measuring, or the store fails.
+pub fn keep_run(
+    context: &Context,
+    store: &mut Store,
+    parts: Vec<HostPart>,
+    how: &RunOptions,
+) -> Outcome<RunRecord> {
+    let merge: Merge = parts.into_iter().collect();
+    let mut merged = merge.total(Missing::Allowed).map_err(merge_failure)?;
+    let run = &mut merged.run;
+    run.id = context.free_id(store, &run.started_at)?;
+    run.command = context.command().to_vec();
+    run.label.clone_from(&how.request.label);
+    if let Some((series, part)) = &how.series {
+        (run.series, run.series_part) = (Some(series.clone()), Some(part.clone()));
+    }
+    run.answer_block = how.answer_block;
+    run.experiment.clone_from(&how.experiment);
+    let parts: Vec<&HostPart> = merge.parts().collect();
+    keep_merged(context, store, &merged, &parts)?;
+    finished(context, &merged.run);
+    Ok(merged.run)
 }
 
 /// Keeps a merged run with its intervals, and beside it the parts that it was made of,

@@ -4,12 +4,14 @@
 use crate::context::Context;
 use crate::failure::Outcome;
 use crate::observer::Progress;
+use serde::{Deserialize, Serialize};
 use std::cell::Cell;
 use std::fmt;
 use std::time::Duration;
+use stripewise_disk_inspect::{Identity, Inspect, System};
 use stripewise_results::{GroupRecord, Interval, RunRecord, Severity, StartRecord, Warning};
 use stripewise_runner::IntervalSummary;
-use stripewise_units::{WallTime, format_duration};
+use stripewise_units::{WallTime, format_duration, path_of};
 
 /// Between the end of one run and the start of the next, where several follow one
 /// instant: for what is still in flight.
@@ -27,7 +29,7 @@ pub trait Companion: fmt::Debug {
     ///
     /// # Errors
     /// Where this or another host cannot do it.
-    fn checked(&self, context: &Context, targets: &[String], plan: &str) -> Outcome<()> {
+    fn checked(&self, context: &Context, targets: &[MeasuredPlace], plan: &str) -> Outcome<()> {
         let _ = (context, targets, plan);
         Ok(())
     }
@@ -58,6 +60,32 @@ pub trait Companion: fmt::Debug {
     fn finished(&self, context: &Context, record: &RunRecord) {
         let _ = (context, record);
     }
+}
+
+/// A file or device that is measured on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MeasuredPlace {
+    /// As it was named.
+    pub name: String,
+    /// What it is among those of its host.
+    pub identity: Identity,
+}
+
+/// Files and devices among these targets. Test files in a directory are nobody else's, and
+/// so are simulated arrays.
+#[must_use]
+pub fn places(targets: &[String]) -> Vec<MeasuredPlace> {
+    let system = System::live();
+    let real = targets.iter().filter(|text| !text.starts_with("sim:"));
+    let place = |text: &String| {
+        let path = path_of(text);
+        let identity = system.identity(&path).filter(|_| !path.is_dir())?;
+        Some(MeasuredPlace {
+            name: text.clone(),
+            identity,
+        })
+    };
+    real.filter_map(place).collect()
 }
 
 /// What a companion has while it waits.

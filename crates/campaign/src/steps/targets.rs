@@ -7,6 +7,7 @@ use crate::failure::{Failure, Outcome};
 use crate::observer::{Event, Progress};
 use crate::permissions::Permissions;
 use crate::steps::simulated::Simulated;
+use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 use std::path::Path;
 use stripewise_disk_inspect::{Inspect, System};
@@ -25,7 +26,7 @@ use stripewise_workload::{CacheMode, DataPattern, TargetLimits, Workload};
 const NOTHING_SIZE_BYTES: u64 = 1 << 40;
 
 /// What all jobs on one target need of it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TargetRequirements {
     /// It is read.
     pub reads: bool,

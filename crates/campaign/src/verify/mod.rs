@@ -10,6 +10,7 @@ use crate::context::{Context, keep_document};
 use crate::failure::{Failure, Outcome};
 use crate::observer::Progress;
 use crate::permissions::Permissions;
+use crate::steps::start::{Companion, places};
 use crate::steps::targets::{kept_at, target_failure};
 use crate::steps::verification::crowd::{Crowd, Drive, Post};
 use crate::steps::verification::document::{
@@ -17,11 +18,12 @@ use crate::steps::verification::document::{
 };
 use crate::steps::verification::engine::Measured;
 use crate::steps::verification::{
-    DOCUMENT_KIND, counts_of, open_all, outstanding_total, refuse_twice, refuse_what_holds_no_data,
-    run_number, verified, words,
+    DOCUMENT_KIND, counts_of, judge_all, open_all, outstanding_total, refuse_twice,
+    refuse_what_holds_no_data, run_number, verified, words,
 };
 use ground::{Staff, staff};
 use std::fs::File;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use stripewise_io_engine::{Clock, EngineName, FaultPlan};
@@ -89,6 +91,8 @@ pub struct VerifyOptions {
     pub stop_after: u64,
     /// Faults to inject between the program and the target, for tests.
     pub faults: Option<FaultPlan>,
+    /// Other hosts that verify at the same time: none writes before all can.
+    pub companion: Option<Rc<dyn Companion>>,
 }
 
 /// Runs a burn-in, and keeps its document.
@@ -105,6 +109,12 @@ pub fn verify(
     check(options)?;
     let started_at = context.timestamp();
     let id = context.free_id(store, &started_at)?;
+    if let Some(companion) = &options.companion {
+        let wish = |name: &str| wish(options, permissions, name);
+        judge_all(context, store, &options.targets, permissions, wish)?;
+        let number = options.targets.len().to_string();
+        companion.checked(context, &places(&options.targets), &number)?;
+    }
     let targets = open_all(context, store, &options.targets, permissions, |name| {
         wish(options, permissions, name)
     })?;

@@ -1,5 +1,6 @@
 //! `align`: does the partition offset matter on this storage?
 
+use crate::commands::hosts::{followed, led};
 use crate::failure::Outcome;
 use crate::show::context::Context;
 use crate::show::experiment::conclude;
@@ -8,9 +9,13 @@ use crate::switches::align::Align;
 use stripewise_campaign::align::{align as measure, check};
 
 pub fn align(context: &Context, arguments: &Align) -> Outcome {
+    if let Some(done) = followed(context, &arguments.safety) {
+        return done;
+    }
     refuse_existing(arguments.report.as_deref())?;
-    let options = arguments.options();
+    let mut options = arguments.options();
     check(&options)?;
+    (options.target, options.measuring.group) = led(context, &options.target)?;
     let mut store = context.open_store()?;
     let permissions = arguments.safety.permissions();
     let sitting = measure(context, &mut store, &options, &permissions)?;

@@ -1,5 +1,6 @@
 //! `bench`: the main job. Five series, a table and a sentence each.
 
+use crate::commands::hosts::{followed, led};
 use crate::failure::Outcome;
 use crate::show::context::Context;
 use crate::show::document::print_exact;
@@ -18,12 +19,21 @@ use stripewise_store::Store;
 use stripewise_units::{ByteSize, Nanoseconds};
 
 pub fn bench(context: &Context, arguments: &Bench) -> Outcome {
+    if let Some(done) = followed(context, &arguments.safety) {
+        return done;
+    }
     refuse_existing(arguments.report.as_deref())?;
     if arguments.like == Some(Like::Crystaldiskmark) {
         return like_crystaldiskmark(context, arguments);
     }
     let options = options(arguments);
     let plan = planned(&options)?;
+    let (target, group) = led(context, &options.target)?;
+    let options = BenchOptions {
+        target,
+        group,
+        ..options
+    };
     let mut store = context.open_store()?;
     let permissions = arguments.safety.permissions();
     let expect = arguments.expect.as_deref();
@@ -100,6 +110,7 @@ fn options(arguments: &Bench) -> BenchOptions {
         engine: arguments.engine,
         label: arguments.label.clone(),
         cache_size_bytes: arguments.cache_size.map(ByteSize::bytes),
+        group: None,
     }
 }
 

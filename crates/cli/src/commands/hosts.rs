@@ -1,46 +1,94 @@
 //! What is particular to a command that several hosts do at once.
 
+use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::show::context::Context;
 use crate::switches::Command;
+use crate::switches::lab::LabAction;
+use crate::switches::run::Safety;
 use crate::together::Together;
+use std::rc::Rc;
 use stripewise_campaign::merge::merge_parts;
 use stripewise_campaign::run::Ran;
+use stripewise_campaign::steps::together::{Leads, follow};
 use stripewise_lab::hosts::HostPart;
 use stripewise_results::Status;
 use stripewise_store::Store;
+use stripewise_units::{Hint, NameText};
 
 /// Refuses commands that are not done on several hosts at once.
 pub fn refuse_alone(command: &Command) -> Outcome<()> {
-    let (name, hint) = match command {
-        Command::Run(run) if run.start_at.is_some() => {
-            return Err(Failure::usage(
-                "--start-at is for hosts that do not know of each other: these agree on the start",
-                "leave it out",
-            ));
-        }
-        Command::Run(_) => return Ok(()),
-        Command::Bench(_) => (
-            "bench",
-            "run the ladder as a grid: `stripewise-mpi run TARGET --outstanding 1,2,4,8,16,32`",
-        ),
-        Command::Verify(_) => (
-            "verify",
-            "run `stripewise verify` on each host: what it finds is found there, whatever others do",
-        ),
-        Command::Align(_) | Command::Lab(_) | Command::Advise(_) => (
-            "an experiment",
-            "give the levels as a grid: `stripewise-mpi run TARGET --base-offset 0,31.5K --repeat 5`",
-        ),
-        _ => (
-            "this command",
-            "run it with `stripewise`; on several hosts at once there is `stripewise-mpi run`",
-        ),
+    let refused = |name: &str, hint: &str| {
+        Err(Failure::usage(
+            format!("{name} is not done on several hosts at once"),
+            Hint::plain(hint),
+        ))
     };
-    Err(Failure::usage(
-        format!("{name} is not done on several hosts at once"),
-        hint,
-    ))
+    match command {
+        Command::Run(run) if run.start_at.is_some() => Err(Failure::usage(
+            "--start-at is for hosts that do not know of each other: these agree on the start",
+            "leave it out",
+        )),
+        Command::Run(_) | Command::Align(_) => Ok(()),
+        Command::Bench(bench) if bench.like.is_some() => refused(
+            "--like",
+            "leave it out: the bench finds what the array does for all hosts",
+        ),
+        Command::Bench(_) => Ok(()),
+        Command::Lab(lab) => match &lab.action {
+            LabAction::Run(run) if !run.plan.as_text().starts_with("study:") => Ok(()),
+            _ => refused(
+                "this part of `lab`",
+                "run `stripewise lab` with it; on several hosts at once there is `stripewise-mpi lab run PLAN.toml`",
+            ),
+        },
+        Command::Verify(verify)
+            if verify.power_cut || verify.after_cut.is_some() || verify.image =>
+        {
+            refused("this verification", "run it with `stripewise` on each host")
+        }
+        Command::Verify(_) => Ok(()),
+        _ => refused(
+            "this command",
+            "run it with `stripewise`; on several hosts at once there are run, bench, align, lab run and verify",
+        ),
+    }
+}
+
+/// On a host that does not lead: makes the runs that the other one asks for. None where
+/// this host decides by itself.
+pub fn followed(context: &Context, safety: &Safety) -> Option<Outcome> {
+    let together = context.together.as_deref().filter(|one| !one.leads())?;
+    let follow = || {
+        let mut store = context.open_store()?;
+        follow(
+            context,
+            &mut store,
+            &safety.permissions(),
+            &together.group(),
+        )?;
+        Ok(Exit::Done)
+    };
+    Some(follow())
+}
+
+/// Who goes along with a command that decides from result to result, and its target by the
+/// name that this host has for it.
+///
+/// # Errors
+/// Where the others do not answer, or the target is several.
+pub fn led(context: &Context, target: &str) -> Outcome<(String, Option<Rc<dyn Leads>>)> {
+    let Some(together) = context.together.as_deref() else {
+        return Ok((target.to_owned(), None));
+    };
+    let named = together.targets(context, Some(&[target.to_owned()]))?;
+    match <[String; 1]>::try_from(named) {
+        Ok([target]) => Ok((target, Some(together.group()))),
+        Err(_) => Err(Failure::usage(
+            "the map names several targets for a host, and this command takes one",
+            "give each host one target, or use `stripewise-mpi run`",
+        )),
+    }
 }
 
 /// What all hosts measured, as one. Their own records are in their own stores.

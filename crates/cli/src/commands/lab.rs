@@ -1,5 +1,6 @@
 //! `lab`: experiments from plan files, and what is kept of all experiments.
 
+use crate::commands::hosts::{followed, led};
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::output::write_new;
@@ -48,6 +49,9 @@ pub fn lab(context: &Context, arguments: &Lab) -> Outcome {
 }
 
 fn run_plan(context: &Context, arguments: &LabRun) -> Outcome {
+    if let Some(done) = followed(context, &arguments.safety) {
+        return done;
+    }
     let plan = arguments.plan.as_text();
     if let Some(name) = plan.strip_prefix("study:") {
         return run_study(context, name, arguments);
@@ -68,7 +72,21 @@ fn run_plan(context: &Context, arguments: &LabRun) -> Outcome {
     }
     refuse_existing(report)?;
     let permissions = arguments.safety.permissions();
-    let sitting = run(context, file, &arguments.how.options(), &permissions)?;
+    let mut options = arguments.how.options();
+    let file = match file {
+        LabFile::One(mut file) => {
+            (file.target, options.group) = led(context, &file.target)?;
+            LabFile::One(file)
+        }
+        LabFile::Several(_) if context.together.is_some() => {
+            return Err(Failure::usage(
+                "a plan with several factors makes layouts, and one host makes them for all",
+                "run it with `stripewise lab run`; with one factor it can be run on several hosts",
+            ));
+        }
+        several @ LabFile::Several(_) => several,
+    };
+    let sitting = run(context, file, &options, &permissions)?;
     conclude(context, sitting, report)
 }
 

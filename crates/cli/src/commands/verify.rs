@@ -1,11 +1,13 @@
 //! `verify`: does it keep what it was given?
 
-use crate::failure::Failure;
-use crate::failure::Outcome;
+use crate::exit_codes::Exit;
+use crate::failure::{Failure, Outcome};
 use crate::show::context::Context;
 use crate::show::document::print_json;
 use crate::show::line::print_answer;
 use crate::switches::verify::Verify;
+use crate::together::{Found, Together};
+use serde::Serialize;
 use std::path::Path;
 use stripewise_campaign::power_cut::{PowerCutOptions, WitnessPlace, after_cut, power_cut};
 use stripewise_campaign::steps::verification::document::VerifyDocument;
@@ -23,12 +25,54 @@ pub fn verify(context: &Context, arguments: &Verify) -> Outcome {
         (None, None) if arguments.image => image(context, arguments)?,
         (None, None) => burn_in(context, arguments)?,
     };
+    if let Some(together) = context.together.as_deref() {
+        return of_all(context, together, &document);
+    }
     if context.global.json {
         print_json(&document)?;
     } else {
         print_answer(context, || verified_text(&document), || verdict(&document));
     }
     Ok(exit_of(context, &document))
+}
+
+/// What each of several hosts found.
+#[derive(Serialize)]
+struct OfHost {
+    host: String,
+    #[serde(flatten)]
+    document: VerifyDocument,
+}
+
+/// On the host that leads: what all found, host by host. The worst decides.
+fn of_all(context: &Context, together: &dyn Together, own: &VerifyDocument) -> Outcome {
+    let text = |error: serde_json::Error| Failure::of(Exit::InputOutput, error);
+    let found = together.found(context, serde_json::to_value(own).map_err(text)?)?;
+    if !together.leads() {
+        return Ok(exit_of(context, own));
+    }
+    let of_host = |found: Found| {
+        let document = serde_json::from_value(found.document).map_err(text)?;
+        let host = found.host;
+        Ok(OfHost { host, document })
+    };
+    let all: Vec<OfHost> = found.into_iter().map(of_host).collect::<Outcome<_>>()?;
+    match context.global.json {
+        true => print_json(&all)?,
+        false => all.iter().for_each(|of| {
+            let whole = || format!("{}:\n{}", of.host, verified_text(&of.document));
+            let line = || format!("{}: {}", of.host, verdict(&of.document));
+            print_answer(context, whole, line);
+        }),
+    }
+    let exits = all.iter().map(|of| exit_of(context, &of.document));
+    // Wrong data first, then whatever else went wrong.
+    let worst = exits.max_by_key(|exit| match exit {
+        Exit::Finding => 2,
+        Exit::Done => 0,
+        _ => 1,
+    });
+    Ok(worst.unwrap_or(Exit::Done))
 }
 
 fn image(context: &Context, arguments: &Verify) -> Outcome<VerifyDocument> {
@@ -83,8 +127,14 @@ fn judge_cut(context: &Context, arguments: &Verify, file: &Path) -> Outcome<Veri
 }
 
 fn burn_in(context: &Context, arguments: &Verify) -> Outcome<VerifyDocument> {
+    let together = context.together.as_deref();
+    let targets = match together {
+        Some(one) => one.targets(context, one.leads().then_some(&arguments.targets[..]))?,
+        None => arguments.targets.clone(),
+    };
     let options = VerifyOptions {
-        targets: arguments.targets.clone(),
+        targets,
+        companion: together.map(Together::companion),
         duration_ns: arguments
             .duration
             .map_or(DURATION_NS_USUAL, Nanoseconds::ns),

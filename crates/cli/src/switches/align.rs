@@ -146,6 +146,7 @@ impl ExperimentArguments {
             engine: self.engine,
             seed: self.seed,
             label: self.label.clone(),
+            group: None,
         }
     }
 }

@@ -22,12 +22,14 @@ mod mounted;
 mod numbers;
 mod place;
 mod queue;
+mod same;
 mod survey;
 mod tree;
 mod uses;
 
 pub use extents::{layout, placement_of};
 
+use crate::identity::Identity;
 use crate::storage::{BlockDevice, Storage, Use};
 use crate::survey::{Request, Survey};
 use crate::{Error, Result};
@@ -47,6 +49,10 @@ pub const HINT_DEVICES: &str = "`lsblk` lists the devices that there are";
 
 fn tree(system: &System) -> Tree<'_> {
     Tree::of(system)
+}
+
+pub fn identity(system: &System, path: &Path) -> Option<Identity> {
+    same::identity(tree(system), path)
 }
 
 pub fn storage_of_path(system: &System, path: &Path) -> Result<Storage> {

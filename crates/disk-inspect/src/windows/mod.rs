@@ -18,6 +18,7 @@ mod layouts;
 mod place;
 
 pub use crate::absent::*;
+pub use crate::by_name::identity;
 pub use file::{layout, placement_of};
 pub use place::{storage_of_file, storage_of_path};
 

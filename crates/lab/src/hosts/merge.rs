@@ -65,7 +65,11 @@ impl Merge {
     pub fn total(&self, missing: Missing) -> Result<Merged, MergeError> {
         let parts: Vec<&HostPart> = self.parts.values().collect();
         check(&parts)?;
-        let lacking = lacking(&parts)?;
+        let (parts, silent) = match missing {
+            Missing::Refused => (parts, Vec::new()),
+            Missing::Allowed => measured(parts),
+        };
+        let lacking = lacking(&parts, silent);
         if missing == Missing::Refused {
             refuse_partial(&parts, &lacking)?;
         }
@@ -122,17 +126,35 @@ fn same_group(a: &HostPart, b: &HostPart) -> Result<(), MergeError> {
     }
 }
 
-/// Hosts of the group of which there is no part.
-fn lacking(parts: &[&HostPart]) -> Result<Vec<String>, MergeError> {
+/// Those that have measured something, where any has, and the names of the others: a host
+/// that was lost before its first interval was kept is missing.
+fn measured(parts: Vec<&HostPart>) -> (Vec<&HostPart>, Vec<String>) {
+    let has = |part: &&HostPart| {
+        let mut jobs = part.jobs.iter();
+        !part.jobs.is_empty() && jobs.all(|job| !job.intervals.is_empty())
+    };
+    match parts.iter().any(has) {
+        true => {
+            let (measured, silent): (Vec<_>, Vec<_>) = parts.into_iter().partition(has);
+            let names = silent.iter().map(|part| part.run.host.name.clone());
+            (measured, names.collect())
+        }
+        // What is wrong with them is said where they are read.
+        false => (parts, Vec::new()),
+    }
+}
+
+/// Hosts of the group of which there is no part; `silent` ones where there is no group.
+fn lacking(parts: &[&HostPart], silent: Vec<String>) -> Vec<String> {
     let starts = parts.iter().filter_map(|part| part.run.start.as_ref());
     let Some(group) = starts.filter_map(|start| start.group.as_ref()).next() else {
-        return Ok(Vec::new());
+        return silent;
     };
     let ranks: Vec<u32> = parts.iter().filter_map(|part| part.rank()).collect();
     let lacking = (0_u32..)
         .zip(&group.hosts)
         .filter(|(rank, _)| !ranks.contains(rank));
-    Ok(lacking
+    lacking
         .map(|(rank, host)| {
             let shared = group.hosts.iter().filter(|other| *other == host).count() > 1;
             match shared {
@@ -140,7 +162,7 @@ fn lacking(parts: &[&HostPart]) -> Result<Vec<String>, MergeError> {
                 false => host.clone(),
             }
         })
-        .collect())
+        .collect()
 }
 
 fn refuse_partial(parts: &[&HostPart], lacking: &[String]) -> Result<(), MergeError> {

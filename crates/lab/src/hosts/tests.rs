@@ -397,7 +397,15 @@ fn a_missing_host_of_a_group_is_named_and_allowed_on_request() {
             hosts: "b".to_owned()
         }
     );
+    // One that was lost before its first interval was kept is missing as well.
+    let mut silent = in_group("b", 1);
+    silent.jobs[0].intervals.clear();
+    let with_silent = merge.clone().and(silent.into());
+    assert!(with_silent.total(Missing::Refused).is_err());
+    let of_two = with_silent.total(Missing::Allowed).unwrap().run;
     let merged = merge.total(Missing::Allowed).unwrap().run;
+    assert_eq!(of_two.jobs, merged.jobs);
+    assert_eq!(of_two.merged, merged.merged);
     assert_eq!(merged.status, Status::Partial);
     assert_eq!(
         merged.partial_because.as_deref(),

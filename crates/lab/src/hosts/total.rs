@@ -9,10 +9,12 @@ use stripewise_results::{
     CpuFacts, Drain, EngineFacts, Errors, HostFacts, JobOutcome, JobRecord, MergedRecord, OpenLoop,
     OutcomeParts, RunRecord, Severity, Status, TargetFacts, Warning,
 };
-use stripewise_units::{counted, format_duration};
+use stripewise_units::{WallTime, counted, format_duration};
 
 /// Starts that lie further apart than this are worth knowing of.
 const SKEW_NS_MAX: u64 = 10_000_000;
+/// What a run says that was told to stop.
+const STOPPED: &str = "interrupted";
 /// As are intervals that do not count, from this share of all on.
 const LEFT_OUT_SHARE: f64 = 0.1;
 
@@ -236,16 +238,37 @@ fn host_facts(parts: &[&HostPart], names: &[String]) -> HostFacts {
 }
 
 fn partial_because(parts: &[&HostPart], names: &[String], missing: &[String]) -> Option<String> {
-    let mut reasons: Vec<String> = parts
-        .iter()
-        .zip(names)
+    let mut broken: Vec<(&&HostPart, &String)> = (parts.iter().zip(names))
         .filter(|(part, _)| part.run.status != Status::Complete)
-        .map(|(part, name)| format!("{name}: {}", because(&part.run)))
         .collect();
+    // Why it ended first; hosts that were stopped because of it say only that.
+    broken.sort_by_key(|(part, _)| because(&part.run) == STOPPED);
+    let reason = |(part, name): &(&&HostPart, &String)| {
+        let until = measured_until(part).map(|at| format!(" (it measured until {at} UTC)"));
+        format!(
+            "{name}: {}{}",
+            because(&part.run),
+            until.unwrap_or_default()
+        )
+    };
+    let mut reasons: Vec<String> = broken.iter().map(reason).collect();
     if !missing.is_empty() {
         reasons.insert(0, format!("there is no record of {}", named(missing)));
     }
     (!reasons.is_empty()).then(|| reasons.join("; "))
+}
+
+/// The common clock at the end of the last interval that a host has measured, to the
+/// millisecond; none of simulated arrays, whose time is no time of day.
+fn measured_until(part: &HostPart) -> Option<String> {
+    let from = part.run.start.as_ref()?.on_common_clock();
+    let ends = part.jobs.iter().filter_map(|job| {
+        let last = &job.intervals.last()?.interval;
+        Some(last.start_ns.saturating_add(last.duration_ns))
+    });
+    let ns = ends.max()?;
+    let text = WallTime(from.ns().saturating_add(ns)).to_string();
+    (!part.is_virtual()).then(|| text.get(11..23).map(str::to_owned))?
 }
 
 /// What merging itself found.

@@ -5,6 +5,7 @@ use super::state::{Greeting, State};
 use crate::carrier::Carrier;
 use crate::message::Message;
 use crate::places::Places;
+use stripewise_campaign::steps::start::MeasuredPlace;
 use stripewise_campaign::{Context, Failure, Outcome};
 use stripewise_workload::Request;
 
@@ -17,24 +18,15 @@ impl<C: Carrier> Member<C> {
     /// another one failed, or the map lacks this host.
     pub fn request(&self, context: &Context, read: Option<(Request, Places)>) -> Outcome<Request> {
         let answer_ns = self.settings.patience.answer_ns;
-        let greeting = Message::Greeting {
-            version: self.settings.version.clone(),
-            host: self.settings.host.clone(),
-            destroys_anywhere: self.settings.destroys_anywhere,
-        };
         let (request, places) = if let Some((request, places)) = read {
-            self.state.borrow_mut().take(0, greeting);
-            self.wait(context, answer_ns, |state| {
-                state.greetings.iter().all(Option::is_some)
-            })?;
-            self.state.borrow().refuse_others()?;
+            self.gather(context)?;
             self.to_all(&Message::Request {
                 request: Box::new(request.clone()),
                 places: places.clone(),
             });
             (request, places)
         } else {
-            self.send(0, &greeting);
+            self.greet();
             self.wait(context, answer_ns, |state| state.request.is_some())?;
             self.state.borrow_mut().request.take().unwrap_or_default()
         };
@@ -43,8 +35,36 @@ impl<C: Carrier> Member<C> {
             .map_err(|error| Failure::usage(error.to_string(), error.hint()))
     }
 
+    /// Says who this is.
+    pub(super) fn greet(&self) {
+        let greeting = Message::Greeting {
+            version: self.settings.version.clone(),
+            host: self.settings.host.clone(),
+            destroys_anywhere: self.settings.destroys_anywhere,
+        };
+        match self.leads() {
+            true => self.state.borrow_mut().take(0, greeting),
+            false => self.send(0, &greeting),
+        }
+    }
+
+    /// On rank 0: waits until all have said who they are, and refuses what does not belong
+    /// together.
+    pub(super) fn gather(&self, context: &Context) -> Outcome<()> {
+        self.greet();
+        self.wait(context, self.settings.patience.answer_ns, |state| {
+            state.greetings.iter().all(Option::is_some)
+        })?;
+        self.state.borrow().refuse_others()
+    }
+
     /// This rank has judged its targets. Returns once all have.
-    pub(super) fn agree(&self, context: &Context, targets: &[String], plan: &str) -> Outcome<()> {
+    pub(super) fn agree(
+        &self,
+        context: &Context,
+        targets: &[MeasuredPlace],
+        plan: &str,
+    ) -> Outcome<()> {
         let answer_ns = self.settings.patience.answer_ns;
         let checked = Message::Checked {
             targets: targets.to_vec(),
@@ -120,26 +140,37 @@ impl State {
         }
     }
 
-    /// Two ranks of one host on one file or device.
+    /// Two ranks of one host on one file or device, or one on the disk of the other's
+    /// partition. What names they have does not matter.
     fn refuse_shared(&self) -> Outcome<()> {
-        let mut seen: Vec<(&str, &str)> = Vec::new();
+        let mut seen: Vec<(&str, &MeasuredPlace)> = Vec::new();
         for (checked, greeting) in self.checked.iter().zip(&self.greetings) {
             let (Some(checked), Some(greeting)) = (checked, greeting) else {
                 continue;
             };
-            let mut targets: Vec<&str> = checked.targets.iter().map(String::as_str).collect();
-            targets.sort_unstable();
-            targets.dedup();
-            for target in targets {
-                if seen.contains(&(&greeting.host, target)) {
-                    return Err(Failure::usage(
-                        format!("two ranks on {} would work on {target}", greeting.host),
-                        "give each rank a target of its own ({rank} in its name, or --map), or allow it with --shared",
-                    ));
+            let host = greeting.host.as_str();
+            for place in &checked.targets {
+                let mut others = seen.iter().filter(|(other, _)| *other == host);
+                if let Some((_, other)) =
+                    others.find(|(_, other)| other.identity.overlaps(&place.identity))
+                {
+                    return Err(shared(host, &other.name, &place.name));
                 }
-                seen.push((&greeting.host, target));
             }
+            // Within a rank the same file twice is one rank's affair.
+            seen.extend(checked.targets.iter().map(|place| (host, place)));
         }
         Ok(())
     }
+}
+
+fn shared(host: &str, one: &str, other: &str) -> Failure {
+    let what = match one == other {
+        true => one.to_owned(),
+        false => format!("the same bytes: {one} and {other}"),
+    };
+    Failure::usage(
+        format!("two ranks on {host} would work on {what}"),
+        "give each rank a target of its own ({rank} in its name, or --map), or allow it with --shared",
+    )
 }

@@ -3,7 +3,7 @@
 use super::Member;
 use crate::carrier::Carrier;
 use crate::message::Message;
-use stripewise_campaign::steps::start::{Agreed, Companion, Waiting};
+use stripewise_campaign::steps::start::{Agreed, Companion, MeasuredPlace, Waiting};
 use stripewise_campaign::{Context, Outcome};
 use stripewise_io_engine::Kind;
 use stripewise_lab::hosts::{Latencies, PartInterval};
@@ -11,11 +11,12 @@ use stripewise_results::{Interval, RunRecord, Status};
 use stripewise_runner::IntervalSummary;
 
 impl<C: Carrier> Companion for Member<C> {
-    fn checked(&self, context: &Context, targets: &[String], plan: &str) -> Outcome<()> {
+    fn checked(&self, context: &Context, targets: &[MeasuredPlace], plan: &str) -> Outcome<()> {
         self.agree(context, targets, plan)
     }
 
     fn ready(&self, waiting: &Waiting<'_>) -> Outcome<Agreed> {
+        self.pulse.set(false);
         let run = {
             let mut state = self.state.borrow_mut();
             let (run, rank) = (state.run, self.rank() as usize);
@@ -56,7 +57,7 @@ impl<C: Carrier> Companion for Member<C> {
 
     fn stops(&self, context: &Context) -> bool {
         if context.signal().is_some() {
-            self.is_ending.set(true);
+            self.ends();
         }
         self.look();
         if self.is_alone(context) {
@@ -76,6 +77,8 @@ impl<C: Carrier> Companion for Member<C> {
     }
 
     fn finished(&self, context: &Context, record: &RunRecord) {
+        let mut jobs = record.jobs.iter();
+        let is_virtual = jobs.any(|job| job.engine.name == "simulated");
         let record = record.clone().without_intervals().without_histograms();
         let run = {
             let mut state = self.state.borrow_mut();
@@ -94,13 +97,17 @@ impl<C: Carrier> Companion for Member<C> {
             });
             return;
         }
+        if context.signal().is_none() {
+            // What is decided now may take its time.
+            self.pulse.set(true);
+        }
         let is_early = record.status == Status::Partial;
         self.state.borrow_mut().runs.record(run, 0, record);
         if is_early {
             self.stop_all();
         }
         self.await_records(context, run);
-        if context.signal().is_none() {
+        if context.signal().is_none() && !is_virtual {
             let before = self.state.borrow().offsets.clone();
             let after = self.compare_clocks(context);
             self.state.borrow_mut().runs.drifted(run, &before, &after);

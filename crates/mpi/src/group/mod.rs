@@ -10,6 +10,7 @@
 mod before;
 mod companion;
 mod during;
+mod leading;
 mod start;
 mod state;
 
@@ -18,6 +19,9 @@ use crate::message::Message;
 use state::State;
 use std::cell::{Cell, RefCell};
 use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use stripewise_campaign::{Clock, Context, Exit, Failure, Outcome};
 use stripewise_lab::hosts::HostPart;
@@ -46,7 +50,8 @@ pub struct Patience {
     pub silence_ns: u64,
     /// The same before anything is written, and while a run is put into the store.
     pub answer_ns: u64,
-    /// The same while test files are made and filled.
+    /// The same while test files are made and filled: a rank that is held up by its disk
+    /// says so all the same ([`Pulse`]).
     pub preparing_ns: u64,
     /// A host whose operations do not complete for this long has lost its disk.
     pub stall_ns: u64,
@@ -54,15 +59,58 @@ pub struct Patience {
     pub record_ns: u64,
 }
 
+impl Patience {
+    /// Where nobody says for a rank that it is there while its disk holds it up.
+    #[must_use]
+    pub fn without_pulse(self) -> Patience {
+        Patience {
+            answer_ns: 8 * S,
+            preparing_ns: 30 * S,
+            ..self
+        }
+    }
+}
+
 impl Default for Patience {
     fn default() -> Patience {
         Patience {
             silence_ns: 5 * S,
-            answer_ns: 8 * S,
-            preparing_ns: 30 * S,
+            answer_ns: 6 * S,
+            preparing_ns: 6 * S,
             stall_ns: 7 * S,
             record_ns: 45 * S,
         }
+    }
+}
+
+/// Says whether the process is to be heard of although it cannot look at its messages: a
+/// disk that stalls for minutes while a test file is filled holds the rank up in a call of
+/// the system. Another thread then says that the process is there; one that is stopped or
+/// dead is silent all the same. While a rank measures it must look itself.
+#[derive(Clone, Debug, Default)]
+pub struct Pulse {
+    is_needed: Arc<AtomicBool>,
+}
+
+impl Pulse {
+    /// The others are to hear of this rank now and then.
+    #[must_use]
+    pub fn is_needed(&self) -> bool {
+        self.is_needed.load(Ordering::Relaxed)
+    }
+
+    /// What is said then, and to whom.
+    #[must_use]
+    pub fn beats(rank: u32, size: u32) -> (Vec<u8>, Range<u32>) {
+        let to = match rank {
+            0 => 1..size,
+            _ => 0..1,
+        };
+        (Message::Beat.to_bytes(), to)
+    }
+
+    fn set(&self, is_needed: bool) {
+        self.is_needed.store(is_needed, Ordering::Relaxed);
     }
 }
 
@@ -100,6 +148,7 @@ pub struct Member<C> {
     /// It was told to end, as were the others perhaps: MPI ends whoever sends to a
     /// process that is gone, so nothing is sent before what was measured is kept.
     is_ending: Cell<bool>,
+    pulse: Pulse,
     state: RefCell<State>,
 }
 
@@ -113,12 +162,15 @@ impl<C: Carrier> Member<C> {
     /// Of this carrier. `clock` is the one that the use case reads as well.
     #[must_use]
     pub fn new(carrier: C, clock: Box<dyn Clock>, settings: Settings) -> Member<C> {
+        let pulse = Pulse::default();
+        pulse.set(true);
         let state = State::new(carrier.size() as usize);
         Member {
             carrier,
             clock,
             settings,
             is_ending: Cell::new(false),
+            pulse,
             state: RefCell::new(state),
         }
     }
@@ -135,8 +187,15 @@ impl<C: Carrier> Member<C> {
         self.carrier.rank()
     }
 
+    /// Whether somebody else must say that this rank is there.
+    #[must_use]
+    pub fn pulse(&self) -> Pulse {
+        self.pulse.clone()
+    }
+
     /// Tells the others that this rank cannot go on.
     pub fn tell_failure(&self, failure: &Failure) {
+        self.pulse.set(false);
         if self.leads() {
             self.to_all(&Message::Abort);
             return;
@@ -175,6 +234,7 @@ impl<C: Carrier> Member<C> {
 
     /// Nothing is left to be done: ends with all others, asleep until rank 0 says so.
     pub fn close(&self) -> Closing {
+        self.pulse.set(false);
         if self.leads() {
             self.to_all(&Message::End);
         }
@@ -244,6 +304,12 @@ impl<C: Carrier> Member<C> {
         }
     }
 
+    /// A signal came: nothing more is said before what was measured is kept.
+    fn ends(&self) {
+        self.is_ending.set(true);
+        self.pulse.set(false);
+    }
+
     /// Sleeps a little; hardly while clocks are being compared.
     fn rest(&self) {
         let pinged_ns = self.state.borrow().pinged_ns;
@@ -276,7 +342,7 @@ impl<C: Carrier> Member<C> {
         loop {
             self.look();
             if let Some(signal) = context.signal() {
-                self.is_ending.set(true);
+                self.ends();
                 return Err(interrupted(signal));
             }
             let mut state = self.state.borrow_mut();

@@ -1,6 +1,6 @@
 //! The agreed start: clocks are compared, and all are told an instant on their own.
 
-use super::{MS, Member, S};
+use super::{MS, Member, S, interrupted};
 use crate::carrier::Carrier;
 use crate::clock::{Comparison, ROUND_TRIPS};
 use crate::message::Message;
@@ -22,7 +22,7 @@ impl<C: Carrier> Member<C> {
     pub(super) fn agreed_start(&self, waiting: &Waiting<'_>, run: u32) -> Outcome<Agreed> {
         let (context, preparing_ns) = (waiting.context, self.settings.patience.preparing_ns);
         if self.leads() {
-            return self.lead_start(context, run);
+            return self.lead_start(waiting, run);
         }
         self.send(
             0,
@@ -38,7 +38,8 @@ impl<C: Carrier> Member<C> {
         Ok(go.map(|go| go.1).unwrap_or_default())
     }
 
-    fn lead_start(&self, context: &Context, run: u32) -> Outcome<Agreed> {
+    fn lead_start(&self, waiting: &Waiting<'_>, run: u32) -> Outcome<Agreed> {
+        let context = waiting.context;
         if !self.losses().is_empty() {
             return Err(Failure::new(
                 Exit::Target,
@@ -49,7 +50,19 @@ impl<C: Carrier> Member<C> {
         self.wait(context, self.settings.patience.preparing_ns, |state| {
             state.ready.iter().all(|ready| *ready == Some(run))
         })?;
-        let offsets = self.compare_clocks(context);
+        let offsets = match waiting.is_virtual {
+            // Simulated arrays begin at one instant of no clock.
+            true => vec![Some(ClockOffset::default()); self.carrier.size() as usize],
+            false => self.compare_clocks(context),
+        };
+        if let Some(signal) = context.signal() {
+            // Nobody has failed to answer: nobody was asked any more.
+            self.ends();
+            return Err(interrupted(signal));
+        }
+        if self.state.borrow().has_failures() {
+            return Err(self.failures());
+        }
         if let Some(rank) = offsets.iter().position(Option::is_none) {
             let mut state = self.state.borrow_mut();
             let why = "does not answer".to_owned();
@@ -109,17 +122,14 @@ impl<C: Carrier> Member<C> {
     fn compare_clock(&self, context: &Context, rank: u32) -> Option<ClockOffset> {
         let mut comparison = Comparison::default();
         let began_ns = self.clock.now_ns();
-        for number in 0..ROUND_TRIPS {
+        for _ in 0..ROUND_TRIPS {
+            let number = self.state.borrow_mut().next_ping();
             let (asked, asked_ns) = (self.clock.wall(), self.clock.now_ns());
             self.send(rank, &Message::Ping { number });
             let other = loop {
                 self.look();
-                let pong = self.state.borrow_mut().pong.take();
-                match pong {
-                    Some((from, answered, wall)) if (from, answered) == (rank, number) => {
-                        break wall;
-                    }
-                    _ => {}
+                if let Some(wall) = self.state.borrow_mut().answer(rank, number) {
+                    break wall;
                 }
                 // One answer is enough, and a busy host takes its time.
                 let limit_ns = match comparison.offset() {

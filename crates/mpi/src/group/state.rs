@@ -3,7 +3,10 @@
 use crate::message::Message;
 use crate::places::Places;
 use crate::runs::Runs;
-use stripewise_campaign::steps::start::{Agreed, ClockOffset};
+use serde_json::Value;
+use std::collections::VecDeque;
+use stripewise_campaign::steps::start::{Agreed, ClockOffset, MeasuredPlace};
+use stripewise_campaign::steps::together::{Aim, Step};
 use stripewise_campaign::{Exit, Failure};
 use stripewise_units::{Hint, WallTime};
 use stripewise_workload::Request;
@@ -19,7 +22,7 @@ pub(super) struct Greeting {
 /// What a rank is to measure.
 #[derive(Clone, Debug)]
 pub(super) struct Checked {
-    pub(super) targets: Vec<String>,
+    pub(super) targets: Vec<MeasuredPlace>,
     pub(super) plan: String,
 }
 
@@ -49,12 +52,22 @@ pub(super) struct State {
     pub(super) greetings: Vec<Option<Greeting>>,
     pub(super) checked: Vec<Option<Checked>>,
     pub(super) request: Option<(Request, Places)>,
+    /// Of a command that decides from result to result: what it works on as rank 0 read it,
+    /// what it does to it, and runs that are to be made.
+    pub(super) targets: Option<(Vec<String>, Places)>,
+    pub(super) aim: Option<Aim>,
+    pub(super) steps: VecDeque<Step>,
+    /// What each rank found by itself.
+    pub(super) found: Vec<Option<Value>>,
     pub(super) may_proceed: bool,
     /// Number of the current run, and for which one each rank is ready.
     pub(super) run: u32,
     pub(super) ready: Vec<Option<u32>>,
     pub(super) go: Option<(u32, Agreed)>,
-    pub(super) pong: Option<(u32, u32, WallTime)>,
+    /// Questions for a clock so far, and answers that nobody has taken yet. No number is
+    /// used twice: an answer that comes late belongs to no later question.
+    pings: u32,
+    pongs: Vec<(u32, u32, WallTime)>,
     /// When rank 0 asked for the clock last.
     pub(super) pinged_ns: Option<u64>,
     /// When to stop, on the own clock.
@@ -77,6 +90,7 @@ impl State {
             heard_ns: vec![0; size],
             greetings: vec![None; size],
             checked: vec![None; size],
+            found: vec![None; size],
             ready: vec![None; size],
             gone: vec![None; size],
             runs: Runs::new(size),
@@ -112,12 +126,16 @@ impl State {
                 self.checked[rank] = Some(Checked { targets, plan });
             }
             Message::Request { request, places } => self.request = Some((*request, places)),
+            Message::Targets { texts, places } => self.targets = Some((texts, places)),
+            Message::Aim { aim } => self.aim = Some(*aim),
+            Message::Step { step } => self.steps.push_back(*step),
+            Message::Found { document } => self.found[rank] = Some(document),
             Message::Proceed => self.may_proceed = true,
             Message::Ready { run, skeleton } => {
                 self.ready[rank] = Some(run);
                 self.runs.begin(run, rank, *skeleton);
             }
-            Message::Pong { number, wall } => self.pong = Some((from, number, wall)),
+            Message::Pong { number, wall } => self.pongs.push((from, number, wall)),
             Message::Go {
                 run,
                 at,
@@ -146,6 +164,20 @@ impl State {
             Message::End => self.is_at_end = true,
             Message::Beat | Message::Ping { .. } => {}
         }
+    }
+
+    /// The number of the next question for a clock.
+    pub(super) fn next_ping(&mut self) -> u32 {
+        self.pings = self.pings.wrapping_add(1);
+        self.pings
+    }
+
+    /// The answer to a question; late ones to others are forgotten.
+    pub(super) fn answer(&mut self, rank: u32, number: u32) -> Option<WallTime> {
+        let mut pongs = std::mem::take(&mut self.pongs).into_iter();
+        pongs
+            .find(|(from, answered, _)| (*from, *answered) == (rank, number))
+            .map(|(_, _, wall)| wall)
     }
 
     /// The host's name, with the rank where several ranks are on it.
@@ -238,5 +270,28 @@ fn exit_of(code: u8) -> Exit {
         6 => Exit::Busy,
         129.. => Exit::Interrupted(code - 128),
         _ => Exit::Target,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_belongs_to_its_own_question() {
+        let mut state = State::new(3);
+        let late = state.next_ping();
+        let now = state.next_ping();
+        let pong = |number, ns| Message::Pong {
+            number,
+            wall: WallTime(ns),
+        };
+        state.take(1, pong(late, 5));
+        assert_eq!(state.answer(1, now), None);
+        // Whatever comes beside it, and from whom.
+        state.take(1, pong(now, 7));
+        state.take(2, pong(late, 9));
+        assert_eq!(state.answer(1, now), Some(WallTime(7)));
+        assert_eq!(state.answer(2, late), None, "taken once");
     }
 }

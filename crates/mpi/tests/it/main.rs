@@ -1,5 +1,6 @@
 //! One binary for all integration tests of this crate.
 
+mod leading;
 mod mpirun;
 mod ranks;
 mod together;

@@ -6,15 +6,16 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use stripewise_campaign::merge::merge_parts;
 use stripewise_campaign::run::{Beside, Ran, run};
 use stripewise_campaign::{
     Clock, Context, Event, Interrupt, Observer, Outcome, Permissions, Surroundings,
 };
 use stripewise_lab::hosts::HostPart;
-use stripewise_mpi::{Carrier, Closing, Member, Message, Patience, Places, Settings};
+use stripewise_mpi::{Carrier, Closing, Member, Message, Patience, Places, Pulse, Settings};
 use stripewise_results::{RunRecord, Status};
+use stripewise_store::Store;
 use stripewise_units::WallTime;
 use stripewise_workload::{Request, RequestJob, Workload};
 
@@ -24,13 +25,15 @@ pub const S: u64 = 1_000_000_000;
 type Post = Arc<Mutex<Vec<VecDeque<(u32, Vec<u8>)>>>>;
 
 /// Carries messages, until its rank falls silent.
-struct Memory {
+pub struct Memory {
     rank: u32,
     size: u32,
     post: Post,
     /// Nothing goes or comes any more once it has sent this many intervals.
     intervals_left: AtomicU32,
     is_silent: AtomicBool,
+    /// Asked for its clock it says nothing, and this is raised.
+    raises_at_ping: Option<Interrupt>,
 }
 
 impl Carrier for Memory {
@@ -46,7 +49,12 @@ impl Carrier for Memory {
         if self.is_silent.load(Ordering::Relaxed) {
             return;
         }
-        if let Some(Message::Interval { .. }) = Message::from_bytes(&bytes) {
+        let message = Message::from_bytes(&bytes);
+        if let (Some(Message::Pong { .. }), Some(interrupt)) = (&message, &self.raises_at_ping) {
+            interrupt.raise(2);
+            return;
+        }
+        if let Some(Message::Interval { .. }) = message {
             let left = self.intervals_left.fetch_sub(1, Ordering::Relaxed) - 1;
             self.is_silent.store(left == 0, Ordering::Relaxed);
         }
@@ -85,12 +93,20 @@ impl Clock for Wrong {
 
 /// What a rank says to people.
 #[derive(Clone, Default)]
-struct Notes(Arc<Mutex<Vec<String>>>);
+struct Notes {
+    texts: Arc<Mutex<Vec<String>>>,
+    /// So long its target does not answer when it is opened.
+    held_up: Duration,
+}
 
 impl Observer for Notes {
     fn hear(&self, event: &Event<'_>) {
-        if let Event::Note { text, .. } = event {
-            self.0.lock().unwrap().push((*text).to_owned());
+        match event {
+            Event::Note { text, .. } => self.texts.lock().unwrap().push((*text).to_owned()),
+            Event::Plan { text } if text.starts_with("Target: ") => {
+                std::thread::sleep(self.held_up);
+            }
+            _ => {}
         }
     }
 }
@@ -108,6 +124,14 @@ pub struct Rank {
     pub falls_silent: bool,
     pub is_shared: bool,
     pub destroys_anywhere: bool,
+    /// So long its target does not answer when it is opened.
+    pub held_up: Duration,
+    /// Another thread says meanwhile that it is there.
+    pub has_pulse: bool,
+    /// The wish that it stops.
+    pub interrupt: Interrupt,
+    /// Asked for its clock it says nothing, and this is raised.
+    pub raises_at_ping: Option<Interrupt>,
 }
 
 impl Rank {
@@ -121,6 +145,10 @@ impl Rank {
             falls_silent: false,
             is_shared: false,
             destroys_anywhere: false,
+            held_up: Duration::ZERO,
+            has_pulse: true,
+            interrupt: Interrupt::default(),
+            raises_at_ping: None,
         }
     }
 }
@@ -180,29 +208,36 @@ impl Group {
 
     /// All do the same at once.
     pub fn run(&self, ranks: &[Rank], request: &Request) -> Vec<Came> {
+        self.each(ranks, &|member, own| {
+            let read = member.leads().then(|| (request.clone(), places(ranks)));
+            came(member, own, read)
+        })
+    }
+
+    /// Each rank does this, all at once.
+    pub fn each<T: Send>(&self, ranks: &[Rank], work: &Work<'_, T>) -> Vec<T> {
         let post: Post = Arc::new(Mutex::new(vec![VecDeque::new(); ranks.len()]));
         let started = Instant::now();
-        let of_rank = |number: usize, rank: &Rank| -> Came {
+        let of_rank = |number: usize, rank: &Rank| -> T {
             let carrier = Memory {
                 rank: number as u32,
                 size: ranks.len() as u32,
                 post: Arc::clone(&post),
                 intervals_left: AtomicU32::new(if rank.falls_silent { 8 } else { u32::MAX }),
                 is_silent: AtomicBool::new(rank.is_silent),
+                raises_at_ping: rank.raises_at_ping.clone(),
             };
             let clock = Wrong {
                 started,
                 by_ns: rank.clock_by_ns,
             };
-            let places = places(ranks);
-            let read = (number == 0).then(|| (request.clone(), places));
             one(
                 &self.store_of(number),
                 rank,
                 carrier,
                 clock,
                 self.patience,
-                read,
+                work,
             )
         };
         let of_rank = &of_rank;
@@ -216,8 +251,18 @@ impl Group {
     }
 }
 
+/// What a rank does, with what is its own.
+pub type Work<'a, T> = dyn Fn(&Rc<Member<Memory>>, &mut Own) -> T + Sync + 'a;
+
+/// What each rank has.
+pub struct Own {
+    pub context: Context,
+    pub store: Store,
+    notes: Notes,
+}
+
 /// The map of all ranks.
-fn places(ranks: &[Rank]) -> Places {
+pub fn places(ranks: &[Rank]) -> Places {
     let mut text = "[hosts]\n".to_owned();
     for rank in ranks {
         let line = format!("{} = \"{}\"\n", rank.host, rank.target);
@@ -228,19 +273,22 @@ fn places(ranks: &[Rank]) -> Places {
     Places::from_toml(&text).unwrap()
 }
 
-fn one(
+fn one<T>(
     store: &Path,
     rank: &Rank,
     carrier: Memory,
     clock: Wrong,
     patience: Patience,
-    read: Option<(Request, Places)>,
-) -> Came {
-    let notes = Notes::default();
+    work: &Work<'_, T>,
+) -> T {
+    let notes = Notes {
+        held_up: rank.held_up,
+        ..Notes::default()
+    };
     let context = Context::new(Surroundings {
         clock: Box::new(clock),
         observer: Box::new(notes.clone()),
-        interrupt: Interrupt::default(),
+        interrupt: rank.interrupt.clone(),
         store: Some(store.to_owned()),
         store_is_named: true,
         command: vec!["test".to_owned()],
@@ -255,9 +303,51 @@ fn one(
         group: "group".to_owned(),
         patience,
     };
+    let (number, size, post) = (carrier.rank, carrier.size, Arc::clone(&carrier.post));
+    let is_heard = rank.has_pulse && !rank.is_silent && !rank.falls_silent;
     let member = Rc::new(Member::new(carrier, Box::new(clock), settings));
-    let mut store = context.open_store().unwrap();
-    let ran = ran(&context, &mut store, &member, read);
+    let store = context.open_store().unwrap();
+    let mut own = Own {
+        context,
+        store,
+        notes,
+    };
+    let pulse = member.pulse();
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let (bytes, to) = Pulse::beats(number, size);
+            while !is_over.load(Ordering::Relaxed) {
+                if is_heard && pulse.is_needed() {
+                    let mut post = post.lock().unwrap();
+                    (to.clone())
+                        .for_each(|to| post[to as usize].push_back((number, bytes.clone())));
+                }
+                std::thread::sleep(Duration::from_millis(100));
+            }
+        });
+        // Also where the work panics: nothing waits for a thread that never ends.
+        let _over = Over(&is_over);
+        work(&member, &mut own)
+    })
+}
+
+/// Says at its end that it is over.
+struct Over<'a>(&'a AtomicBool);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+fn came(member: &Rc<Member<Memory>>, own: &mut Own, read: Option<(Request, Places)>) -> Came {
+    let Own {
+        context,
+        store,
+        notes,
+    } = own;
+    let ran = ran(context, store, member, read);
     if let Err(failure)
     | Ok(Ran {
         ended: Err(failure),
@@ -273,9 +363,9 @@ fn one(
             .flatten()
             .any(|part| part.run.status != Status::Complete);
     let merged = (member.leads() && parts.iter().any(|parts| !parts.is_empty()))
-        .then(|| merge_parts(&context, &mut store, parts.clone(), is_partial, None).unwrap());
+        .then(|| merge_parts(context, store, parts.clone(), is_partial, None).unwrap());
     let closing = member.close();
-    let told = notes.0.lock().unwrap().clone();
+    let told = notes.texts.lock().unwrap().clone();
     Came {
         ended: match ran {
             Err(failure)
@@ -294,7 +384,7 @@ fn one(
 
 fn ran(
     context: &Context,
-    store: &mut stripewise_store::Store,
+    store: &mut Store,
     member: &Rc<Member<Memory>>,
     read: Option<(Request, Places)>,
 ) -> Outcome<Ran> {

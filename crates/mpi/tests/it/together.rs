@@ -1,9 +1,11 @@
 //! What a group of ranks does, without MPI: clocks are wrong on purpose, and ranks fail.
 
 use crate::ranks::{Came, Group, Rank, S, request};
+use std::time::Duration;
 use stripewise_campaign::merge::{MergeRequest, merge};
+use stripewise_campaign::steps::start::{Companion, places};
 use stripewise_campaign::{Context, Interrupt, Silent, Surroundings};
-use stripewise_mpi::Closing;
+use stripewise_mpi::{Closing, Places};
 use stripewise_results::{RunRecord, Status};
 use stripewise_workload::{Arrivals, CacheMode, Rate, Workload};
 
@@ -238,6 +240,77 @@ fn two_ranks_of_a_host_share_a_file_only_where_that_is_allowed() {
         let came = Group::new().run(&ranks, &request(&workload, 1));
         assert_eq!(total(&came).merged.as_ref().unwrap().hosts.len(), 2);
     }
+}
+
+/// A link, a second name, another way of writing it: one file all the same.
+#[test]
+fn a_file_is_told_by_what_it_is_and_not_by_its_name() {
+    let group = Group::new();
+    let file = group.file("data");
+    let other = group.directory.path().join("other");
+    std::fs::hard_link(&file, &other).unwrap();
+    let other = other.to_str().unwrap();
+    let ranks = [Rank::on("alpha", &file), Rank::on("alpha", other)];
+    let said = group.each(&ranks, &|member, own| {
+        let target = ranks[member.rank() as usize].target.clone();
+        let read = member.leads().then(|| (Vec::new(), Places::default()));
+        let checked = member
+            .targets(&own.context, read)
+            .and_then(|_| member.checked(&own.context, &places(&[target]), ""));
+        let failure = checked.expect_err("both are the same file");
+        member.tell_failure(&failure);
+        failure.chain()
+    });
+    let said = &said[0];
+    assert!(
+        said.contains("two ranks on alpha would work on the same bytes"),
+        "{said}"
+    );
+}
+
+/// A disk that stalls while a test file is made holds its rank up for longer than anybody
+/// is waited for: it is there all the same. One that says nothing is not.
+#[test]
+fn a_disk_that_stalls_before_the_start_is_waited_for_and_a_dead_host_is_not() {
+    let workload = Workload {
+        duration_ns: S,
+        ..slow_reads()
+    };
+    for has_pulse in [true, false] {
+        let mut group = Group::new();
+        (group.patience.preparing_ns, group.patience.answer_ns) = (2 * S, 2 * S);
+        let ranks = ["alpha", "beta"].map(|name| Rank {
+            held_up: Duration::from_secs(if name == "beta" { 5 } else { 0 }),
+            has_pulse,
+            ..Rank::on(name, &group.file(name))
+        });
+        let came = group.run(&ranks, &request(&workload, 1));
+        match has_pulse {
+            true => assert_eq!(total(&came).status, Status::Complete, "{:?}", came[0]),
+            false => {
+                let said = came[0].ended.as_ref().unwrap_err();
+                assert!(said.contains("beta says nothing for 2 s"), "{said}");
+            }
+        }
+    }
+}
+
+/// Nobody has failed to answer where nobody waits for the answer any more.
+#[test]
+fn a_signal_while_clocks_are_compared_is_called_one() {
+    let group = Group::new();
+    let interrupt = Interrupt::default();
+    let mut ranks = ["alpha", "beta"].map(|name| Rank::on(name, &group.file(name)));
+    ranks[0].interrupt = interrupt.clone();
+    ranks[1].raises_at_ping = Some(interrupt);
+    let came = group.run(&ranks, &request(&slow_reads(), 1));
+    let said = came[0].ended.as_ref().unwrap_err();
+    assert!(
+        said.contains("interrupted while the hosts waited"),
+        "{said}"
+    );
+    assert!(!said.contains("does not answer"), "{said}");
+    assert!(came[0].merged.is_none());
 }
 
 /// A rank that falls silent while it measures: the others stop, it is named, and what it

@@ -6,9 +6,10 @@ use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::observer::Progress as Bar;
 use crate::steps::keep::RunPlace;
-use crate::steps::measure::{PlacedJob, RunOptions, measure};
+use crate::steps::measure::{PlacedJob, RunOptions};
 use crate::steps::parallel::{SimulatedCell, keep_new, simulate_cells};
 use crate::steps::targets::OpenTarget;
+use crate::steps::together::{Leading, measure_with};
 use std::collections::VecDeque;
 use stripewise_lab::experiment::{ExperimentRunner, Go, PlannedRun, Progress, schedule};
 use stripewise_results::RunRecord;
@@ -28,6 +29,8 @@ pub struct Runner<'a> {
     context: &'a Context,
     store: &'a mut Store,
     aimed: &'a [OpenTarget],
+    /// Other hosts that make the same runs.
+    leading: Option<Leading>,
     how: RunOptions,
     /// Follows the experiment; kept after every block.
     kept: Kept,
@@ -66,10 +69,18 @@ impl<'a> Runner<'a> {
             context,
             store,
             aimed,
+            leading: None,
             how,
             kept,
             records,
         }
+    }
+
+    /// With other hosts that make the same runs.
+    #[must_use]
+    pub fn beside(mut self, leading: Option<Leading>) -> Self {
+        self.leading = leading;
+        self
     }
 
     /// What is left when all is done.
@@ -119,14 +130,14 @@ impl<'a> Runner<'a> {
         self.left_ns = self.left_ns.saturating_sub(length_ns);
         let wish = self.wish(run);
         let how = self.how(run);
-        let measured = measure(
+        let measured = measure_with(
+            self.leading.as_ref(),
             self.context,
             self.store,
             self.aimed,
             &[wish],
             &how,
-            &self.bar,
-            &place,
+            (&self.bar, &place),
         )
         .map_err(Halt::Failed)?;
         measured.kept.map_err(Halt::Failed)?;
@@ -173,7 +184,8 @@ impl ExperimentRunner for Runner<'_> {
         if self.ready.is_empty() && self.context.signal().is_some() {
             return Err(Halt::Interrupted);
         }
-        let record = if simulated {
+        // Several hosts make each run together, one after the other.
+        let record = if simulated && self.leading.is_none() {
             if self.ready.is_empty() {
                 self.simulate_block(run.place.block).map_err(Halt::Failed)?;
             }

@@ -8,6 +8,7 @@ use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::steps::measure::RunOptions;
 use crate::steps::targets::OpenTarget;
+use crate::steps::together::Leading;
 use stripewise_lab::experiment::{Block, Ended, ExperimentPlan, conduct, needs};
 use stripewise_results::{RunRecord, SCHEMA_VERSION};
 use stripewise_store::Store;
@@ -70,6 +71,15 @@ pub struct Sitting {
     pub ended: Outcome<()>,
 }
 
+/// What earlier sittings made.
+#[derive(Default)]
+pub struct Earlier {
+    /// Blocks that are whole.
+    pub finished: Vec<Block>,
+    /// Their runs, without details.
+    pub records: Vec<RunRecord>,
+}
+
 /// Runs what is left of the experiment. The target is given back in any case.
 ///
 /// # Errors
@@ -80,13 +90,14 @@ pub fn run_sitting(
     aimed: OpenTarget,
     how: RunOptions,
     kept: Kept,
-    finished: Vec<Block>,
-    records: Vec<RunRecord>,
+    earlier: Earlier,
+    leading: Option<Leading>,
 ) -> Outcome<Sitting> {
+    let Earlier { finished, records } = earlier;
     kept.keep(context, store)?;
     let (plan, id) = (kept.plan.clone(), kept.id.clone());
     let targets = [aimed];
-    let mut runner = Runner::new(context, store, &targets, how, kept, records);
+    let mut runner = Runner::new(context, store, &targets, how, kept, records).beside(leading);
     let conducted = conduct(&plan, &id, finished, &mut runner);
     let (mut experiment, failure) = match conducted {
         Ok(experiment) => (experiment, None),

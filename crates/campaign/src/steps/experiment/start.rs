@@ -4,13 +4,15 @@
 
 use super::kept::Kept;
 pub use super::kept::plan_failure;
-use super::sitting::{Sitting, announce, how, run_sitting, time_unasked_ns};
+use super::sitting::{Earlier, Sitting, announce, how, run_sitting, time_unasked_ns};
 use crate::context::Context;
 use crate::failure::Outcome;
 use crate::observer::Event;
 use crate::steps::measure::RunOptions;
 use crate::steps::pilot::{Look, durations};
 use crate::steps::targets::OpenTarget;
+use crate::steps::together::{Leading, Leads};
+use std::rc::Rc;
 use stripewise_io_engine::EngineName;
 use stripewise_lab::experiment::{ExperimentPlan, blocks_for_verdict};
 use stripewise_store::Store;
@@ -33,6 +35,8 @@ pub struct ExperimentOptions {
     pub seed: Option<u64>,
     /// The user's words.
     pub label: Option<String>,
+    /// Other hosts that make the same runs: levels are compared by what all do.
+    pub group: Option<Rc<dyn Leads>>,
 }
 
 impl ExperimentOptions {
@@ -67,7 +71,16 @@ pub fn start(
     kept.plan.check().map_err(plan_failure)?;
     say_place(context, &kept);
     announce(context, &kept, simulated);
-    run_sitting(context, store, aimed, how, kept, Vec::new(), Vec::new())
+    let leading = Leading::of(context, store, options.group.as_ref())?;
+    run_sitting(
+        context,
+        store,
+        aimed,
+        how,
+        kept,
+        Earlier::default(),
+        leading,
+    )
 }
 
 /// Gives every cell of the plan a duration of its own, found on the baseline.

@@ -1,0 +1,41 @@
+//! What a target is, by numbers: names lead to the same device by many ways.
+
+use super::{place, tree::Tree};
+use crate::identity::Identity;
+use crate::storage::BlockDevice;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::Path;
+use stripewise_units::DeviceNumber;
+
+/// The file or device of this name; none where there is none.
+pub fn identity(tree: Tree, path: &Path) -> Option<Identity> {
+    let own = of(tree, path)?;
+    let storage = place::of_path(tree, path).unwrap_or_default();
+    let layers = storage.layers();
+    let devices = layers.iter().map(|layer| device(layer.number));
+    // A file system keeps its own order: two files on it are two, and a file is on its device.
+    let backings = layers.iter().filter_map(|layer| backing(tree, layer));
+    let mut on: Vec<String> = devices.chain(backings).filter(|one| *one != own).collect();
+    on.dedup();
+    Some(Identity { own, on })
+}
+
+fn of(tree: Tree, path: &Path) -> Option<String> {
+    let found = std::fs::metadata(tree.path(path)).ok()?;
+    Some(match found.file_type().is_block_device() {
+        true => device(DeviceNumber::from_raw(found.rdev())),
+        false => format!(
+            "file {} of {}",
+            found.ino(),
+            DeviceNumber::from_raw(found.dev())
+        ),
+    })
+}
+
+fn device(number: DeviceNumber) -> String {
+    format!("device {number}")
+}
+
+fn backing(tree: Tree, layer: &BlockDevice) -> Option<String> {
+    of(tree, &layer.looped.as_ref()?.backing_file)
+}

@@ -1,0 +1,282 @@
+//! What leading 64 hosts takes of rank 0: their intervals are recorded once, and replayed
+//! as they would come, one a second from each, with what keeps the group together. The
+//! processor time of the thread is taken, not the time on the wall (goal: under 2 % of a
+//! core). `cargo bench -p stripewise-mpi`; with `--test` a few, to see that it works.
+//!
+//! Linux only: processor time is read from `/proc/thread-self/schedstat`.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use stripewise_campaign::run::{Beside, run};
+use stripewise_campaign::steps::start::{Agreed, Companion, Waiting};
+use stripewise_campaign::{Clock, Context, Interrupt, Outcome, Permissions, Silent, Surroundings};
+use stripewise_io_engine::Kind;
+use stripewise_lab::hosts::{Latencies, Merge, Missing, PartInterval};
+use stripewise_mpi::{Carrier, Member, Message, Patience, Settings};
+use stripewise_results::{GroupRecord, Interval, RunRecord, StartRecord};
+use stripewise_runner::IntervalSummary;
+use stripewise_units::WallTime;
+use stripewise_workload::{Request, RequestJob, Workload};
+
+const S: u64 = 1_000_000_000;
+/// Arrays that differ, so that histograms do.
+const ARRAYS: [&str; 4] = [
+    "sim:raid10-10k",
+    "sim:sata-ssd",
+    "sim:nvme",
+    "sim:raid10-10k?disks=4",
+];
+
+/// Time as the replay says.
+#[derive(Clone, Default)]
+struct Replayed(Arc<AtomicU64>);
+
+impl Clock for Replayed {
+    fn now_ns(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    fn timestamp(&self) -> String {
+        "2026-01-01T00:00:00.000Z".to_owned()
+    }
+
+    fn wall(&self) -> WallTime {
+        WallTime(1_800_000_000 * S + self.now_ns())
+    }
+}
+
+/// What a host says of a run.
+#[derive(Debug, Default)]
+struct Recorder {
+    skeleton: RefCell<Option<RunRecord>>,
+    intervals: RefCell<Vec<Vec<PartInterval>>>,
+}
+
+impl Companion for Recorder {
+    fn ready(&self, waiting: &Waiting<'_>) -> Outcome<Agreed> {
+        *self.skeleton.borrow_mut() = Some(waiting.skeleton.clone());
+        Ok(Agreed::default())
+    }
+
+    fn interval(&self, summary: &IntervalSummary, intervals: &[Interval]) {
+        let jobs = summary
+            .jobs
+            .iter()
+            .zip(intervals)
+            .map(|(counts, interval)| {
+                let of = |kind: Kind| Some(&counts.kind(kind).latency_ns);
+                PartInterval {
+                    interval: *interval,
+                    latencies: Latencies::pack(of(Kind::Read), of(Kind::Write), of(Kind::Sync)),
+                }
+            });
+        self.intervals.borrow_mut().push(jobs.collect());
+    }
+}
+
+/// A run of a host: what it says of itself before and after, and each interval.
+struct Recorded {
+    skeleton: RunRecord,
+    intervals: Vec<Vec<PartInterval>>,
+    record: RunRecord,
+}
+
+/// Records a run of `seconds` intervals of a second: what it says of itself, and each.
+fn recorded(target: &str, seconds: u64, seed: u64) -> Recorded {
+    let folder = tempfile::tempdir().unwrap();
+    let context = Context::new(Surroundings {
+        clock: Box::new(Replayed::default()),
+        observer: Box::new(Silent),
+        interrupt: Interrupt::default(),
+        store: Some(folder.path().join("store.db")),
+        store_is_named: true,
+        command: vec!["bench".to_owned()],
+        version: "1".to_owned(),
+        chance: [seed, 1],
+    });
+    let request = Request {
+        jobs: vec![RequestJob {
+            name: "job".to_owned(),
+            targets: vec![target.to_owned()],
+            workload: Workload {
+                duration_ns: seconds * S,
+                read_percent: 70,
+                outstanding: 32,
+                seed,
+                ..Workload::default()
+            },
+        }],
+        interval_ns: S,
+        engine: "threads".to_owned(),
+        ..Request::default()
+    };
+    let recorder = Rc::new(Recorder::default());
+    let beside = Beside {
+        companion: Some(Rc::clone(&recorder) as Rc<_>),
+        ..Beside::default()
+    };
+    let mut store = context.open_store().unwrap();
+    let ran = run(
+        &context,
+        &mut store,
+        request,
+        &Permissions::default(),
+        beside,
+    )
+    .unwrap();
+    ran.ended.unwrap();
+    Recorded {
+        skeleton: recorder.skeleton.take().unwrap(),
+        intervals: recorder.intervals.take(),
+        record: ran.records[0].clone(),
+    }
+}
+
+/// Messages and who sent them.
+type Post = Rc<RefCell<VecDeque<(u32, Vec<u8>)>>>;
+
+/// Messages that come when they are due.
+struct Replay {
+    size: u32,
+    come: Post,
+}
+
+impl Carrier for Replay {
+    fn rank(&self) -> u32 {
+        0
+    }
+
+    fn size(&self) -> u32 {
+        self.size
+    }
+
+    fn send(&self, _to: u32, _bytes: Vec<u8>) {}
+
+    fn receive(&self) -> Option<(u32, Vec<u8>)> {
+        self.come.borrow_mut().pop_front()
+    }
+}
+
+/// Nanoseconds that this thread was on a processor.
+fn processor_ns() -> u64 {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    text.split(' ').next().unwrap().parse().unwrap()
+}
+
+fn start_of(rank: u32, hosts: u32) -> StartRecord {
+    StartRecord {
+        measured_from: WallTime(1_800_000_000 * S + u64::from(rank) * 10_000),
+        clock_offset_ns: Some(0),
+        group: Some(GroupRecord {
+            id: "group".to_owned(),
+            rank,
+            hosts: (0..hosts).map(|host| format!("host{host}")).collect(),
+        }),
+        ..StartRecord::default()
+    }
+}
+
+/// Rank 0, and what comes to it.
+struct Rank0 {
+    member: Member<Replay>,
+    clock: Replayed,
+    come: Post,
+}
+
+impl Rank0 {
+    fn of(hosts: u32) -> Rank0 {
+        let come = Post::default();
+        let carrier = Replay {
+            size: hosts,
+            come: Rc::clone(&come),
+        };
+        let clock = Replayed::default();
+        let settings = Settings {
+            version: "1".to_owned(),
+            host: "host0".to_owned(),
+            shared: false,
+            destroys_anywhere: false,
+            group: "group".to_owned(),
+            patience: Patience::default(),
+        };
+        Rank0 {
+            member: Member::new(carrier, Box::new(clock.clone()), settings),
+            clock,
+            come,
+        }
+    }
+
+    fn hears(&self, from: u32, message: &Message) -> usize {
+        let bytes = message.to_bytes();
+        let length = bytes.len();
+        self.come.borrow_mut().push_back((from, bytes));
+        length
+    }
+
+    /// A second of all hosts: bytes that came, and the processor time that they took.
+    fn second(&self, parts: &[Recorded], second: usize) -> (usize, u64) {
+        let mut bytes = 0;
+        for (rank, part) in (0_u32..).zip(parts) {
+            let jobs = part.intervals[second].clone();
+            bytes += self.hears(rank, &Message::Interval { run: 0, jobs });
+            bytes += self.hears(rank, &Message::Beat);
+        }
+        // Twenty looks a second, as while it measures.
+        let before_ns = processor_ns();
+        for _ in 0..20 {
+            self.clock.0.fetch_add(S / 20, Ordering::Relaxed);
+            self.member.look();
+        }
+        (bytes, processor_ns() - before_ns)
+    }
+}
+
+fn main() {
+    let is_test = std::env::args().any(|word| word == "--test");
+    let (hosts, seconds) = if is_test { (4, 3) } else { (64, 60) };
+    let array = |rank: u32| ARRAYS[rank as usize % ARRAYS.len()];
+    let parts = (0..hosts).map(|rank| recorded(array(rank), seconds, u64::from(rank) + 1));
+    let parts: Vec<Recorded> = parts.collect();
+    let rank0 = Rank0::of(hosts);
+    for (rank, part) in (0_u32..).zip(&parts) {
+        let skeleton = Box::new(part.skeleton.clone());
+        rank0.hears(rank, &Message::Ready { run: 0, skeleton });
+    }
+    rank0.member.look();
+    let (mut bytes, mut used_ns) = (0, 0);
+    for second in 0..seconds as usize {
+        let (more_bytes, more_ns) = rank0.second(&parts, second);
+        (bytes, used_ns) = (bytes + more_bytes, used_ns + more_ns);
+    }
+    for (rank, part) in (0_u32..).zip(&parts) {
+        let mut record = part.record.clone().without_intervals().without_histograms();
+        record.host.name = format!("host{rank}");
+        record.start = Some(Box::new(start_of(rank, hosts)));
+        let record = Box::new(record);
+        rank0.hears(rank, &Message::Record { run: 0, record });
+    }
+    rank0.member.look();
+    let before_ns = processor_ns();
+    let merge: Merge = rank0.member.collected().remove(0).into_iter().collect();
+    let merged = merge.total(Missing::Refused).unwrap();
+    let merging_ns = processor_ns() - before_ns;
+    let facts = merged.run.merged.as_ref().unwrap();
+    assert_eq!(
+        (facts.hosts.len(), facts.intervals),
+        (hosts as usize, seconds)
+    );
+    let each = (facts.hosts.iter()).map(|host| host.read.operations + host.write.operations);
+    assert_eq!(merged.run.jobs[0].outcome.operations, each.sum::<u64>());
+    println!(
+        "{hosts} hosts, an interval a second each, {seconds} s: {:.2} ms of processor time a \
+         second of measuring ({:.2} % of a core), {} KiB a second; merging all at the end: {:.0} ms \
+         of processor time",
+        used_ns as f64 / 1e6 / seconds as f64,
+        used_ns as f64 / 1e7 / seconds as f64,
+        bytes / 1024 / seconds as usize,
+        merging_ns as f64 / 1e6,
+    );
+}
