@@ -61,7 +61,7 @@ usage: cargo xtask COMMAND
                           the documentation as one folder of HTML (target/book)
   schemas                 writes docs/schema from the types that --json prints
   wine                    the Windows program and suites under Wine (tests/wine)
-  campaigns [--seconds 600] [--seed 1] [--only kill|syscalls|swap] [--binary PATH]
+  campaigns [--seconds 600] [--seed 1] [--only kill|syscalls|swap|hosts] [--binary PATH]
                           commands killed at random moments, system calls of the
                           store that fail, paths that change while they are opened
   nightly                 long property tests, fuzzing with the sanitizer, truth,

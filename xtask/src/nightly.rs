@@ -109,7 +109,11 @@ pub fn run(root: &Path) -> Result<()> {
     agree::run(Arguments::new(std::iter::empty()))?;
     println!("== kills, failing system calls, paths that change");
     #[cfg(unix)]
-    crate::campaigns::in_nightly(root)?;
+    {
+        crate::campaigns::in_nightly(root)?;
+        println!("== four hosts by ssh");
+        crate::campaigns::by_ssh(root)?;
+    }
     println!("== what users download");
     crate::dist::run(Arguments::new(std::iter::empty()))
 }

@@ -1,16 +1,19 @@
 //! Campaigns against reliability and safety, with the program as a user runs it:
-//! commands killed at random moments, system calls of the store that fail, and
-//! paths that change under the program's hands.
+//! commands killed at random moments, system calls of the store that fail, paths
+//! that change under the program's hands, and hosts that fail while they measure together.
 //!
 //! Each campaign counts what it tried and what came of it, and fails on the first
 //! promise that is broken, with the seed and the command to try it again. A
 //! campaign that never met its case (no kill before the end, no refusal, no
 //! permitted run) fails as well: it would have shown nothing.
 
+mod hosts;
 mod kill;
 mod sandbox;
 mod swap;
 mod syscalls;
+
+pub use hosts::by_ssh;
 
 use crate::arguments::Arguments;
 use crate::shell;
@@ -21,20 +24,44 @@ use std::time::{Duration, Instant};
 /// What all campaigns take together when nothing else is asked for.
 const SECONDS: u64 = 600;
 
-/// `cargo xtask campaigns [--seconds 600] [--seed 1] [--only kill|syscalls|swap] [--binary PATH]`
+/// `cargo xtask campaigns [--seconds 600] [--seed 1] [--only kill|syscalls|swap|hosts] [--binary PATH]
+/// [--hosts-binary PATH] [--tries N]`
 pub fn run(root: &Path, mut arguments: Arguments) -> Result<()> {
     let seconds: u64 = arguments.value("--seconds")?.unwrap_or(SECONDS);
     let seed: u64 = arguments.value("--seed")?.unwrap_or(1);
     let only: Option<String> = arguments.value("--only")?;
     let binary: Option<PathBuf> = arguments.value("--binary")?;
+    let hosts: Option<PathBuf> = arguments.value("--hosts-binary")?;
+    let tries: Option<u64> = arguments.value("--tries")?;
     arguments.finish()?;
     let program = match binary {
-        Some(binary) => binary
-            .canonicalize()
-            .with_context(|| format!("there is no {}", binary.display()))?,
+        Some(binary) => there(&binary)?,
         None => crate::shell::release_binary(root)?,
     };
-    all(root, &program, seconds, seed, only.as_deref())
+    let asked = Asked {
+        seconds,
+        seed,
+        only: only.as_deref(),
+        hosts: hosts.as_deref().map(there).transpose()?,
+        tries: tries.unwrap_or(u64::MAX),
+    };
+    all(root, &program, &asked)
+}
+
+fn there(path: &Path) -> Result<PathBuf> {
+    let real = path.canonicalize();
+    real.with_context(|| format!("there is no {}", path.display()))
+}
+
+/// What is asked of the campaigns.
+struct Asked<'a> {
+    seconds: u64,
+    seed: u64,
+    only: Option<&'a str>,
+    /// `stripewise-mpi`, where it is built already.
+    hosts: Option<PathBuf>,
+    /// Of hosts that fail, at most.
+    tries: u64,
 }
 
 /// All campaigns for their usual time, as `nightly` runs them.
@@ -42,14 +69,22 @@ pub fn in_nightly(root: &Path) -> Result<()> {
     let program = crate::shell::release_binary(root)?;
     // Another night tries other moments; the seed is printed.
     let seed = Instant::now().elapsed().as_nanos() as u64 ^ u64::from(std::process::id());
-    all(root, &program, SECONDS, seed, None)
+    let asked = Asked {
+        seconds: SECONDS,
+        seed,
+        only: None,
+        hosts: None,
+        tries: u64::MAX,
+    };
+    all(root, &program, &asked)
 }
 
-fn all(root: &Path, program: &Path, seconds: u64, seed: u64, only: Option<&str>) -> Result<()> {
+fn all(root: &Path, program: &Path, asked: &Asked<'_>) -> Result<()> {
+    let (seconds, seed, only) = (asked.seconds, asked.seed, asked.only);
     let wanted = |name: &str| only.is_none_or(|only| only == name);
     let share = match only {
         Some(_) => Duration::from_secs(seconds),
-        None => Duration::from_secs(seconds) / 3,
+        None => Duration::from_secs(seconds) / 4,
     };
     println!("campaigns: seed {seed}, {seconds} s");
     if wanted("kill") {
@@ -65,6 +100,11 @@ fn all(root: &Path, program: &Path, seconds: u64, seed: u64, only: Option<&str>)
     }
     if wanted("swap") {
         swap::run(program, share).context("campaign swap")?;
+    }
+    if wanted("hosts") {
+        let most = (share, asked.tries);
+        let hosts = asked.hosts.as_deref();
+        hosts::run(root, program, hosts, most, &mut Dice::new(seed)).context("campaign hosts")?;
     }
     Ok(())
 }

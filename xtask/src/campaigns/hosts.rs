@@ -1,0 +1,580 @@
+//! Four ranks under mpirun, one of which fails at a random moment: killed, stopped, its
+//! store's disk full, its target missing, or another version of the program. Whatever fails,
+//! nobody waits for longer than promised, what failed is told in one line, and what was
+//! measured is in the stores.
+
+use super::Dice;
+use crate::shell;
+use anyhow::{Context, Result, bail, ensure};
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+const RANKS: usize = 4;
+/// The promise: a host that fails is named within this, and the others have ended.
+const PROMISE: Duration = Duration::from_secs(10);
+/// What ranks that a signal has hit are given before they count as hung all the same: a
+/// machine that tests share is late.
+const START: Duration = Duration::from_secs(30);
+/// A run whose store is full goes on for this long before its user ends it.
+const FULL_FOR: Duration = Duration::from_secs(3);
+const TARGET_BYTES: usize = 1 << 20;
+const STORE_BYTES: &str = "512K";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Fault {
+    Killed,
+    Stopped,
+    Full,
+    NoTarget,
+    OtherVersion,
+}
+
+const FAULTS: [Fault; 5] = [
+    Fault::Killed,
+    Fault::Stopped,
+    Fault::Full,
+    Fault::NoTarget,
+    Fault::OtherVersion,
+];
+
+/// What came of the tries of one sort.
+#[derive(Default)]
+struct Tally {
+    tries: u64,
+    /// The fault struck while all were measuring.
+    measuring: u64,
+    longest: Duration,
+    /// mpirun itself had to be killed: its library locked itself out.
+    locked: u64,
+}
+
+struct Campaign<'a> {
+    /// `stripewise-mpi`, one of another version, and `stripewise`, which merges.
+    program: &'a Path,
+    other: PathBuf,
+    merges: &'a Path,
+    folder: tempfile::TempDir,
+    /// A small file system for the store of the rank whose disk is to be full.
+    has_small_disk: bool,
+}
+
+pub fn run(
+    root: &Path,
+    merges: &Path,
+    hosts: Option<&Path>,
+    (time, tries): (Duration, u64),
+    dice: &mut Dice,
+) -> Result<()> {
+    for tool in ["mpicc", "mpirun"] {
+        if !shell::has(tool) {
+            return shell::skip("campaign hosts", tool);
+        }
+    }
+    let built;
+    let program = match hosts {
+        Some(program) => program,
+        None => {
+            built = build(root)?;
+            &built
+        }
+    };
+    let campaign = Campaign::new(program, merges)?;
+    let mut tallies: BTreeMap<Fault, Tally> = BTreeMap::new();
+    let end = Instant::now() + time;
+    let mut tried = 0;
+    while tried < tries && (Instant::now() < end || tried < FAULTS.len() as u64) {
+        // In turn, so that each sort has its share.
+        let fault = FAULTS[(tried as usize) % FAULTS.len()];
+        tried += 1;
+        if fault == Fault::Full && !campaign.has_small_disk {
+            continue;
+        }
+        let victim = dice.below(RANKS as u64) as usize;
+        let tally = tallies.entry(fault).or_default();
+        campaign
+            .attempt(fault, victim, dice, tally)
+            .with_context(|| format!("try {tried}: {fault:?}, rank {victim}"))?;
+    }
+    for (fault, tally) in &tallies {
+        println!(
+            "hosts: {fault:?}: {} tries, {} struck while all measured; the others had ended after \
+             {:.1} s at most; mpirun locked itself out {} times",
+            tally.tries,
+            tally.measuring,
+            tally.longest.as_secs_f64(),
+            tally.locked
+        );
+    }
+    let struck: u64 = tallies.values().map(|tally| tally.measuring).sum();
+    if tried >= 20 && struck == 0 {
+        bail!("no fault struck while hosts measured");
+    }
+    Ok(())
+}
+
+/// Four hosts with an sshd each, in namespaces of this machine: `tests/hosts/run`.
+pub fn by_ssh(root: &Path) -> Result<()> {
+    for tool in ["mpicc", "mpirun"] {
+        if !shell::has(tool) {
+            return shell::skip("hosts by ssh", tool);
+        }
+    }
+    let mut script = Command::new(root.join("tests/hosts/run"));
+    let status = script
+        .arg(build(root)?)
+        .status()
+        .context("tests/hosts/run")?;
+    match status.code() {
+        Some(0) => Ok(()),
+        Some(shell::TOOL_MISSING) => shell::skip("hosts by ssh", "what the line above names"),
+        _ => bail!("tests/hosts/run failed ({status})"),
+    }
+}
+
+fn build(root: &Path) -> Result<PathBuf> {
+    let words = [
+        "build",
+        "--release",
+        "--locked",
+        "--package",
+        "stripewise-mpi",
+        "--features",
+        "mpi",
+    ];
+    shell::run(&mut shell::cargo(root, &words))?;
+    Ok(crate::root::target_directory().join("release/stripewise-mpi"))
+}
+
+impl<'a> Campaign<'a> {
+    fn new(program: &'a Path, merges: &'a Path) -> Result<Campaign<'a>> {
+        let folder = tempfile::tempdir().context("cannot make a folder")?;
+        let other = folder.path().join("other-version");
+        of_another_version(program, merges, &other)?;
+        let mut campaign = Campaign {
+            program,
+            other,
+            merges,
+            folder,
+            has_small_disk: false,
+        };
+        for rank in 0..RANKS {
+            fs::create_dir(campaign.store(rank).parent().expect("in a folder"))?;
+        }
+        campaign.has_small_disk = campaign.small_disk(0).is_ok();
+        match campaign.has_small_disk {
+            true => campaign.unmount(0),
+            false => shell::skip("campaign hosts: a full disk", "root (mount)")?,
+        }
+        Ok(campaign)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn store(&self, rank: usize) -> PathBuf {
+        self.path(&format!("rank{rank}/store.db"))
+    }
+
+    fn target(&self, rank: usize) -> PathBuf {
+        self.path(&format!("{rank}.data"))
+    }
+
+    fn small_disk(&self, rank: usize) -> Result<()> {
+        let folder = self.store(rank).parent().expect("in a folder").to_owned();
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", &format!("size={STORE_BYTES}"), "tmpfs"]);
+        shell::read(mount.arg(folder)).map(drop)
+    }
+
+    fn unmount(&self, rank: usize) {
+        let folder = self.store(rank).parent().expect("in a folder").to_owned();
+        // Nothing else is mounted there; what fails is seen at the next try.
+        let _ = Command::new("umount").arg(folder).status();
+    }
+
+    /// A fresh start: no stores, whole targets.
+    fn tidy_up(&self) -> Result<()> {
+        for rank in 0..RANKS {
+            for ending in ["", "-wal", "-shm"] {
+                let store = self.store(rank).with_extension(format!("db{ending}"));
+                let _ = fs::remove_file(store);
+            }
+            fs::write(self.target(rank), vec![1; TARGET_BYTES])?;
+        }
+        Ok(())
+    }
+
+    fn command(&self, fault: Fault, victim: usize) -> Command {
+        let mut command = Command::new("mpirun");
+        command.args(["--allow-run-as-root", "--oversubscribe"]);
+        let mut words: Vec<String> = ["run", "{rank}.data", "--busy-ok", "--cache", "buffered"]
+            .map(str::to_owned)
+            .to_vec();
+        let more = [
+            "--rate",
+            "50",
+            "--duration",
+            "10m",
+            "--interval",
+            "100ms",
+            "--json",
+            "--store",
+            "rank{rank}/store.db",
+        ];
+        words.extend(more.map(str::to_owned));
+        for rank in 0..RANKS {
+            let program = match fault == Fault::OtherVersion && rank == victim {
+                true => &self.other,
+                false => self.program,
+            };
+            if rank > 0 {
+                command.arg(":");
+            }
+            command.args(["-n", "1"]).arg(program).args(&words);
+        }
+        command
+            .env("HOME", self.folder.path())
+            .current_dir(self.folder.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    fn attempt(
+        &self,
+        fault: Fault,
+        victim: usize,
+        dice: &mut Dice,
+        tally: &mut Tally,
+    ) -> Result<()> {
+        self.tidy_up()?;
+        if fault == Fault::Full {
+            self.small_disk(victim)?;
+        }
+        if fault == Fault::NoTarget {
+            fs::remove_file(self.target(victim))?;
+        }
+        let judged = self.strike(fault, victim, dice, tally);
+        if fault == Fault::Full {
+            self.unmount(victim);
+        }
+        judged
+    }
+
+    fn strike(
+        &self,
+        fault: Fault,
+        victim: usize,
+        dice: &mut Dice,
+        tally: &mut Tally,
+    ) -> Result<()> {
+        let mut child = self.command(fault, victim).spawn().context("mpirun")?;
+        let (stdout, stderr) = (drained(child.stdout.take()), drained(child.stderr.take()));
+        tally.tries += 1;
+        let strikes = matches!(fault, Fault::Killed | Fault::Stopped | Fault::Full);
+        let mut measured = false;
+        if strikes {
+            measured = self.wait_and_hit(&child, fault, victim, dice)?;
+        }
+        tally.measuring += u64::from(measured);
+        if fault == Fault::Full && measured {
+            // Measuring goes on without a store, and ends when its user wants it to.
+            std::thread::sleep(FULL_FOR);
+            let mpirun = child.id().to_string();
+            Command::new("kill").args(["-TERM", &mpirun]).status()?;
+        }
+        let struck = Instant::now();
+        // Those that fail at once have begun together with the program.
+        let patience = match strikes {
+            true => PROMISE,
+            false => START,
+        };
+        let ended = self.others_end(&mut child, victim, struck, patience);
+        tally.longest = tally.longest.max(struck.elapsed());
+        tally.locked += u64::from(finish(&mut child));
+        let (stdout, stderr) = (text(stdout), text(stderr));
+        ended.with_context(|| format!("said:\n{stderr}"))?;
+        self.judge(fault, victim, measured, &stdout, &stderr)
+            .with_context(|| format!("said:\n{stderr}\nprinted:\n{stdout}"))
+    }
+
+    /// Waits for a random moment, soon after the start or well into the run, and strikes.
+    fn wait_and_hit(
+        &self,
+        child: &Child,
+        fault: Fault,
+        victim: usize,
+        dice: &mut Dice,
+    ) -> Result<bool> {
+        // A full disk before there is a store says nothing of several hosts.
+        let early = fault != Fault::Full && dice.below(4) == 0;
+        let begun = Instant::now();
+        let measures = || {
+            (0..RANKS).all(|rank| {
+                let log = fs::metadata(self.store(rank).with_extension("db-wal"));
+                log.is_ok_and(|log| log.len() > 0)
+            })
+        };
+        while !early && !measures() {
+            ensure!(begun.elapsed() < START, "the ranks do not begin");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let longest_us = match early {
+            true => 2_000_000,
+            false => 3_000_000,
+        };
+        // All of them have begun once there are records of that: half a second later.
+        std::thread::sleep(Duration::from_micros(500_000 + dice.below(longest_us)));
+        if fault == Fault::Full {
+            let rest = self.store(victim).with_file_name("rest");
+            // Until nothing more goes in: that it fails is the point.
+            let _ = fs::write(rest, vec![1; 1 << 20]);
+            return Ok(true);
+        }
+        let signal = match fault {
+            Fault::Killed => "-KILL",
+            _ => "-STOP",
+        };
+        let pids = ranks_of(child.id());
+        let Some(pid) = pids.get(&victim) else {
+            // Not there yet: whoever is gone by now is judged all the same.
+            ensure!(early, "rank {victim} is gone");
+            return Ok(false);
+        };
+        let struck = Command::new("kill")
+            .args([signal, &pid.to_string()])
+            .status();
+        ensure!(struck?.success() || early, "rank {victim} is gone");
+        Ok(!early)
+    }
+
+    /// All ranks but the one that was struck have ended, within the promise.
+    fn others_end(
+        &self,
+        child: &mut Child,
+        victim: usize,
+        struck: Instant,
+        patience: Duration,
+    ) -> Result<()> {
+        // mpirun takes its time to start them.
+        let mut seen = false;
+        loop {
+            let left = ranks_of(child.id());
+            let others = left.keys().filter(|rank| **rank != victim).count();
+            seen |= others > 0;
+            if others == 0 && !seen && child.try_wait()?.is_none() && struck.elapsed() < patience {
+                std::thread::sleep(Duration::from_millis(5));
+                continue;
+            }
+            if others == 0 && (child.try_wait()?.is_some() || !left.contains_key(&victim)) {
+                return Ok(());
+            }
+            if others == 0 && struck.elapsed() > patience {
+                // Only the one that cannot move is left, and mpirun with it.
+                return Ok(());
+            }
+            if struck.elapsed() > patience {
+                bail!("after {patience:?} {others} of the others have not ended");
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    fn judge(
+        &self,
+        fault: Fault,
+        victim: usize,
+        measured: bool,
+        stdout: &str,
+        stderr: &str,
+    ) -> Result<()> {
+        ensure!(!stderr.contains("panicked at"), "a panic");
+        let naming = format!(":{victim}");
+        let told: Vec<&str> = stderr
+            .lines()
+            .filter(|line| {
+                ["error: ", "note: ", "warning: "]
+                    .iter()
+                    .any(|word| line.starts_with(word))
+            })
+            .collect();
+        let named = told.iter().filter(|line| line.contains(&naming)).count();
+        match fault {
+            Fault::NoTarget | Fault::OtherVersion => {
+                // The name of rank 0 stands in the sentence about another one as well.
+                let errors = told.iter().filter(|line| line.starts_with("error: "));
+                ensure!(errors.count() == 1, "not told in one line");
+                ensure!(
+                    victim == 0 || named == 1 || fault == Fault::OtherVersion,
+                    "the host is not named"
+                );
+                self.nothing_was_done(fault, victim)?;
+            }
+            Fault::Stopped if measured && victim == 0 => {
+                let alone = told
+                    .iter()
+                    .filter(|line| line.contains("rank 0 says nothing"));
+                ensure!(alone.count() >= 1, "nobody says that rank 0 is silent");
+            }
+            Fault::Stopped if measured => {
+                ensure!(named == 1, "the host is named in {named} lines");
+            }
+            Fault::Full if measured => {
+                ensure!(
+                    told.iter()
+                        .any(|line| line.contains("full") || line.contains(&naming)),
+                    "a full disk is not told"
+                );
+            }
+            // mpirun says itself whose process was killed.
+            _ => {}
+        }
+        if measured {
+            if let Ok(document) = serde_json::from_str::<serde_json::Value>(stdout) {
+                let run = &document["runs"][0];
+                ensure!(run["status"] == "partial", "the record is not marked");
+            }
+            self.nothing_lost(fault, victim)?;
+        }
+        Ok(())
+    }
+
+    /// Not a byte was written, and no store has a run.
+    fn nothing_was_done(&self, fault: Fault, victim: usize) -> Result<()> {
+        for rank in (0..RANKS).filter(|rank| fault != Fault::NoTarget || *rank != victim) {
+            let content = fs::read(self.target(rank))?;
+            ensure!(content == vec![1; TARGET_BYTES], "rank {rank} wrote");
+        }
+        Ok(())
+    }
+
+    /// What the hosts measured is in their stores, and can be merged; a full store has as
+    /// much as went into it.
+    fn nothing_lost(&self, fault: Fault, victim: usize) -> Result<()> {
+        let kept = |rank: usize| fault != Fault::Full || rank != victim;
+        let mut merge = Command::new(self.merges);
+        merge
+            .args(["--quiet", "--json", "--store"])
+            .arg(self.path("merged.db"))
+            .args(["merge", "--partial"])
+            .env("HOME", self.folder.path());
+        for rank in (0..RANKS).filter(|rank| kept(*rank)) {
+            merge.arg(format!(
+                "{}#{}",
+                self.store(rank).display(),
+                self.own_run(rank)?
+            ));
+        }
+        let merged = shell::read(&mut merge)?;
+        let document: serde_json::Value = serde_json::from_str(&merged.stdout)?;
+        let operations = document["runs"][0]["jobs"][0]["outcome"]["operations"].as_u64();
+        ensure!(
+            operations.is_some_and(|count| count > 0),
+            "nothing was kept"
+        );
+        Ok(())
+    }
+
+    /// The run of a rank by itself: rank 0 has the merged one besides.
+    fn own_run(&self, rank: usize) -> Result<String> {
+        let mut export = Command::new(self.merges);
+        export
+            .args(["--quiet", "--store"])
+            .arg(self.store(rank))
+            .args(["export", "--format", "jsonl"])
+            .env("HOME", self.folder.path());
+        let lines = shell::read(&mut export)?;
+        let runs = lines
+            .stdout
+            .lines()
+            .map(serde_json::from_str::<serde_json::Value>);
+        for run in runs {
+            let run = run?;
+            if run["merged"].is_null() {
+                return Ok(run["id"]
+                    .as_str()
+                    .context("a run without an id")?
+                    .to_owned());
+            }
+        }
+        bail!("the store of rank {rank} has no run of its own")
+    }
+}
+
+/// A copy that says it is of another version: every mention is replaced by one of the same
+/// length.
+fn of_another_version(program: &Path, merges: &Path, copy: &Path) -> Result<()> {
+    let said = shell::read(Command::new(merges).arg("--version"))?.stdout;
+    let version = said.split_whitespace().nth(1).context("no version")?;
+    let mut other = version.to_owned();
+    let last = other.pop().context("no version")?;
+    other.push(if last == '9' { '8' } else { '9' });
+    let mut bytes = fs::read(program)?;
+    let places: Vec<usize> = (bytes.windows(version.len()).enumerate())
+        .filter(|(_, window)| *window == version.as_bytes())
+        .map(|(at, _)| at)
+        .collect();
+    ensure!(!places.is_empty(), "the program does not name its version");
+    for at in places {
+        bytes[at..at + other.len()].copy_from_slice(other.as_bytes());
+    }
+    fs::write(copy, bytes)?;
+    fs::set_permissions(copy, fs::metadata(program)?.permissions())?;
+    Ok(())
+}
+
+/// Processes of the ranks of this mpirun that have not ended.
+fn ranks_of(mpirun: u32) -> BTreeMap<usize, u32> {
+    let children = format!("/proc/{mpirun}/task/{mpirun}/children");
+    let children = fs::read_to_string(children).unwrap_or_default();
+    let rank = |pid: &str| {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        // Behind the name, which may hold anything.
+        let is_over = stat.rsplit_once(") ")?.1.starts_with('Z');
+        let variables = fs::read(format!("/proc/{pid}/environ")).ok()?;
+        let mut variables = variables.split(|byte| *byte == 0);
+        let rank = variables.find_map(|text| text.strip_prefix(b"OMPI_COMM_WORLD_RANK="))?;
+        let rank = std::str::from_utf8(rank).ok()?.parse().ok()?;
+        (!is_over).then_some((rank, pid.parse().ok()?))
+    };
+    children.split_whitespace().filter_map(rank).collect()
+}
+
+/// Ends what is left; whether mpirun had to be killed though its ranks were gone.
+fn finish(child: &mut Child) -> bool {
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(5) {
+        if matches!(child.try_wait(), Ok(Some(_))) {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    for pid in ranks_of(child.id()).into_values() {
+        let _ = Command::new("kill")
+            .args(["-KILL", &pid.to_string()])
+            .status();
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+    true
+}
+
+fn drained(pipe: Option<impl Read + Send + 'static>) -> std::thread::JoinHandle<Vec<u8>> {
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(mut pipe) = pipe {
+            let _ = pipe.read_to_end(&mut bytes);
+        }
+        bytes
+    })
+}
+
+fn text(drained: std::thread::JoinHandle<Vec<u8>>) -> String {
+    String::from_utf8_lossy(&drained.join().unwrap_or_default()).into_owned()
+}
