@@ -16,8 +16,10 @@ mod state;
 
 use crate::carrier::Carrier;
 use crate::message::Message;
+use crate::pieces::PIECE_BYTES_MAX;
 use state::State;
 use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -39,6 +41,9 @@ const AWAKE_NS: u64 = MS / 5;
 const NAP: Duration = Duration::from_micros(50);
 /// Where one rank has failed, others may fail for the same reason: all are named.
 const MORE_FAILURES_NS: u64 = 500 * MS;
+/// Pieces that a rank sends to rank 0 without hearing of it. Open MPI takes some twenty for
+/// a process that stands still, and then keeps whoever sends another one.
+const UNHEARD_MAX: usize = 8;
 /// A rank that goes on without rank 0 leaves the others this long to keep what they have.
 const LAST_GRACE: Duration = Duration::from_millis(1_500);
 
@@ -149,6 +154,9 @@ pub struct Member<C> {
     /// process that is gone, so nothing is sent before what was measured is kept.
     is_ending: Cell<bool>,
     pulse: Pulse,
+    /// For rank 0, in order, and how many pieces have gone since it was heard of.
+    waiting: RefCell<VecDeque<Vec<u8>>>,
+    unheard: Cell<usize>,
     state: RefCell<State>,
 }
 
@@ -171,6 +179,8 @@ impl<C: Carrier> Member<C> {
             settings,
             is_ending: Cell::new(false),
             pulse,
+            waiting: RefCell::default(),
+            unheard: Cell::new(0),
             state: RefCell::new(state),
         }
     }
@@ -268,7 +278,24 @@ impl<C: Carrier> Member<C> {
     }
 
     fn send(&self, to: u32, message: &Message) {
-        self.carrier.send(to, message.to_bytes());
+        if self.leads() || to != 0 {
+            return self.carrier.send(to, message.to_bytes());
+        }
+        self.waiting.borrow_mut().push_back(message.to_bytes());
+        self.hand_over(UNHEARD_MAX);
+    }
+
+    /// Hands over what waits for rank 0, until so many pieces have gone since it was heard
+    /// of.
+    fn hand_over(&self, pieces_max: usize) {
+        while self.unheard.get() < pieces_max {
+            let Some(bytes) = self.waiting.borrow_mut().pop_front() else {
+                return;
+            };
+            let pieces = bytes.len() / PIECE_BYTES_MAX + 1;
+            self.unheard.set(self.unheard.get() + pieces);
+            self.carrier.send(0, bytes);
+        }
     }
 
     fn to_all(&self, message: &Message) {
@@ -281,6 +308,11 @@ impl<C: Carrier> Member<C> {
     /// Takes all messages, and says that this rank is there.
     pub fn look(&self) {
         while let Some((from, bytes)) = self.carrier.receive() {
+            if from == 0 {
+                // It takes messages: all that wait may go.
+                self.unheard.set(0);
+                self.hand_over(usize::MAX);
+            }
             self.state.borrow_mut().heard(from, self.clock.now_ns());
             match Message::from_bytes(&bytes) {
                 Some(Message::Ping { number }) => {
