@@ -77,15 +77,17 @@ pub fn host_name() -> String {
 /// Looks at what other hosts say whenever something happens here. Only the host that
 /// leads shows what happens; of the others only what rank 0 cannot say any more.
 struct Looking {
-    inner: Option<Box<dyn Observer>>,
+    inner: Box<dyn Observer>,
     together: Rc<dyn Together>,
 }
 
 impl Observer for Looking {
     fn hear(&self, event: &Event<'_>) {
         self.together.look();
-        if let Some(inner) = &self.inner {
-            inner.hear(event);
+        // Without rank 0 nobody else says it.
+        let is_alone = || matches!(event, Event::Note { .. }) && !self.together.losses().is_empty();
+        if self.together.leads() || is_alone() {
+            self.inner.hear(event);
         }
     }
 }
@@ -101,7 +103,7 @@ impl Context {
         };
         let observer: Box<dyn Observer> = match &together {
             Some(together) => Box::new(Looking {
-                inner: together.leads().then_some(observer),
+                inner: observer,
                 together: Rc::clone(together),
             }),
             None => observer,
