@@ -344,6 +344,15 @@ fn places(document: &Json) -> BTreeSet<u64> {
 }
 
 #[test]
+fn no_test_file_is_made_to_be_an_image() {
+    let desk = Desk::new();
+    let volume = desk.volume();
+    desk.run(&["verify", &volume, "--image", "--busy-ok"])
+        .failed(2, &["is a directory", "hint: name the file"]);
+    assert_eq!(std::fs::read_dir(&volume).expect("there").count(), 0);
+}
+
+#[test]
 fn an_image_tells_its_age_and_every_changed_byte() {
     let desk = Desk::new();
     let volume = desk.volume();

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use stripewise_results::KindOutcome;
 use stripewise_store::Store;
 use stripewise_targets::{Access, Intent, Size, Target, TargetName};
-use stripewise_units::format_bytes;
+use stripewise_units::{format_bytes, path_of};
 use stripewise_verify::{Survey, run_text};
 use stripewise_workload::CacheMode;
 
@@ -35,6 +35,13 @@ pub fn judge_image(
     let id = context.free_id(store, &started_at)?;
     let parsed: TargetName = name.parse().map_err(target_failure)?;
     refuse_what_holds_no_data(&parsed, name)?;
+    if path_of(name).is_dir() {
+        // A test file would be made there, and nothing be found on it.
+        return Err(Failure::usage(
+            format!("{name} is a directory"),
+            "name the file that `verify --keep` left there, a copy of it, or a device",
+        ));
+    }
     let intent = Intent {
         reads: true,
         writes: false,
