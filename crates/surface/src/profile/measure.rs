@@ -453,38 +453,60 @@ impl<D: Device> Surveyor<'_, D> {
         Ok(())
     }
 
-    /// Three more reads of a piece; a spot if none of them is fast. Each slow piece is
-    /// narrowed down to its slow sixteenth parts.
+    /// A slow piece is narrowed down to its slow sixteenth parts. Where the first or the last
+    /// of them is slow, so may be what lies beside it: pieces that are slow at once end at
+    /// once, and the second of them does not stand out.
     fn look_again(&mut self, offset_bytes: u64, length_bytes: u64) -> Result<(), Halt> {
         let part = (length_bytes / 16).max(ACCESS_BYTES).min(length_bytes);
+        let end = offset_bytes + length_bytes;
+        let (mut first, mut last) = (None, false);
         let mut at = offset_bytes;
-        while at < offset_bytes + length_bytes {
-            let length = part.min(offset_bytes + length_bytes - at);
-            let mut fastest_ns = None;
-            for _ in 0..3 {
-                let begun_ns = self.device.now_ns();
-                let took_ns = self.one(at, length)?;
-                if let Some(took_ns) = took_ns {
-                    fastest_ns = Some(fastest_ns.map_or(took_ns, |other: u64| other.min(took_ns)));
-                    if took_ns < SLOW_NS {
-                        break;
-                    }
-                } else if self.device.now_ns() - begun_ns > 10_000_000_000 {
-                    // A drive that tries for long is not asked three times.
-                    break;
-                }
-            }
-            if fastest_ns.is_none_or(|fastest_ns| fastest_ns >= SLOW_NS) {
-                self.spot(Spot {
-                    offset_bytes: at,
-                    length_bytes: length,
-                    latency_ns: fastest_ns.unwrap_or(0),
-                    unreadable: fastest_ns.is_none(),
-                });
-            }
-            at += length;
+        while at < end {
+            last = self.is_spot(at, part.min(end - at))?;
+            first.get_or_insert(last);
+            at += part;
+        }
+        let beyond = (end + length_bytes).min(self.device.size_bytes());
+        at = end;
+        while last && at < beyond {
+            last = self.is_spot(at, part.min(beyond - at))?;
+            at += part;
+        }
+        let (mut first, mut at) = (first == Some(true), offset_bytes);
+        while first && at >= part && at + length_bytes > offset_bytes {
+            at -= part;
+            first = self.is_spot(at, part)?;
         }
         Ok(())
+    }
+
+    /// Three reads of a place; a spot if none of them is fast.
+    fn is_spot(&mut self, at: u64, length: u64) -> Result<bool, Halt> {
+        let known = |spot: &Spot| spot.offset_bytes == at && spot.length_bytes >= length;
+        if self.measured.spots.iter().any(known) {
+            return Ok(true);
+        }
+        let mut fastest_ns = None;
+        for _ in 0..3 {
+            let begun_ns = self.device.now_ns();
+            let took_ns = self.one(at, length)?;
+            if let Some(took_ns) = took_ns {
+                fastest_ns = Some(fastest_ns.map_or(took_ns, |other: u64| other.min(took_ns)));
+                if took_ns < SLOW_NS {
+                    return Ok(false);
+                }
+            } else if self.device.now_ns() - begun_ns > 10_000_000_000 {
+                // A drive that tries for long is not asked three times.
+                break;
+            }
+        }
+        self.spot(Spot {
+            offset_bytes: at,
+            length_bytes: length,
+            latency_ns: fastest_ns.unwrap_or(0),
+            unreadable: fastest_ns.is_none(),
+        });
+        Ok(true)
     }
 
     fn spot(&mut self, spot: Spot) {

@@ -3,8 +3,8 @@
 use crate::serial::{Busy, Lay, Serial};
 use crate::simulated::Simulated;
 use stripewise_array_sim::ArraySpec;
-use stripewise_surface::Halt;
 use stripewise_surface::profile::{Findings, Plan, analyse, measure};
+use stripewise_surface::{Answer, Ask, Device, Halt};
 
 fn findings(text: &str, seed: u64) -> (Findings, f64) {
     let spec = ArraySpec::bundled(text).unwrap_or_else(|error| panic!("{text}: {error}"));
@@ -161,6 +161,83 @@ fn a_spot_is_found_that_is_slow_beside_its_neighbours() {
         spot.length_bytes <= 128 << 10 && !spot.unreadable,
         "{spot:?}"
     );
+}
+
+/// A disk that serves one read after the other in 3 ms, below a layer that holds back what
+/// touches a place, all of that at once, as dm-delay does.
+struct HeldBack {
+    now_ns: u64,
+    slow: std::ops::Range<u64>,
+}
+
+impl Device for HeldBack {
+    fn size_bytes(&self) -> u64 {
+        160 << 20
+    }
+
+    fn sector_bytes(&self) -> u32 {
+        512
+    }
+
+    fn now_ns(&self) -> u64 {
+        self.now_ns
+    }
+
+    fn together(&mut self, asks: &[Ask], answers: &mut Vec<Answer>) -> Result<(), Halt> {
+        answers.clear();
+        let (mut straight_ns, mut held_ns) = (0, 300_000_000);
+        for ask in asks {
+            let end = ask.offset_bytes + u64::from(ask.length_bytes);
+            let is_slow = ask.offset_bytes < self.slow.end && end > self.slow.start;
+            let latency_ns = if is_slow {
+                &mut held_ns
+            } else {
+                &mut straight_ns
+            };
+            *latency_ns += 3_000_000;
+            answers.push(Answer {
+                latency_ns: *latency_ns,
+                whole: true,
+            });
+        }
+        let last_ns = answers.iter().map(|one| one.latency_ns).max();
+        self.now_ns += last_ns.unwrap_or(0);
+        Ok(())
+    }
+
+    fn rest(&mut self, rest_ns: u64) -> Result<(), Halt> {
+        self.now_ns += rest_ns;
+        Ok(())
+    }
+}
+
+#[test]
+fn a_spot_across_two_pieces_is_found_whole_though_both_end_at_once() {
+    for boundary in [1, 3, 17, 141].map(|number| number << 19) {
+        for (before, behind) in [(1_024, 130_048), (65_536, 65_536), (130_048, 1_024)] {
+            let slow = boundary - before..boundary + behind;
+            let mut disk = HeldBack {
+                now_ns: 0,
+                slow: slow.clone(),
+            };
+            let plan = Plan {
+                full: true,
+                places: 16,
+                time_ns_max: u64::MAX,
+                ..Plan::default()
+            };
+            let measured = measure(&mut disk, &plan, &mut |_| {});
+            let [spot] = &measured.spots[..] else {
+                panic!("one spot at {slow:?}: {:?}", measured.spots);
+            };
+            let end = spot.offset_bytes + spot.length_bytes;
+            assert!(
+                spot.offset_bytes <= slow.start && end >= slow.end,
+                "{spot:?}"
+            );
+            assert!(spot.length_bytes <= 256 << 10, "{spot:?}");
+        }
+    }
 }
 
 #[test]
