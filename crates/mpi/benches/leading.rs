@@ -13,9 +13,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use stripewise_campaign::run::{Beside, run};
 use stripewise_campaign::steps::start::{Agreed, Companion, Waiting};
 use stripewise_campaign::{Clock, Context, Interrupt, Outcome, Permissions, Silent, Surroundings};
-use stripewise_io_engine::Kind;
-use stripewise_lab::hosts::{Latencies, Merge, Missing, PartInterval};
-use stripewise_mpi::{Carrier, Member, Message, Patience, Settings};
+use stripewise_lab::hosts::{Merge, Missing, PartInterval};
+use stripewise_mpi::{Carrier, Member, Message, Patience, Settings, parts_of};
 use stripewise_results::{GroupRecord, Interval, RunRecord, StartRecord};
 use stripewise_runner::IntervalSummary;
 use stripewise_units::WallTime;
@@ -62,18 +61,9 @@ impl Companion for Recorder {
     }
 
     fn interval(&self, summary: &IntervalSummary, intervals: &[Interval]) {
-        let jobs = summary
-            .jobs
-            .iter()
-            .zip(intervals)
-            .map(|(counts, interval)| {
-                let of = |kind: Kind| Some(&counts.kind(kind).latency_ns);
-                PartInterval {
-                    interval: *interval,
-                    latencies: Latencies::pack(of(Kind::Read), of(Kind::Write), of(Kind::Sync)),
-                }
-            });
-        self.intervals.borrow_mut().push(jobs.collect());
+        self.intervals
+            .borrow_mut()
+            .push(parts_of(summary, intervals));
     }
 }
 

@@ -25,3 +25,4 @@ pub use message::Message;
 pub use one_of::OneOf;
 pub use pieces::{PIECE_BYTES_MAX, Pieces, cut};
 pub use places::{Places, PlacesError, Targets};
+pub use runs::parts_of;

@@ -1,9 +1,25 @@
 //! What rank 0 has heard of the runs of all ranks.
 
 use stripewise_campaign::steps::start::{Agreed, ClockOffset};
-use stripewise_lab::hosts::{HostPart, PartInterval, PartJob};
-use stripewise_results::{JobRecord, RunRecord, StartRecord, Status};
+use stripewise_io_engine::Kind;
+use stripewise_lab::hosts::{HostPart, Latencies, PartInterval, PartJob};
+use stripewise_results::{Interval, JobRecord, RunRecord, StartRecord, Status};
+use stripewise_runner::IntervalSummary;
 use stripewise_units::WallTime;
+
+/// What a rank says of an interval: of each job its counts and its latencies.
+#[must_use]
+pub fn parts_of(summary: &IntervalSummary, intervals: &[Interval]) -> Vec<PartInterval> {
+    let jobs = summary.jobs.iter().zip(intervals);
+    jobs.map(|(counts, interval)| {
+        let of = |kind: Kind| Some(&counts.kind(kind).latency_ns);
+        PartInterval {
+            interval: *interval,
+            latencies: Latencies::pack(of(Kind::Read), of(Kind::Write), of(Kind::Sync)),
+        }
+    })
+    .collect()
+}
 
 /// All runs, in order.
 #[derive(Debug, Default)]

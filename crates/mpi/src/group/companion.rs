@@ -3,10 +3,9 @@
 use super::Member;
 use crate::carrier::Carrier;
 use crate::message::Message;
+use crate::runs::parts_of;
 use stripewise_campaign::steps::start::{Agreed, Companion, MeasuredPlace, Waiting};
 use stripewise_campaign::{Context, Outcome};
-use stripewise_io_engine::Kind;
-use stripewise_lab::hosts::{Latencies, PartInterval};
 use stripewise_results::{Interval, RunRecord, Status};
 use stripewise_runner::IntervalSummary;
 
@@ -35,18 +34,7 @@ impl<C: Carrier> Companion for Member<C> {
     }
 
     fn interval(&self, summary: &IntervalSummary, intervals: &[Interval]) {
-        let jobs = summary
-            .jobs
-            .iter()
-            .zip(intervals)
-            .map(|(counts, interval)| {
-                let of = |kind: Kind| Some(&counts.kind(kind).latency_ns);
-                PartInterval {
-                    interval: *interval,
-                    latencies: Latencies::pack(of(Kind::Read), of(Kind::Write), of(Kind::Sync)),
-                }
-            });
-        let jobs: Vec<PartInterval> = jobs.collect();
+        let jobs = parts_of(summary, intervals);
         let run = self.state.borrow().run;
         match self.leads() {
             true => self.state.borrow_mut().runs.interval(run, 0, jobs),

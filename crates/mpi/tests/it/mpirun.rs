@@ -128,15 +128,12 @@ fn a_missing_target_is_one_line_and_nothing_is_written() {
     }
 }
 
-/// A rank that stands still is named, and the others end with what was measured.
-#[test]
-#[cfg_attr(not(feature = "mpi"), ignore = "needs MPI: --features mpi")]
-fn a_rank_that_stands_still_is_named_and_nobody_hangs() {
-    let desk = Desk::new();
+/// Four ranks that measure for ten minutes, each a file of its own.
+fn long_run(desk: &Desk) -> Child {
     for rank in 0..4 {
         std::fs::write(desk.path().join(format!("{rank}.data")), vec![1; 1 << 20]).unwrap();
     }
-    let words = [
+    desk.spawn(&[
         "run",
         "{rank}.data",
         "--busy-ok",
@@ -149,8 +146,15 @@ fn a_rank_that_stands_still_is_named_and_nobody_hangs() {
         "--interval",
         "250ms",
         "--json",
-    ];
-    let child = desk.spawn(&words);
+    ])
+}
+
+/// A rank that stands still is named, and the others end with what was measured.
+#[test]
+#[cfg_attr(not(feature = "mpi"), ignore = "needs MPI: --features mpi")]
+fn a_rank_that_stands_still_is_named_and_nobody_hangs() {
+    let desk = Desk::new();
+    let child = long_run(&desk);
     // Once rank 2 has kept an interval it measures.
     let store = desk.path().join("2.db");
     let pid = measuring(child.id(), &store);
@@ -179,24 +183,7 @@ fn a_rank_that_stands_still_is_named_and_nobody_hangs() {
 #[cfg_attr(not(feature = "mpi"), ignore = "needs MPI: --features mpi")]
 fn a_killed_rank_is_named_with_the_instant_and_nothing_is_lost() {
     let desk = Desk::new();
-    for rank in 0..4 {
-        std::fs::write(desk.path().join(format!("{rank}.data")), vec![1; 1 << 20]).unwrap();
-    }
-    let words = [
-        "run",
-        "{rank}.data",
-        "--busy-ok",
-        "--cache",
-        "buffered",
-        "--rate",
-        "50",
-        "--duration",
-        "10m",
-        "--interval",
-        "250ms",
-        "--json",
-    ];
-    let child = desk.spawn(&words);
+    let child = long_run(&desk);
     let pid = measuring(child.id(), &desk.path().join("2.db"));
     let status = Command::new("kill").args(["-KILL", &pid]).status();
     assert!(status.unwrap().success());

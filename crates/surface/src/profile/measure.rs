@@ -482,7 +482,7 @@ impl<D: Device> Surveyor<'_, D> {
 
     /// Three reads of a place; a spot if none of them is fast.
     fn is_spot(&mut self, at: u64, length: u64) -> Result<bool, Halt> {
-        let known = |spot: &Spot| spot.offset_bytes == at && spot.length_bytes >= length;
+        let known = |spot: &Spot| spot.offset_bytes == at;
         if self.measured.spots.iter().any(known) {
             return Ok(true);
         }
@@ -500,20 +500,13 @@ impl<D: Device> Surveyor<'_, D> {
                 break;
             }
         }
-        self.spot(Spot {
+        self.measured.spots.push(Spot {
             offset_bytes: at,
             length_bytes: length,
             latency_ns: fastest_ns.unwrap_or(0),
             unreadable: fastest_ns.is_none(),
         });
         Ok(true)
-    }
-
-    fn spot(&mut self, spot: Spot) {
-        let known = |other: &Spot| other.offset_bytes == spot.offset_bytes;
-        if !self.measured.spots.iter().any(known) {
-            self.measured.spots.push(spot);
-        }
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::serial::{Busy, Lay, Serial};
 use crate::simulated::Simulated;
 use stripewise_array_sim::ArraySpec;
-use stripewise_surface::profile::{Findings, Plan, analyse, measure};
+use stripewise_surface::profile::{Findings, Plan, Spot, analyse, measure};
 use stripewise_surface::{Answer, Ask, Device, Halt};
 
 fn findings(text: &str, seed: u64) -> (Findings, f64) {
@@ -135,6 +135,21 @@ fn on_a_solid_state_drive_position_does_not_matter() {
     assert!(found.access.unwrap().p50_ns < 1_000_000);
 }
 
+/// Of a disk that is read as a whole, and has one.
+fn one_spot(disk: &mut impl Device) -> Spot {
+    let plan = Plan {
+        full: true,
+        places: 16,
+        time_ns_max: u64::MAX,
+        ..Plan::default()
+    };
+    let measured = measure(disk, &plan, &mut |_| {});
+    let [spot] = measured.spots[..] else {
+        panic!("one spot: {:?}", measured.spots);
+    };
+    spot
+}
+
 #[test]
 fn a_spot_is_found_that_is_slow_beside_its_neighbours() {
     // A batch of pieces takes 50 ms, the slow one 300 ms: a spot, though not eight times
@@ -142,16 +157,7 @@ fn a_spot_is_found_that_is_slow_beside_its_neighbours() {
     let mut disk = Serial::new(Lay::RoundRobin, 1 << 40, &[3.1], Busy::IDLE, 1);
     disk.size_bytes = 256 << 20;
     disk.slow = Some((80_000_000..80_050_000, 300e6));
-    let plan = Plan {
-        full: true,
-        places: 16,
-        time_ns_max: u64::MAX,
-        ..Plan::default()
-    };
-    let measured = measure(&mut disk, &plan, &mut |_| {});
-    let [spot] = &measured.spots[..] else {
-        panic!("one spot: {:?}", measured.spots);
-    };
+    let spot = one_spot(&mut disk);
     let end = spot.offset_bytes + spot.length_bytes;
     assert!(
         spot.offset_bytes <= 80_000_000 && end >= 80_050_000,
@@ -220,16 +226,7 @@ fn a_spot_across_two_pieces_is_found_whole_though_both_end_at_once() {
                 now_ns: 0,
                 slow: slow.clone(),
             };
-            let plan = Plan {
-                full: true,
-                places: 16,
-                time_ns_max: u64::MAX,
-                ..Plan::default()
-            };
-            let measured = measure(&mut disk, &plan, &mut |_| {});
-            let [spot] = &measured.spots[..] else {
-                panic!("one spot at {slow:?}: {:?}", measured.spots);
-            };
+            let spot = one_spot(&mut disk);
             let end = spot.offset_bytes + spot.length_bytes;
             assert!(
                 spot.offset_bytes <= slow.start && end >= slow.end,
