@@ -67,11 +67,17 @@ impl MeasuredSurface {
         format!("{target}: {}", self.answer())
     }
 
-    /// The result in a sentence.
+    /// The result in a sentence, which begins with why it is not whole.
     fn answer(&self) -> String {
-        match self {
-            MeasuredSurface::Profile(document) => profile::sentence(document),
-            MeasuredSurface::Fill(document) => fill::sentence(document),
+        let (cut_short, sentence) = match self {
+            MeasuredSurface::Profile(document) => {
+                (&document.cut_short, profile::sentence(document))
+            }
+            MeasuredSurface::Fill(document) => (&document.cut_short, fill::sentence(document)),
+        };
+        match cut_short {
+            Some(why) => format!("CUT SHORT ({why}): {sentence}"),
+            None => sentence,
         }
     }
 
@@ -196,6 +202,20 @@ mod tests {
     fn text(format: ReportFormat, wanted: &PictureLook) -> String {
         let rendered = kept().rendered(format, wanted).expect("it is drawn");
         String::from_utf8(rendered.bytes).expect("text")
+    }
+
+    #[test]
+    fn a_line_of_what_was_cut_short_says_so_first() {
+        let MeasuredSurface::Profile(mut document) = kept() else {
+            panic!("a profile");
+        };
+        document.cut_short = Some("interrupted".to_owned());
+        let line = MeasuredSurface::Profile(document).line();
+        assert!(
+            line.starts_with("/dev/sdb (931.5 GiB): CUT SHORT (interrupted): "),
+            "{line}"
+        );
+        assert!(!kept().line().contains("CUT SHORT"));
     }
 
     #[test]
