@@ -9,6 +9,7 @@
 
 pub mod crossing;
 pub mod ioctl;
+pub mod mapper_answer;
 pub mod mapper_table;
 pub mod marks;
 pub mod medium;

@@ -16,6 +16,3 @@ pub fn uses_of_device(_system: &System, _number: DeviceNumber) -> Vec<Use> {
 pub fn uses_of_file(_system: &System, _file: &File) -> Vec<Use> {
     Vec::new()
 }
-
-/// The kernel's text that `linux` reads is nobody else's.
-pub fn fuzz_kernel_text(_bytes: &[u8]) {}

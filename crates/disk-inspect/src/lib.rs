@@ -44,6 +44,4 @@ use other as platform;
 pub use error::{Error, Result};
 pub use identity::Identity;
 pub use inspect::{Inspect, layout, placement_of};
-#[doc(hidden)]
-pub use platform::fuzz_kernel_text;
 pub use stripewise_machine::System;

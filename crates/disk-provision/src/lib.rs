@@ -202,16 +202,6 @@ pub fn can_format(wish: &FormatWish, logical_sector_bytes: u32) -> Result<()> {
     platform::can_format(wish, logical_sector_bytes)
 }
 
-/// For fuzzing: any bytes as the file of `--restore`; a checksum that is wrong is
-/// put right, so that what lies behind it is reached.
-///
-/// # Panics
-/// When something that must hold does not.
-#[doc(hidden)]
-pub fn fuzz_saved_table(bytes: &[u8]) {
-    saved::fuzz(bytes);
-}
-
 impl TablePlan {
     /// Does what the plan says: claims the device, judges again, saves the old
     /// table, writes, reads back, and has the kernel show the partitions.

@@ -94,14 +94,21 @@ impl SavedTable {
     }
 
     /// The file's bytes.
-    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+    ///
+    /// # Panics
+    /// Never: it is plain data.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = serde_json::to_vec_pretty(self).expect("plain data");
         bytes.push(b'\n');
         bytes
     }
 
-    /// Reads a file's bytes; nothing in them is trusted.
-    pub(crate) fn from_bytes(bytes: &[u8], file: &str) -> Result<Self> {
+    /// Reads a file's bytes; nothing in them is trusted. `file` names it in errors.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Usage`] for what is not such a file or is damaged.
+    pub fn from_bytes(bytes: &[u8], file: &str) -> Result<Self> {
         let refuse = |what: &str| {
             Err(Error::new(ErrorKind::Usage, file, what)
                 .with_hint("Name a file that `stripewise partition` saved, as it was saved."))
@@ -184,6 +191,18 @@ impl SavedTable {
         .with_hint("It belongs to another disk; look at `lsblk -b` for the one it was saved from."))
     }
 
+    /// Where its pieces belong: bytes from the start of the disk, and their number. In the
+    /// order of the disk, the first sector apart, none empty, all inside the disk.
+    #[must_use]
+    pub fn pieces(&self) -> Vec<(u64, u64)> {
+        let patches = self.patches().into_iter();
+        let mut pieces: Vec<(u64, u64)> = patches
+            .map(|patch| (patch.offset_bytes, patch.bytes.len() as u64))
+            .collect();
+        pieces.sort_unstable();
+        pieces
+    }
+
     /// What to write, in no particular order; the first sector apart.
     pub(crate) fn patches(&self) -> Vec<Patch> {
         let sector = self.device.logical_sector_bytes as usize;
@@ -216,31 +235,6 @@ impl SavedTable {
         }
         patches
     }
-}
-
-/// See [`crate::fuzz_saved_table`].
-pub(crate) fn fuzz(bytes: &[u8]) {
-    let saved = match SavedTable::from_bytes(bytes, "fuzz") {
-        Ok(saved) => saved,
-        Err(error) => {
-            assert!(error.hint().is_some());
-            let Ok(mut damaged) = serde_json::from_slice::<SavedTable>(bytes) else {
-                return;
-            };
-            damaged.crc32 = damaged.checksum();
-            match SavedTable::from_bytes(&damaged.to_bytes(), "fuzz") {
-                Ok(saved) => saved,
-                Err(_) => return,
-            }
-        }
-    };
-    let again = SavedTable::from_bytes(&saved.to_bytes(), "fuzz").expect("our own file");
-    assert_eq!(again, saved);
-    let patches = saved.patches();
-    let total: usize = patches.iter().map(|patch| patch.bytes.len()).sum();
-    assert!(total as u64 <= FILE_BYTES_MAX);
-    let inside = |patch: &Patch| patch.end_bytes() <= saved.device.size_bytes;
-    assert!(patches.iter().all(inside));
 }
 
 /// Places from their starts to their ends, sorted, touching ones joined.

@@ -33,6 +33,3 @@ pub(crate) fn in_flight(_system: &System, _number: DeviceNumber) -> Option<InFli
 pub(crate) fn cached_bytes(_file: &File) -> Option<u64> {
     None
 }
-
-/// The kernel's text that `linux` reads is nobody else's.
-pub(crate) fn fuzz_kernel_text(_bytes: &[u8]) {}

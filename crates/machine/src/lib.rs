@@ -47,9 +47,3 @@ pub fn explain_lack_of_memory() {}
 
 pub use system::{System, cached_bytes};
 pub use throttle::Throttle;
-
-/// For fuzzing: any bytes as a file of `/proc` or `/sys`.
-#[doc(hidden)]
-pub fn fuzz_kernel_text(bytes: &[u8]) {
-    platform::fuzz_kernel_text(bytes);
-}

@@ -7,7 +7,7 @@
 use crate::context::{Context, store_failure};
 use crate::failure::{Failure, Outcome};
 use crate::permissions::Permissions;
-use crate::steps::experiment::answer::Answer;
+use crate::steps::experiment::answer::{Answer, hosts_of};
 use crate::steps::experiment::fit::{block_bytes_max, check_fit, requirements};
 use crate::steps::experiment::ground::find;
 use crate::steps::experiment::kept::Kept;
@@ -103,7 +103,7 @@ fn go_on(
     records: Vec<RunRecord>,
     permissions: &Permissions,
 ) -> Outcome<Sitting> {
-    if let Some(hosts) = (records.iter()).find_map(|run| Some(run.merged.as_ref()?.hosts.len())) {
+    if let Some(hosts) = hosts_of(&records) {
         return Err(Failure::usage(
             format!(
                 "this experiment was made on {hosts} hosts at once: its blocks are not those of one"

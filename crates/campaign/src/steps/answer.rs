@@ -94,6 +94,13 @@ impl Answer {
         }
     }
 
+    /// How many hosts made its runs together; none where one did. What several made cannot
+    /// be continued by one.
+    #[must_use]
+    pub fn hosts(&self) -> Option<usize> {
+        hosts_of(&self.records)
+    }
+
     /// How far it came.
     #[must_use]
     pub fn status(&self) -> Status {
@@ -125,6 +132,13 @@ impl Answer {
         });
         if found { Exit::Finding } else { Exit::Done }
     }
+}
+
+/// See [`Answer::hosts`].
+#[must_use]
+pub fn hosts_of(records: &[RunRecord]) -> Option<usize> {
+    let mut merged = records.iter().filter_map(|run| run.merged.as_ref());
+    merged.next().map(|merged| merged.hosts.len())
 }
 
 /// Each code once, with the number of runs that have it; the worst first.

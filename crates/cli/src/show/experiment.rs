@@ -9,6 +9,7 @@ use crate::show::line::{marked, print_answer};
 use crate::switches::hints::{here, word_warnings};
 use stripewise_campaign::steps::experiment::answer::Answer;
 use stripewise_campaign::steps::experiment::sitting::Sitting;
+use stripewise_lab::experiment::Ended;
 use stripewise_report::{
     comparison_heading, comparison_table, comparison_words, experiment_line, warnings_text, wrapped,
 };
@@ -108,17 +109,21 @@ fn kept_line(answer: &Answer) -> String {
         answer.records.len(),
         format_duration(answer.kept.elapsed_ns)
     );
-    let line = match answer.kept.ended {
-        Some(ended) if ended.finished() => format!(
-            "Kept as experiment {id} ({how}); `stripewise lab resume {id}` shows it again, and continues with --time, --blocks or a smaller --precision."
+    let finished = answer.kept.ended.is_some_and(Ended::finished);
+    let resume = match (answer.hosts(), finished) {
+        (None, true) => format!(
+            "`stripewise lab resume {id}` shows it again, and continues with --time, --blocks or a smaller --precision."
         ),
-        _ => format!(
-            "partial: {} Kept as experiment {id} ({how}); `stripewise lab resume {id}` goes on with it.",
-            match answer.kept.ended {
-                Some(ended) => format!("{}.", ended.words()),
-                None => "it did not end as planned.".to_owned(),
-            }
-        ),
+        (None, false) => format!("`stripewise lab resume {id}` continues it."),
+        // One host alone cannot continue what several made.
+        (Some(_), true) => format!("`stripewise lab resume {id}` shows it again."),
+        (Some(_), false) => format!("`stripewise history show {id}` shows what was measured."),
     };
+    let partial = match (finished, answer.kept.ended) {
+        (true, _) => String::new(),
+        (false, Some(ended)) => format!("partial: {}. ", ended.words()),
+        (false, None) => "partial: it did not end as planned. ".to_owned(),
+    };
+    let line = format!("{partial}Kept as experiment {id} ({how}); {resume}");
     wrapped(&line, "  ")
 }

@@ -97,10 +97,3 @@ pub fn uses_of_device(system: &System, number: DeviceNumber) -> Vec<Use> {
 pub fn uses_of_file(system: &System, file: &File) -> Vec<Use> {
     uses::of_file(tree(system), file)
 }
-
-/// For fuzzing: any bytes as what each parser of kernel files and answers takes.
-pub fn fuzz_kernel_text(bytes: &[u8]) {
-    let text = String::from_utf8_lossy(bytes);
-    let _ = queue::scheduler(&text);
-    let _ = mapper_ioctl::lines(bytes);
-}

@@ -478,3 +478,21 @@ fn a_drive_tells_how_warm_it_is_and_its_partitions_say_the_same() {
     let server = Machine::new("server");
     assert_eq!(server.system().temperature_millicelsius("sda"), None);
 }
+
+#[test]
+fn damaged_lists_of_schedulers_never_crash() {
+    let machine = Machine::new("server");
+    let mut random = crate::mutate::Random(7);
+    for _ in 0..500 {
+        let text =
+            String::from_utf8_lossy(&random.text("none [mq-deadline] kyber bfq ")).into_owned();
+        let file = "sys/devices/pci/host0/block/sda/queue/scheduler";
+        machine.set(file, &text);
+        let storage = machine.system().storage_of_path(Path::new("/dev/sda1"));
+        let scheduler = storage.expect("a partition").devices[0]
+            .queue
+            .scheduler
+            .clone();
+        assert!(scheduler.is_none_or(|name| text.contains(&name)));
+    }
+}

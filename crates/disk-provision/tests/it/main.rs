@@ -6,9 +6,13 @@
 //! `STRIPEWISE_REQUIRE_TOOLS=1`.
 #![cfg(target_os = "linux")]
 
+mod anything;
 mod erase;
 mod format;
+#[path = "../../../../tests/support/mutate.rs"]
+mod mutate;
 mod partition;
 mod refusals;
 mod restore;
+mod saved;
 mod support;

@@ -64,15 +64,3 @@ pub(crate) fn snapshot(system: &System, devices: &[DeviceNumber], files: &[&File
 pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset_bytes: u64) -> std::io::Result<usize> {
     file.read_at(buffer, offset_bytes)
 }
-
-/// For fuzzing: any bytes as what each parser of kernel files takes.
-pub(crate) fn fuzz_kernel_text(bytes: &[u8]) {
-    let text = String::from_utf8_lossy(bytes);
-    let _ = text.lines().filter_map(mounts::parse).count();
-    let _ = counters::cpu_times(&text, 100);
-    let _ = counters::counters(&text);
-    let _ = tree::unescape(&text);
-    let _ = swaps::names(&tree::table_text(bytes));
-    let _ = tree::list_count(&text);
-    let _ = tree::field_number(&text, "flags");
-}

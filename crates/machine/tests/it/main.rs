@@ -1,6 +1,7 @@
 //! Facts about the machine that runs the test.
 #![cfg(target_os = "linux")]
 
+mod anything;
 mod kernel_text;
 mod live;
 mod memory;

@@ -97,6 +97,7 @@ pub fn run_sitting(
     kept.keep(context, store)?;
     let (plan, id) = (kept.plan.clone(), kept.id.clone());
     let targets = [aimed];
+    let several_hosts = leading.is_some();
     let mut runner = Runner::new(context, store, &targets, how, kept, records).beside(leading);
     let conducted = conduct(&plan, &id, finished, &mut runner);
     let (mut experiment, failure) = match conducted {
@@ -123,7 +124,7 @@ pub fn run_sitting(
     if experiment.blocks.is_empty() {
         return Ok(Sitting {
             answer: None,
-            ended: Err(nothing_finished(context, &kept, failure)),
+            ended: Err(nothing_finished(context, &kept, several_hosts, failure)),
         });
     }
     let mut answer = Answer::of(&experiment, kept, records);
@@ -135,11 +136,19 @@ pub fn run_sitting(
 }
 
 /// No block was finished: there is nothing to show, and a way to go on.
-fn nothing_finished(context: &Context, kept: &Kept, failure: Option<Failure>) -> Failure {
+fn nothing_finished(
+    context: &Context,
+    kept: &Kept,
+    several_hosts: bool,
+    failure: Option<Failure>,
+) -> Failure {
     if let Some(failure) = failure {
         return failure;
     }
-    let resume = format!("`stripewise lab resume {}` continues it", kept.id);
+    let resume = match several_hosts {
+        true => "start it again with stripewise-mpi".to_owned(),
+        false => format!("`stripewise lab resume {}` continues it", kept.id),
+    };
     match context.signal() {
         Some(signal) => Failure::new(
             crate::exit::Exit::Interrupted(signal),
