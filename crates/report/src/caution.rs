@@ -96,7 +96,7 @@ fn stopped(document: &Document) -> Option<String> {
     match (partial, document.runs.len()) {
         (0, _) => None,
         (1, 1) => {
-            Some("Stopped before its end: the numbers are of what ran until then.".to_owned())
+            Some("Stopped before its end: the numbers are of what ran before that.".to_owned())
         }
         (partial, all) => Some(format!(
             "{partial} of {all} runs {} stopped before {} end.",

@@ -51,7 +51,22 @@ pub fn document_line(document: &Document) -> String {
         text.trim_end().lines().last().map(str::to_owned)
     }));
     parts.extend(warnings(&document.runs));
-    one_line(&parts.join("; "))
+    joined(&parts)
+}
+
+/// Parts with a semicolon between them. A sentence loses its full stop where more follows.
+fn joined(parts: &[String]) -> String {
+    let Some((last, before)) = parts.split_last() else {
+        return String::new();
+    };
+    let mut line = String::new();
+    for part in before {
+        let part = part.trim_end();
+        line.push_str(part.strip_suffix('.').unwrap_or(part));
+        line.push_str("; ");
+    }
+    line.push_str(last);
+    one_line(&line)
 }
 
 /// What an experiment found, in a line: the sentences of its comparisons.
@@ -161,4 +176,25 @@ fn warnings(runs: &[RunRecord]) -> Option<String> {
         _ => "warnings",
     };
     Some(format!("{word}: {}", codes.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_full_stop_stands_before_a_semicolon() {
+        let line =
+            |parts: &[&str]| joined(&parts.iter().map(|&part| part.into()).collect::<Vec<_>>());
+        assert_eq!(line(&[]), "");
+        assert_eq!(line(&["Stopped."]), "Stopped.");
+        assert_eq!(
+            line(&[
+                "Stopped before its end:\n  of what ran.",
+                "p99 1.5 ms",
+                "All held."
+            ]),
+            "Stopped before its end: of what ran; p99 1.5 ms; All held."
+        );
+    }
 }

@@ -80,6 +80,21 @@ fn a_partial_run_says_so_in_words() {
 }
 
 #[test]
+fn a_quiet_run_that_was_interrupted_says_so_first_in_its_line() {
+    let desk = Desk::new();
+    let volume = desk.volume();
+    let load = "--busy-ok --size 4M --duration 60s --interval 100ms -q";
+    let load: Vec<&str> = load.split(' ').collect();
+    let mut running = desk.start(&[&["run", &volume], &load[..]].concat());
+    until_stored(&desk, &mut running, 1);
+    running.signal(Signal::INT);
+    let answer = running.wait().ended(130);
+    let says = "Stopped before its end: the numbers are of what ran before that; random read 8K ";
+    assert!(answer.stdout.starts_with(says), "{}", answer.stdout);
+    assert_eq!(answer.stdout.lines().count(), 1, "{}", answer.stdout);
+}
+
+#[test]
 fn an_interrupted_grid_keeps_what_it_has() {
     let desk = Desk::new();
     let volume = desk.volume();

@@ -17,6 +17,7 @@ mod article;
 mod bench;
 mod bench_answers;
 mod book;
+mod busy;
 mod check;
 mod compare;
 mod convert;

@@ -31,13 +31,14 @@ fn exact(bytes: u64) -> String {
 /// What would be done; what is done at once is judged once, by what was read back.
 #[must_use]
 pub fn table_plan(plan: &TablePlan, save: &Path, at_once: bool, heading: Heading<'_>) -> String {
-    let mut text = head("Plan for", &plan.device, heading);
-    text.push_str(&present(
+    let mut text = head(
+        &plan.device,
         &plan.present,
         &plan.uses,
         plan.in_the_way.as_deref(),
         plan.unseen.as_deref(),
-    ));
+        heading,
+    );
     match (&plan.layout, &plan.restored_from) {
         (Some(layout), _) => {
             let sector = u64::from(plan.device.logical_sector_bytes);
@@ -140,13 +141,14 @@ pub fn table_report(plan: &TablePlan, report: &TableReport) -> String {
 /// The same for a file system.
 #[must_use]
 pub fn format_plan(plan: &FormatPlan, at_once: bool, heading: Heading<'_>) -> String {
-    let mut text = head("Plan for", &plan.device, heading);
-    text.push_str(&present(
+    let mut text = head(
+        &plan.device,
         &plan.present,
         &plan.uses,
         plan.in_the_way.as_deref(),
         plan.unseen.as_deref(),
-    ));
+        heading,
+    );
     text.push_str(&line("would be", &file_system(plan)));
     text.push_str(&line(
         "offset",
@@ -195,8 +197,31 @@ pub fn format_report(report: &FormatReport) -> String {
     text
 }
 
-fn head(words: &str, device: &DeviceFacts, heading: Heading<'_>) -> String {
-    let mut facts = vec![format!("{words} {}", device.path.as_text())];
+/// How every plan begins: which device, what is there now, who uses it, and what stands
+/// against writing to it.
+fn head(
+    device: &DeviceFacts,
+    present: &Present,
+    uses: &[Use],
+    in_the_way: Option<&str>,
+    unseen: Option<&str>,
+    heading: Heading<'_>,
+) -> String {
+    let mut text = device_line(device, heading);
+    text.push_str(&now(present));
+    for one in uses {
+        text.push_str(&line("in use", &one.to_string()));
+    }
+    for (word, reason) in [("in the way", in_the_way), ("unseen", unseen)] {
+        if let Some(reason) = reason {
+            text.push_str(&line(word, reason));
+        }
+    }
+    text
+}
+
+fn device_line(device: &DeviceFacts, heading: Heading<'_>) -> String {
+    let mut facts = vec![format!("Plan for {}", device.path.as_text())];
     facts.extend(device.model.clone());
     facts.extend(
         device
@@ -213,13 +238,8 @@ fn head(words: &str, device: &DeviceFacts, heading: Heading<'_>) -> String {
     format!("{}\n", heading(text.trim_end()))
 }
 
-/// What is there now, and who uses it.
-fn present(
-    present: &Present,
-    uses: &[Use],
-    in_the_way: Option<&str>,
-    unseen: Option<&str>,
-) -> String {
+/// What is there now.
+fn now(present: &Present) -> String {
     let mut text = String::new();
     if present.is_empty() {
         text.push_str(&line("now", "nothing known: no table, no file system"));
@@ -239,15 +259,6 @@ fn present(
     }
     for problem in &present.problems {
         text.push_str(&line("odd", problem));
-    }
-    for one in uses {
-        text.push_str(&line("in use", &one.to_string()));
-    }
-    if let Some(reason) = in_the_way {
-        text.push_str(&line("in the way", reason));
-    }
-    if let Some(reason) = unseen {
-        text.push_str(&line("unseen", reason));
     }
     text
 }
