@@ -21,7 +21,7 @@ use archive::{Entry, crlf};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use system::{System, VERSION};
+use system::{PROFILE, System, VERSION};
 
 pub fn run(mut arguments: Arguments) -> Result<()> {
     let root = crate::root::path();
@@ -137,7 +137,7 @@ What was seen to work where, and what was not yet run on Windows itself, is in
 docs\\WINDOWS.md.
 ";
 
-/// Builds without symbols and without paths of this machine.
+/// Builds without paths of this machine.
 fn build(root: &Path, system: System) -> Result<PathBuf> {
     let triple = system.triple();
     if shell::has("rustup") {
@@ -155,7 +155,8 @@ fn build(root: &Path, system: System) -> Result<PathBuf> {
     }
     let arguments = [
         system.build_command(),
-        "--release",
+        "--profile",
+        PROFILE,
         "--locked",
         "--package",
         "stripewise-app",
@@ -163,10 +164,7 @@ fn build(root: &Path, system: System) -> Result<PathBuf> {
         triple,
     ];
     let mut command = cargo(root, &arguments);
-    command
-        .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f"))
-        .env("CARGO_PROFILE_RELEASE_STRIP", "symbols")
-        .env("CARGO_PROFILE_RELEASE_DEBUG", "none");
+    command.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f"));
     shell::run(&mut command)?;
     Ok(system.built())
 }

@@ -21,7 +21,7 @@ pub fn make(root: &Path, out: &Path, system: System, entries: &[Entry]) -> Resul
             "cargo-deb and cargo-generate-rpm (cargo install --locked)",
         );
     }
-    stage(entries)?;
+    stage(root, entries)?;
     let time = TIME.to_string();
     let path = out.join(format!("stripewise_{VERSION}_{debian}.deb"));
     let mut deb = cargo(root, &["deb", "--package", "stripewise-app"]);
@@ -50,9 +50,10 @@ pub fn make(root: &Path, out: &Path, system: System, entries: &[Entry]) -> Resul
     Ok(())
 }
 
-/// Lays the archive's files out where the manifests of the packages look for them.
-fn stage(entries: &[Entry]) -> Result<()> {
-    let folder = crate::root::target_directory().join("dist/stage");
+/// Lays the archive's files out where the manifests of the packages look for them, wherever
+/// cargo builds: `CARGO_TARGET_DIR` does not change what is written there.
+fn stage(root: &Path, entries: &[Entry]) -> Result<()> {
+    let folder = root.join("target/dist/stage");
     if folder.exists() {
         std::fs::remove_dir_all(&folder).context("the stage of the packages")?;
     }

@@ -2,6 +2,9 @@
 
 use std::path::PathBuf;
 
+/// The profile of the binaries that are packed: optimised across crates, without symbols.
+pub const PROFILE: &str = "shipped";
+
 /// The version of the workspace.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -104,9 +107,9 @@ impl System {
         names
     }
 
-    /// Where cargo leaves its release binary.
+    /// Where cargo leaves the binary that is packed.
     pub fn built(self) -> PathBuf {
         let directory = crate::root::target_directory().join(self.triple());
-        directory.join("release").join(self.binary())
+        directory.join(PROFILE).join(self.binary())
     }
 }
