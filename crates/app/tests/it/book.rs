@@ -5,7 +5,7 @@
 //! writes what is printed now into the pages. All other lines that call the program, in
 //! any page, name commands and switches that exist.
 
-use crate::support::{program, text};
+use crate::support::{Desk, program, text};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -200,4 +200,29 @@ fn examples_everywhere_name_commands_and_switches_that_exist() {
     }
     assert!(seen > 100, "{seen} examples");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_readmes_figures_of_a_simulated_array_are_those_of_this_version() {
+    let readme = std::fs::read_to_string(root().join("README.md")).expect("README.md");
+    let desk = Desk::new();
+    let holds = |output: &str, starts: &[&str], count: usize| {
+        let is_figure = |line: &&str| starts.iter().any(|start| line.starts_with(start));
+        let lines: Vec<&str> = output.lines().filter(is_figure).collect();
+        assert_eq!(lines.len(), count, "{output}");
+        for line in lines {
+            assert!(readme.contains(line), "README.md has not: {line}");
+        }
+    };
+    let grid = "run sim:raid10-10k --base-offset 63s,64K --outstanding 64";
+    let grid: Vec<&str> = grid.split(' ').collect();
+    holds(&desk.run(&grid).done().stdout, &["random read "], 2);
+    let repeated = "run sim:raid10-10k --outstanding 16 --repeat 6";
+    let repeated: Vec<&str> = repeated.split(' ').collect();
+    desk.run(&repeated).done();
+    desk.run(&["baseline", "set", "last"]).done();
+    let check = "check sim:raid10-10k?offset=63s --require iops>=700 --require p99<150ms";
+    let check: Vec<&str> = check.split(' ').collect();
+    let found = desk.run(&check).ended(1).stdout;
+    holds(&found, &["read  ", "MISSED: ", "met: "], 3);
 }
