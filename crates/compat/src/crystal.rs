@@ -36,16 +36,12 @@ pub(crate) fn import_text(text: &str, source_name: &str) -> Result<ImportedFile,
     }
     reader.close(source_name);
     if !reader.problems.is_empty() {
-        let hint = "give the text as the program saved it (File, Save); nothing was taken";
+        let hint = "give the text as the program saved it (File, Save); nothing was imported";
         return Err(Error::of_lines(source_name, reader.problems, hint));
     }
     let (Some(format), false) = (reader.format, reader.runs.is_empty()) else {
         let hint = "save the text once the tests have run";
-        return Err(Error::new(
-            source_name,
-            "has no result of a test in it",
-            hint,
-        ));
+        return Err(Error::new(source_name, "contains no test result", hint));
     };
     let best = "each number is the best of several passes, not their mean: compare it with numbers of the same kind only";
     reader.notes.push(Note {
@@ -130,7 +126,7 @@ impl Reader {
         if words.starts_with('[') && !words.contains("MB/s") {
             self.section = section(&words);
             if self.section.is_none() {
-                self.problem(line.number, "is a section that is not known");
+                self.problem(line.number, "is an unknown section");
             }
             return;
         }
@@ -162,13 +158,13 @@ impl Reader {
         let Some((label, told, of_1024)) = told(&words, section) else {
             return self.problem(
                 line,
-                "is a test without MB/s, or whose MB/s and IOPS contradict each other: it was cut off or changed",
+                "is a test without MB/s, or whose MB/s and IOPS contradict each other: it is truncated or was changed",
             );
         };
         if !self.seen.insert((section, label)) {
             return self.problem(
                 line,
-                "is the same test once more in one section: a heading was cut out, or a line doubled",
+                "repeats a test of its section: a heading is missing, or a line is duplicated",
             );
         }
         self.of_1024 |= of_1024;
@@ -201,7 +197,7 @@ impl Reader {
         };
         if self.runs.len() + rows.len() > RUNS_MAX {
             let line = rows.first().map_or(1, |row| row.line);
-            return self.problem(line, "is one result too many");
+            return self.problem(line, "exceeds the maximum number of results");
         }
         for row in rows {
             let origin = Origin {

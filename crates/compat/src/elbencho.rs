@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use stripewise_workload::CacheMode;
 
 const RUNS_MAX: usize = 10_000;
-const FEW: &str = "give elbencho's file as it was written; nothing was taken";
+const FEW: &str = "give elbencho's file as it was written; nothing was imported";
 
 /// Whether a line is the heading of elbencho's CSV.
 pub(crate) fn is_heading(line: &str) -> bool {
@@ -49,7 +49,7 @@ pub(crate) fn import_csv(text: &str, source_name: &str) -> Result<ImportedFile, 
         }
         if cells.len() != columns.len() {
             let reason = format!(
-                "has {} values for {} columns: it was cut off",
+                "has {} values for {} columns: it is truncated",
                 cells.len(),
                 columns.len()
             );
@@ -69,7 +69,7 @@ pub(crate) fn import_json(text: &str, source_name: &str) -> Result<ImportedFile,
     while let Some(mark) = text[from..].find(MARK) {
         let Some(open) = text[from..from + mark].rfind('{') else {
             let line = line_at(text, from + mark);
-            taken.problem(line, "is a part of a document that does not begin");
+            taken.problem(line, "is part of a document whose beginning is missing");
             break;
         };
         let start = from + open;
@@ -84,7 +84,7 @@ pub(crate) fn import_json(text: &str, source_name: &str) -> Result<ImportedFile,
             Some(Err(error)) => {
                 taken.problem(
                     line,
-                    format!("begins a document that is not whole JSON: {error}"),
+                    format!("begins a document that is not complete JSON: {error}"),
                 );
                 break;
             }
@@ -201,7 +201,7 @@ impl<'a> Taken<'a> {
             return;
         };
         if self.runs.len() >= RUNS_MAX {
-            return self.problem(line, "is one result too many");
+            return self.problem(line, "exceeds the maximum number of results");
         }
         match told(operation, read_percent, cells) {
             Err(reason) => self.problem(line, format!("is a phase {operation} that {reason}")),
@@ -249,18 +249,18 @@ impl<'a> Taken<'a> {
             let hint = "phases that read or write are READ, WRITE and RWMIX";
             return Err(Error::new(
                 self.source,
-                "has no phase of elbencho that reads or writes",
+                "contains no phase of elbencho that reads or writes",
                 hint,
             ));
         }
         self.notes.push(Note {
             line: None,
-            message: "of elbencho's two columns the last one is taken: all that was done until the slowest thread ended".to_owned(),
+            message: "of elbencho's two columns the last one is used: everything done until the slowest thread ended".to_owned(),
         });
         if self.format == Format::ElbenchoCsv {
             self.notes.push(Note {
                 line: None,
-                message: "elbencho's CSV has whole MiB and MiB/s, which are cut, not rounded; its JSON is exact".to_owned(),
+                message: "elbencho's CSV has whole MiB and MiB/s, which are truncated, not rounded; its JSON is exact".to_owned(),
             });
         }
         Ok(ImportedFile {
@@ -365,7 +365,7 @@ impl Side {
             let off = step + (step + mib_per_s) / ms.max(1.0) + step * 1e3 / ms.max(1.0);
             if !agrees(mib_per_s, follows, 0.001, off) {
                 return Err(format!(
-                    "says {mib_per_s:.1} MiB/s, but {amount:.1} MiB in {ms} ms are {follows:.1}: it was changed"
+                    "reports {mib_per_s:.1} MiB/s, but {amount:.1} MiB in {ms} ms are {follows:.1}: it was changed"
                 ));
             }
         }
@@ -374,7 +374,7 @@ impl Side {
             let most = (iops + 1.0) * block as f64 / 1_048_576.0;
             if mib_per_s > most * 1.001 + step {
                 return Err(format!(
-                    "says {mib_per_s:.1} MiB/s, which {iops} IOPS of its block size are not"
+                    "reports {mib_per_s:.1} MiB/s, which does not match {iops} IOPS of its block size"
                 ));
             }
         }
@@ -397,7 +397,7 @@ impl Side {
             .zip(order.iter().flatten().skip(1))
             .any(|(low, high)| low > high)
         {
-            return Err("says latencies that are not in order".to_owned());
+            return Err("reports latencies that are not in order".to_owned());
         }
         Ok(Some(Side {
             iops,

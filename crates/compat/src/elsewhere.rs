@@ -25,24 +25,24 @@ fn of_line(line: &Line<'_>) -> Option<(&'static str, &'static str)> {
     if begins("3;") && has("fio-") || has(": (g=") && has("ioengine=") {
         return Some((
             "is fio's output without a result in it",
-            "give all that fio printed, up to its `Run status`, or its JSON (--output-format=json)",
+            "give everything that fio printed, up to its `Run status`, or its JSON (--output-format=json)",
         ));
     }
     if begins("fio: ") {
         return Some((
-            "is what fio says of itself, without a result",
+            "is fio's information about itself, without a result",
             "run fio with --output-format=json, and import that",
         ));
     }
     if has("Vdbench") || has("vdbench") || has("MB/sec mb/sec") {
         return Some((
             "is output of vdbench without an average in it",
-            "give flatfile.html or summary.html of its folder of output",
+            "give flatfile.html or summary.html in its output folder",
         ));
     }
     if has("elbencho") || begins("OPERATION RESULT TYPE") {
         return Some((
-            "is what elbencho prints, which is not read",
+            "is elbencho's printed output, which is not supported",
             "run it with --csvfile or --jsonfile, and import that",
         ));
     }
@@ -58,7 +58,7 @@ fn of_line(line: &Line<'_>) -> Option<(&'static str, &'static str)> {
     }
     if begins("actual test time:") || words == "Total IO" {
         return Some((
-            "is DiskSpd's text without its `Input parameters:`, so nobody can say what was measured",
+            "is DiskSpd's text without its `Input parameters:`, so what was measured is not known",
             "import the whole output of DiskSpd, from `Command Line:` on",
         ));
     }

@@ -156,7 +156,7 @@ fn read(text: &str, starts: &[Start], source_name: &str) -> Result<ImportedFile,
         [] => {
             let format = anywhere(text).ok_or_else(|| {
                 let (problem, hint) = known_elsewhere(text).unwrap_or((
-                    "was not written by a tool that is known here",
+                    "was not written by a known tool",
                     "give results of SQLIO, DiskSpd, fio, Iometer, vdbench, elbencho, CrystalDiskMark or KDiskMark",
                 ));
                 Error::new(source_name, problem, hint)
@@ -247,7 +247,7 @@ fn finish(file: &mut ImportedFile, bytes: &[u8], decoded: &text::Decoded<'_>) {
     let mut of_file = Vec::new();
     if let Some(line) = decoded.changes.first() {
         of_file.push(format!(
-            "changes its encoding at line {line}: UTF-16 and 8-bit text are in one file, as two shells write it (PowerShell's `>` and cmd's `>>`); each part is read in its own"
+            "changes its encoding at line {line}: UTF-16 and 8-bit text are in one file, as two shells write it (PowerShell's `>` and cmd's `>>`); each part is decoded in its own"
         ));
     }
     if decoded.changes.is_empty() && text::is_of_a_code_page(bytes) {

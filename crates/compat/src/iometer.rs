@@ -34,14 +34,14 @@ pub(crate) fn import_text(text: &str, source_name: &str) -> Result<ImportedFile,
     }
     reader.close_table();
     if !reader.problems.is_empty() {
-        let hint = "give Iometer's file of results as it was written; nothing was taken";
+        let hint = "give Iometer's file of results as it was written; nothing was imported";
         return Err(Error::of_lines(source_name, reader.problems, hint));
     }
     if reader.runs.is_empty() {
         let hint = "a table of results has a row that begins with `ALL,All,`";
         return Err(Error::new(
             source_name,
-            "has no result of Iometer in it",
+            "contains no result of Iometer",
             hint,
         ));
     }
@@ -218,7 +218,7 @@ impl Reader<'_> {
         let [Some(bytes), Some(share), Some(reads), Some(random), ..] = cells[..] else {
             return self.problem(
                 line,
-                "is not a line of an access specification: a line beside it was cut out",
+                "is not a line of an access specification: a neighbouring line is missing",
             );
         };
         if cells.len() != 8 || share > 100 || reads > 100 || random > 100 {
@@ -249,7 +249,7 @@ impl Reader<'_> {
         if shares != 100 {
             self.problem(
                 line,
-                format!("begins an access specification whose shares add up to {shares} %, not to 100: a line was cut out or doubled"),
+                format!("begins an access specification whose shares add up to {shares} %, not to 100: a line is missing or duplicated"),
             );
         }
     }
@@ -263,13 +263,13 @@ impl Reader<'_> {
             return self.problem(
                 line,
                 format!(
-                    "has {} values for {wanted} columns: it was cut off",
+                    "has {} values for {wanted} columns: it is truncated",
                     cells.len()
                 ),
             );
         }
         if self.rows.len() > RUNS_MAX {
-            return self.problem(line, "is one row too many");
+            return self.problem(line, "exceeds the maximum number of rows");
         }
         let named = self.columns.iter().zip(&cells);
         let named = named.map(|(name, cell)| (name.clone(), cell.trim().to_owned()));
@@ -343,7 +343,7 @@ impl Reader<'_> {
         let (read_iops, write_iops) = (need("Read IOps")?, need("Write IOps")?);
         if !agrees(iops, read_iops + write_iops, OFF, 0.01) {
             return Err(format!(
-                "says {iops} IOps, which are not its {read_iops} of reads and {write_iops} of writes"
+                "reports {iops} IOps, which do not match its {read_iops} of reads and {write_iops} of writes"
             ));
         }
         let count = |column: &str| {
@@ -378,7 +378,7 @@ impl Reader<'_> {
         for (side, kind) in [("read", &read), ("write", &write)] {
             if kind.latency_mean > kind.latency_max {
                 return Err(format!(
-                    "says a mean {side} response time above the longest"
+                    "reports a mean {side} response time above the longest"
                 ));
             }
         }
@@ -417,11 +417,11 @@ impl Reader<'_> {
             }
             Some([_, ..]) => self.notes.push(Note {
                 line: Some(line),
-                message: format!("is a result of `{name}`, which has several lines: its block size and mix are not given"),
+                message: format!("is a result of `{name}`, which has several lines: its block size and mix are unknown"),
             }),
             _ => self.notes.push(Note {
                 line: Some(line),
-                message: format!("is a result of `{name}`, whose access specification is not in the file: what it did is not given"),
+                message: format!("is a result of `{name}`, whose access specification is not in the file: what it did is unknown"),
             }),
         }
     }
@@ -445,7 +445,7 @@ fn mib_per_s(all: &Row, iops: f64, read: &ToldKind, write: &ToldKind) -> Result<
         return Ok(said);
     }
     Err(format!(
-        "says {said} MiB/s, but its IOps times its mean size are {follows:.4}: a value was cut off or changed"
+        "reports {said} MiB/s, but its IOps times its mean size are {follows:.4}: a value is truncated or was changed"
     ))
 }
 
@@ -464,7 +464,7 @@ fn parts_agree(all: &Row, rows: &[Row]) -> Result<(), String> {
         let counted = all.count(column);
         if counted.is_some_and(|counted| counted != parts.len() as u64) {
             return Err(format!(
-                "counts {} in the column {column}, and {} rows begin with {kind}: a row was cut out or doubled",
+                "counts {} in the column {column}, and {} rows begin with {kind}: a row is missing or duplicated",
                 counted.unwrap_or(0),
                 parts.len()
             ));
@@ -475,7 +475,7 @@ fn parts_agree(all: &Row, rows: &[Row]) -> Result<(), String> {
                 && sum != said
             {
                 return Err(format!(
-                    "says {said} in the column {column}, and the rows {kind} add up to {sum}"
+                    "reports {said} in the column {column}, but the rows {kind} add up to {sum}"
                 ));
             }
         }

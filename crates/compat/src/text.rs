@@ -16,7 +16,7 @@ pub(crate) const SIZE_MAX: usize = 256 << 20;
 pub(crate) fn decode<'a>(bytes: &'a [u8], source_name: &str) -> Result<Cow<'a, str>, Error> {
     let refuse = |problem: &str, hint: &str| Err(Error::new(source_name, problem, hint));
     if bytes.len() > SIZE_MAX {
-        let hint = "cut it into files of less than 256 MiB, between results";
+        let hint = "split it into files of less than 256 MiB, between results";
         return refuse("is larger than 256 MiB", hint);
     }
     if let Some(at) = mixed_at(bytes) {
@@ -25,7 +25,7 @@ pub(crate) fn decode<'a>(bytes: &'a [u8], source_name: &str) -> Result<Cow<'a, s
             format!(
                 "changes its encoding at byte {at}: UTF-16 and 8-bit text stand in one file, as two shells write it (PowerShell's `>` and then cmd's `>>`)"
             ),
-            "cut it there into two files, or save all of it as UTF-8; nothing was read",
+            "split it there into two files, or save all of it as UTF-8; nothing was read",
         ));
     }
     let text = match bytes {
@@ -47,7 +47,7 @@ pub(crate) fn decode<'a>(bytes: &'a [u8], source_name: &str) -> Result<Cow<'a, s
         return refuse("is not text: it contains zero bytes", hint);
     }
     if text.contains('\u{fffe}') {
-        let hint = "cut it into files of one encoding, or save all of it as UTF-8";
+        let hint = "split it into files of one encoding, or save all of it as UTF-8";
         return refuse(
             "changes its byte order on the way: files of two encodings were joined",
             hint,
@@ -71,7 +71,7 @@ pub(crate) struct Decoded<'a> {
 const CHANGES_MAX: usize = 64;
 
 /// The text of a file that several shells may have written to: where it changes between
-/// UTF-16 and 8-bit text, each part is read in its own encoding.
+/// UTF-16 and 8-bit text, each part is decoded in its own encoding.
 ///
 /// # Errors
 /// As [`decode`], but for the changes.

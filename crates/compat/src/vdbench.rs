@@ -101,7 +101,7 @@ impl<'a> Reader<'a> {
 
     fn finish(mut self, format: Format) -> Result<ImportedFile, Error> {
         if !self.problems.is_empty() {
-            let hint = "give vdbench's file as it was written; nothing was taken";
+            let hint = "give vdbench's file as it was written; nothing was imported";
             return Err(Error::of_lines(self.source, self.problems, hint));
         }
         if self.runs.is_empty() {
@@ -109,7 +109,7 @@ impl<'a> Reader<'a> {
                 "an average has `avg_` in its column of intervals; a run that was stopped has none";
             return Err(Error::new(
                 self.source,
-                "has no average of a run of vdbench in it",
+                "contains no average of a vdbench run",
                 hint,
             ));
         }
@@ -117,7 +117,7 @@ impl<'a> Reader<'a> {
         for name in missing {
             self.notes.push(Note {
                 line: None,
-                message: format!("run {name} has intervals and no average: it was stopped, or a line was cut out; left out"),
+                message: format!("run {name} has intervals and no average: it was stopped, or a line is missing; left out"),
             });
         }
         Ok(ImportedFile {
@@ -147,7 +147,7 @@ impl<'a> Reader<'a> {
             let (found, wanted) = (words.len(), self.columns.len());
             return self.problem(
                 line.number,
-                format!("has {found} values for {wanted} columns: it was cut off"),
+                format!("has {found} values for {wanted} columns: it is truncated"),
             );
         }
         let columns = self.columns.clone();
@@ -224,7 +224,7 @@ impl<'a> Reader<'a> {
         let Some(interval) = interval else { return };
         // Rows of intervals may have a column of other reports behind.
         if words.len() < open.columns.len() + 2 {
-            return self.problem(line, "has fewer values than its heading: it was cut off");
+            return self.problem(line, "has fewer values than its heading: it is truncated");
         }
         if average.is_none() {
             open.last_interval = interval;
@@ -233,7 +233,7 @@ impl<'a> Reader<'a> {
         if open.average || (open.last_interval > 0 && open.last_interval != interval) {
             return self.problem(
                 line,
-                "is an average of other intervals than those above it, or a second one: a line beside it was cut out",
+                "is an average of other intervals than those above it, or a second one: a neighbouring line is missing",
             );
         }
         open.average = true;
@@ -259,7 +259,7 @@ impl<'a> Reader<'a> {
         if !open.average {
             self.note(
                 open.line,
-                format!("begins run {}, which has no average: it was stopped, or a line was cut out; left out", open.name),
+                format!("begins run {}, which has no average: it was stopped, or a line is missing; left out", open.name),
             );
         }
     }
@@ -286,7 +286,7 @@ impl<'a> Reader<'a> {
             );
         }
         if self.runs.len() >= RUNS_MAX {
-            return self.problem(line, "is one result too many");
+            return self.problem(line, "exceeds the maximum number of results");
         }
         for column in [
             "Interval", "reqrate", "threads", "seekpct", "rhpct", "whpct", "lunsize", "resp_std",
@@ -298,7 +298,7 @@ impl<'a> Reader<'a> {
         match told(name, row) {
             Err(reason) => self.problem(
                 line,
-                format!("is an average that {reason}: it was cut off or changed"),
+                format!("is an average that {reason}: it is truncated or was changed"),
             ),
             Ok(told) => {
                 let origin = Origin {
@@ -326,14 +326,14 @@ fn told(name: &str, row: &Row<'_>) -> Result<Told, String> {
     let (size, read_share) = (need("bytes/io")?, need("read%")?);
     let resp = need("resp")?;
     if read_share > 100.0 {
-        return Err(format!("says {read_share} % reads"));
+        return Err(format!("reports {read_share} % reads"));
     }
     let follows = rate * size;
     // Sizes are whole bytes and rates have few decimals.
     let fits = |unit: f64| agrees(mb * unit, follows, RATES_OFF, unit * 0.006 + rate * 0.5);
     let Some(unit) = [1_048_576.0, 1e6].into_iter().find(|unit| fits(*unit)) else {
         return Err(format!(
-            "says {mb} MB/s, but {rate} operations of {size} bytes a second are {:.2}",
+            "reports {mb} MB/s, but {rate} operations of {size} bytes a second are {:.2}",
             follows / 1_048_576.0
         ));
     };
@@ -379,7 +379,7 @@ fn told(name: &str, row: &Row<'_>) -> Result<Told, String> {
             .zip(kind.latency_max)
             .is_some_and(|(mean, max)| mean > max * 1.001 + 1e4)
         {
-            return Err("says a mean response time above the longest".to_owned());
+            return Err("reports a mean response time above the longest".to_owned());
         }
     }
     Ok(told)

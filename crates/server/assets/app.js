@@ -218,7 +218,7 @@ function pageNow() {
     clear(list);
     setTimeout(function () { var again = held && Array.prototype.find.call(list.querySelectorAll('a'), function (a) { return a.getAttribute('href') === held; }); if (again) again.focus({ preventScroll: true }); });
     if (!now.runs.length) {
-      add(list, 'p', {}, 'Nothing runs that this store knows of. A run that is started anywhere with this store - in a terminal, by cron, through the SQLIO drop-in - appears here while it goes on.');
+      add(list, 'p', {}, 'No run is in progress that this store knows of. A run that is started anywhere with this store - in a terminal, by cron, through the SQLIO drop-in - appears here while it goes on.');
       return;
     }
     now.runs.forEach(function (run) { runNow(list, run, runs[run.id].jobs, warned[run.series || run.id]); });
@@ -312,12 +312,12 @@ function startForm(to) {
         ask('/api/runs', { what: what.value, target: target.value, block: block.value || null, label: label.value || null })
           .then(function () { say('Started.'); }).catch(trouble).then(function () { go.disabled = false; look(); });
       });
-      stop.addEventListener('click', function () { ask('/api/stop', {}).then(function () { say('Asked to stop; what was measured is kept.'); }).catch(trouble); });
+      stop.addEventListener('click', function () { ask('/api/stop', {}).then(function () { say('Stopping; what was measured is kept.'); }).catch(trouble); });
       add(to, 'p', { id: 'started', class: 'muted' });
-      if (!here.allowed.length) words(add(to, 'p', { class: 'muted' }), 'Simulated arrays can be started here. For files and devices begin `stripewise serve --allow-runs TARGET`; runs only read.');
+      if (!here.allowed.length) words(add(to, 'p', { class: 'muted' }), 'Runs on simulated arrays can be started here. For files and devices start `stripewise serve --allow-runs TARGET`; those runs only read.');
     }
     to.querySelector('#stop').disabled = !last || last.has_ended;
-    var said = !last ? '' : last.what + ' ' + last.target + (last.has_ended ? ' ended with code ' + last.exit_code : ' goes on' + (last.title ? ': ' + last.title : '') + (last.left_ns ? ', about ' + time(last.left_ns) + ' left in all' : '')) + (last.notes.length ? '. ' + last.notes[last.notes.length - 1] : '');
+    var said = !last ? '' : last.what + ' ' + last.target + (last.has_ended ? ' ended with code ' + last.exit_code : ' is in progress' + (last.title ? ': ' + last.title : '') + (last.left_ns ? ', about ' + time(last.left_ns) + ' left in total' : '')) + (last.notes.length ? '. ' + last.notes[last.notes.length - 1] : '');
     to.querySelector('#started').textContent = said;
   }
   function look() {
@@ -332,7 +332,7 @@ function pageHistory() {
   add(page, 'h1', {}, 'History');
   var form = add(page, 'form', { role: 'search' }), target = field(form, 'Target contains', 'input'), label = field(form, 'Label contains', 'input'), since = field(form, 'Since', 'input', { type: 'date' });
   add(form, 'button', { class: 'do', type: 'submit' }, 'Show');
-  var compare = add(form, 'button', { class: 'do', type: 'button' }, 'Compare what is ticked'), box = add(page, 'div'), below = add(page, 'div'), ticked = [];
+  var compare = add(form, 'button', { class: 'do', type: 'button' }, 'Compare what is selected'), box = add(page, 'div'), below = add(page, 'div'), ticked = [];
   compare.disabled = true;
   compare.addEventListener('click', function () { location.href = '/compare?' + ticked.map(function (id) { return 'id=' + encodeURIComponent(id); }).join('&'); });
   function load() {
@@ -355,7 +355,7 @@ function pageHistory() {
       var parts = Object.keys(g.parts).filter(function (name) { return name !== 'precondition'; });
       g.what = run.series ? (parts.length > 1 ? 'bench, ' + parts.length + ' series' : parts[0] ? parts[0].replace(/-/g, ' ') : 'series') : (run.jobs[0] ? run.jobs[0].pattern + ' ' + bytes(run.jobs[0].block_size_bytes) + ', ' + run.jobs[0].read_percent + ' % reads' : '');
     });
-    if (!groups.length) { add(box, 'p', {}, 'Nothing is stored that fits.'); return; }
+    if (!groups.length) { add(box, 'p', {}, 'Nothing stored matches.'); return; }
     var most = Math.max.apply(null, groups.map(function (g) { return g.iops; })) || 1;
     table(box, 'Runs and series', [
       { name: 'Compare', show: function (cell, g) {
@@ -385,11 +385,11 @@ function trends(to, all) {
   var row = add(to, 'div', { class: 'row' });
   all.trends.slice(0, 24).forEach(function (t) {
     var at = function (p, i) { return i; };
-    var words = t.changes.map(function (c) { return 'At ' + moment(t.points[c.index].started_at) + ' it went from ' + rate(c.before) + ' to ' + rate(c.after) + ' IOPS (p ' + c.p_value.toPrecision(2) + ').'; }).join(' ');
+    var words = t.changes.map(function (c) { return 'At ' + moment(t.points[c.index].started_at) + ' the rate went from ' + rate(c.before) + ' to ' + rate(c.after) + ' IOPS (p ' + c.p_value.toPrecision(2) + ').'; }).join(' ');
     var figure = chart(row, {
       title: t.target + ': ' + t.load, summary: words || 'No step was found.', height: 190,
       lines: [{ points: t.points.map(function (p, i) { return [at(p, i), p.iops]; }), names: t.points.map(function (p) { return (p.label ? p.label + ' ' : '') + moment(p.started_at); }), tone: 't0', marks: true }],
-      x: function (v) { var p = t.points[Math.round(v)]; return p ? p.started_at.slice(5, 16).replace('T', ' ') : ''; }, y: rate, xName: 'IOPS, in the order of time',
+      x: function (v) { var p = t.points[Math.round(v)]; return p ? p.started_at.slice(5, 16).replace('T', ' ') : ''; }, y: rate, xName: 'IOPS, in order of time',
       xTicks: t.points.map(function (p, i) { return i; }), changes: t.changes.map(function (c) { return c.index - 0.5; })
     });
     add(figure, 'p', { class: 'muted' }, words || (t.points.length < 8 ? '' : 'No step was found.'));
@@ -400,7 +400,7 @@ function trends(to, all) {
 function pageCompare() {
   add(page, 'h1', {}, 'Compare');
   var ids = new URLSearchParams(location.search).getAll('id');
-  if (ids.length < 2) { var p = add(page, 'p', {}, 'Tick two or more in the '); add(p, 'a', { href: '/history' }, 'history'); return; }
+  if (ids.length < 2) { var p = add(page, 'p', {}, 'Select two or more in the '); add(p, 'a', { href: '/history' }, 'history'); return; }
   var whole = '/reports?' + ids.map(function (id) { return 'id=' + encodeURIComponent(id); }).join('&');
   add(add(page, 'p'), 'a', { href: whole }, 'All of them in one report, with charts');
   var form = add(page, 'form'), metric = field(form, 'Metric', 'select');
@@ -447,7 +447,7 @@ function deltaCell(cell, r, widest) {
 function pageMachine() {
   add(page, 'h1', {}, 'This machine');
   var box = add(page, 'div'), form = add(page, 'form'), b = add(form, 'button', { class: 'do', type: 'button' }, 'Check what this machine offers'), found = add(page, 'div');
-  add(form, 'span', { class: 'muted' }, 'It works for some seconds: not beside a measurement.');
+  add(form, 'span', { class: 'muted' }, 'It takes some seconds: do not run it during a measurement.');
   b.addEventListener('click', function () {
     b.disabled = true; say('Checking...');
     ask('/api/doctor').then(function (lines) {
@@ -545,9 +545,9 @@ function pageTry() {
       if (mine !== turn) return;
       var here = both[0][0], aligned = both[1][0], last = here.points.length - 1;
       clear(row); say('');
-      var share = here.crossing === undefined ? '' : (here.crossing * 100).toFixed(1).replace(/\.0$/, '') + ' % of blocks lie on more disks than they must. ';
+      var share = here.crossing === undefined ? '' : (here.crossing * 100).toFixed(1).replace(/\.0$/, '') + ' % of blocks lie on more disks than necessary. ';
       var gain = (here.points[last].iops / aligned.points[last].iops - 1) * 100;
-      words.textContent = share + 'With ' + here.points[last].in_flight + ' in flight it gives ' + rate(here.points[last].iops) + ' IOPS, ' + (Math.abs(gain) < 0.5 ? 'as from 1 MiB on.' : Math.abs(gain).toFixed(1) + ' % ' + (gain < 0 ? 'less' : 'more') + ' than from 1 MiB on.');
+      words.textContent = share + 'With ' + here.points[last].in_flight + ' in flight it gives ' + rate(here.points[last].iops) + ' IOPS, ' + (Math.abs(gain) < 0.5 ? 'the same as from 1 MiB on.' : Math.abs(gain).toFixed(1) + ' % ' + (gain < 0 ? 'lower' : 'higher') + ' than from 1 MiB on.');
       var lines = function (of) { return [{ name: 'from ' + sliders.offset(), tone: 't1', marks: true, points: here.points.map(function (p) { return [p.in_flight, of(p)]; }) }, { name: 'from 1M', tone: 't0', marks: true, points: aligned.points.map(function (p) { return [p.in_flight, of(p)]; }) }]; };
       var count = function (v) { return grouped(v); };
       chart(row, { title: 'IOPS', summary: words.textContent, lines: lines(function (p) { return p.iops; }), xLog: true, x: count, y: rate, xName: 'operations in flight' });

@@ -121,7 +121,7 @@ pub(crate) async fn sign_in(State(shared): App, sent: Body) -> Response<Body> {
     };
     let cookie = shared.guard.sign_in(&login.token);
     let Some(cookie) = cookie.and_then(|cookie| HeaderValue::from_str(&cookie).ok()) else {
-        let hint = "`stripewise serve` prints a new address when it begins; a script may ask \
+        let hint = "`stripewise serve` prints a new address when it starts; a script may ask \
                     for one with POST /api/login";
         return failure(
             StatusCode::FORBIDDEN,
@@ -145,7 +145,7 @@ pub(crate) async fn new_login(
         path: String,
     }
     if who != Who::Script {
-        return words(StatusCode::FORBIDDEN, "only with the token of the file");
+        return words(StatusCode::FORBIDDEN, "only with the token from the file");
     }
     match shared.guard.new_login() {
         Some(token) => lines(&[New {
@@ -244,7 +244,10 @@ pub(crate) async fn try_array(State(shared): App, RawQuery(query): RawQuery) -> 
     };
     // Simulating takes a processor for a moment: not more than documents at a time.
     let Ok(_permit) = shared.children.acquire().await else {
-        return words(StatusCode::SERVICE_UNAVAILABLE, "the server ends");
+        return words(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "the server is shutting down",
+        );
     };
     answered(blocking(move || Ok(vec![live::try_array(&wished)?])).await)
 }
@@ -265,13 +268,13 @@ fn wished(query: Option<&str>) -> Result<Wished, &'static str> {
     for key in ["offset", "stripe_unit", "disks", "level"] {
         if let Some(value) = value(key) {
             if !plain(&value) {
-                return Err("a value of the layout makes no sense");
+                return Err("a value of the layout is not valid");
             }
             overrides.push(format!("{key}={value}"));
         }
     }
     let block = value("block").unwrap_or_else(|| "8K".to_owned());
-    let block: ByteSize = block.parse().map_err(|_| "the block size makes no sense")?;
+    let block: ByteSize = block.parse().map_err(|_| "the block size is not valid")?;
     if !(512..=4 << 20).contains(&block.0) {
         return Err("use a block of 512 bytes to 4 MiB");
     }

@@ -12,7 +12,7 @@ pub(crate) fn listen(_path: &Path) -> Outcome<Listener> {
     Err(Failure::new(
         Exit::Target,
         "this system has no sockets with a path",
-        "leave --socket out; 127.0.0.1 is listened on",
+        "omit --socket; the server then listens on 127.0.0.1",
     ))
 }
 

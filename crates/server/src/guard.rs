@@ -90,7 +90,7 @@ const NO_TOKEN: Refusal = refusal(
 const METHOD: Refusal = refusal(StatusCode::METHOD_NOT_ALLOWED, "only GET, HEAD and POST");
 const NOT_JSON: Refusal = refusal(
     StatusCode::UNSUPPORTED_MEDIA_TYPE,
-    "a request that does something is application/json",
+    "a request that changes something must be application/json",
 );
 
 /// Tokens and names.

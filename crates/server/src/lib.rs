@@ -82,7 +82,7 @@ pub fn serve(context: &Context, serving: &Serving<'_>) -> Outcome<Exit> {
         let guard = Guard::new(hosts).map_err(|error| {
             Failure::new(
                 Exit::Target,
-                format!("this system gives no random numbers: {error}"),
+                format!("this system provides no random numbers: {error}"),
                 "check that /dev/urandom can be read here",
             )
         })?;
@@ -125,8 +125,8 @@ async fn listen(serving: &Serving<'_>) -> Outcome<Listener> {
     if !serving.address.is_loopback() {
         return Err(Failure::usage(
             format!("{} is not this machine's own address", serving.address),
-            "use `ssh -L 8080:127.0.0.1:8080 HOST` from afar, with `serve --port 8080` there; \
-             or --socket PATH",
+            "from another machine use `ssh -L 8080:127.0.0.1:8080 HOST`, with `serve --port 8080` \
+             on this one; or use --socket PATH",
         ));
     }
     let address = SocketAddr::new(serving.address, serving.port);
@@ -134,7 +134,7 @@ async fn listen(serving: &Serving<'_>) -> Outcome<Listener> {
         Failure::new(
             Exit::Target,
             format!("cannot listen on {address}: {error}"),
-            "choose another --port; without it any free one is taken",
+            "choose another --port; without it any free one is used",
         )
     })
 }

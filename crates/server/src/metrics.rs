@@ -38,7 +38,7 @@ type Metric = (&'static str, &'static str, Vec<(String, f64)>);
 fn text(now: &Now, runs: &[Entry]) -> String {
     let mut all: Vec<Metric> = vec![(
         "stripewise_runs_going_on",
-        "Runs that go on now",
+        "Runs in progress",
         vec![(
             String::new(),
             now.runs.iter().filter(|run| !run.is_between).count() as f64,

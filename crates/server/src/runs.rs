@@ -176,7 +176,7 @@ pub(crate) fn start(
     let beside = runs.busy_ok.then_some("--busy-ok");
     let mut last = locked(&runs.last);
     if last.as_ref().is_some_and(|(started, _)| !started.has_ended) {
-        return Err("a run is in progress; stop it first, or wait for its end".to_owned());
+        return Err("a run is in progress; stop it first, or wait until it ends".to_owned());
     }
     let mut child = Command::new(program)
         .arg("--store")
@@ -257,7 +257,7 @@ fn target(allowed: &[Allowed], name: &str) -> Result<String, String> {
     }
     let one = allowed.iter().find(|allowed| allowed.name == name);
     let one = one.ok_or_else(|| {
-        format!("{name} was not named with --allow-runs when `stripewise serve` began")
+        format!("{name} was not given to --allow-runs when `stripewise serve` started")
     })?;
     same_place(&one.path)?;
     Ok(one.path.as_text())
@@ -271,7 +271,7 @@ fn same_place(path: &Path) -> Result<(), String> {
     match facts.is_file() || system::is_device(&facts) {
         true => Ok(()),
         false => Err(format!(
-            "{} is not the same file or device any more",
+            "{} is no longer the same file or device",
             path.as_text()
         )),
     }

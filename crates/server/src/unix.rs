@@ -26,7 +26,7 @@ pub(crate) fn listen(path: &Path) -> Outcome<Listener> {
     };
     if let Ok(facts) = path.symlink_metadata() {
         if !facts.file_type().is_socket() {
-            return Err(failed("something that is not a socket has the name"));
+            return Err(failed("something that is not a socket has that name"));
         }
         if std::os::unix::net::UnixStream::connect(path).is_ok() {
             return Err(failed("another server answers there"));

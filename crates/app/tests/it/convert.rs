@@ -41,7 +41,7 @@ fn a_plan_may_be_made_for_drives_of_another_machine() {
     let target = "target = \"/srv/not/here/t.dat\"";
     assert!(known.stdout.contains(target), "{}", known.stdout);
     let unknown = desk.run(&words).done();
-    let said = "L:t.dat: say where that is here";
+    let said = "L:t.dat: map it to a path here";
     assert!(unknown.stderr.contains(said), "{}", unknown.stderr);
 }
 

@@ -50,7 +50,7 @@ fn a_directory_gives_the_results_in_it() {
         "{}",
         answer.stdout
     );
-    let said = "notes.md: was not written by a tool that is known here; passed over";
+    let said = "notes.md: was not written by a known tool; passed over";
     assert!(answer.stderr.contains(said), "{}", answer.stderr);
 }
 

@@ -61,7 +61,7 @@ fn every_page_works_wide_and_narrow_light_and_dark_and_asks_nobody_else() {
     for (path, ready) in [
         (
             "/",
-            "((document.body || {}).innerText || '').indexOf('Simulated arrays can be started here') >= 0",
+            "((document.body || {}).innerText || '').indexOf('Runs on simulated arrays can be started here') >= 0",
         ),
         (
             "/history",

@@ -41,8 +41,8 @@ impl ArraySpec {
         }
         if level == Level::Raid10 && !disks.is_multiple_of(2) {
             return fail(
-                format!("{disks} drives do not make pairs"),
-                "RAID 10 takes an even number",
+                format!("{disks} drives do not form pairs"),
+                "RAID 10 needs an even number",
             );
         }
         Ok(())
@@ -93,7 +93,7 @@ impl ArraySpec {
             ));
         }
         if self.seek_curve().is_none() {
-            let problem = "the three seek times do not make a rising curve";
+            let problem = "the three seek times do not form a rising curve";
             let hint = "typical: seek_track 0.3ms, seek_average 4.5ms, seek_full 9.5ms; the average is near half of full";
             return Err(SpecError::new("disk.seek_average", problem, hint));
         }
@@ -155,11 +155,8 @@ impl ArraySpec {
         let behind = (array - start).saturating_sub(self.gaps_bytes());
         let room = behind / self.sector_bytes * self.sector_bytes;
         if self.size_bytes > room || room == 0 {
-            let problem = format!(
-                "the array has room for {} behind the offset",
-                ByteSize(room)
-            );
-            let hint = "choose a smaller size, or 0 for all there is";
+            let problem = format!("the array has room for {} after the offset", ByteSize(room));
+            let hint = "choose a smaller size, or 0 for all of it";
             return Err(SpecError::new("size", problem, hint));
         }
         Ok(())

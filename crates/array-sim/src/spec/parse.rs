@@ -174,7 +174,8 @@ fn parse(text: &str) -> Result<ArraySpec, SpecError> {
 /// What a file must say, and what follows from what it does not.
 fn whole(said: &Said, spec: &mut ArraySpec) -> Result<(), SpecError> {
     if !said.contains_key("level") {
-        let hint = "say how the drives are organised: level = \"single\", or \"10\" with disks = 4";
+        let hint =
+            "specify how the drives are organised: level = \"single\", or \"10\" with disks = 4";
         return Err(SpecError::new(
             "level",
             "the file does not have this key",

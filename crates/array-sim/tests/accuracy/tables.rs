@@ -65,7 +65,7 @@ fn rows(text: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
 
 fn number(text: &str) -> f64 {
     text.parse()
-        .unwrap_or_else(|_| panic!("a published table holds `{text}`, no number"))
+        .unwrap_or_else(|_| panic!("a published table contains `{text}`, which is not a number"))
 }
 
 fn kind(text: &str) -> Kind {

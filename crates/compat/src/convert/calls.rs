@@ -14,7 +14,7 @@ const PROBLEMS_MAX: usize = 100;
 pub(super) struct Words<'a> {
     /// What to do about calls that cannot be understood.
     pub(super) bad_call: &'a str,
-    /// `calls no sqlio`.
+    /// `contains no call of sqlio`.
     pub(super) no_call: &'a str,
     /// What a call looks like.
     pub(super) example: &'a str,
@@ -57,7 +57,7 @@ pub(super) fn each_call(
         return Err(Error::of_lines(source_name, problems, words.bad_call));
     }
     if calls == 0 {
-        let hint = format!("lines such as `{}` are looked for", words.example);
+        let hint = format!("expected lines such as `{}`", words.example);
         return Err(Error::new(source_name, words.no_call, hint));
     }
     Ok(())
@@ -84,7 +84,7 @@ pub(super) fn add_target(
     if target.is_none() {
         plan.note(
             line,
-            format!("{name}: say where that is here, with --drive or in the plan"),
+            format!("{name}: map it to a path here, with --drive or in the plan"),
         );
     }
     job.targets.push(target.unwrap_or_else(|| name.to_owned()));

@@ -67,8 +67,8 @@ pub(super) fn read(
     plan: &mut PlanText,
 ) -> Result<(), Error> {
     let words = Words {
-        bad_call: "fix these lines, or take them out",
-        no_call: "calls no diskspd",
+        bad_call: "fix or remove these lines",
+        no_call: "contains no call of diskspd",
         example: "diskspd -b8K -d60 -t8 -o4 -r -w25 -Sh -L D:\\test.dat",
     };
     each_call(text, source_name, &words, plan, |line, words, plan| {
@@ -103,7 +103,7 @@ fn load_of(call: &str, line: u64, plan: &mut PlanText) -> Result<Load, String> {
     if words.redirected {
         plan.note(
             line,
-            "output is not sent to files: results are kept in the store",
+            "output is not redirected to files: results are kept in the store",
         );
     }
     // DiskSpd reads the block size first: other switches count in blocks.
@@ -168,7 +168,7 @@ fn one(
         'd' => load.seconds = number()?,
         'W' => load.ramp_seconds = number()?,
         'w' if value.is_empty() => {
-            return Err("-w has no percentage: some versions of DiskSpd take it for -w0, which only reads, others refuse it; say -w0, or how many percent are writes".to_owned());
+            return Err("-w has no percentage: some versions of DiskSpd take it as -w0, which only reads, others reject it; write -w0, or the percentage of writes".to_owned());
         }
         'w' => {
             load.write_percent = number()?;
@@ -177,22 +177,33 @@ fn one(
             }
         }
         'r' if value.starts_with('s') => {
-            return Err(format!("{word}: partly random positions have no counterpart"));
+            return Err(format!(
+                "{word}: partly random positions have no counterpart"
+            ));
         }
         'r' => {
             load.random = true;
             if !value.is_empty() && size(value)? != load.block {
-                return Err(format!("{word}: random positions of a plan are multiples of the block size"));
+                return Err(format!(
+                    "{word}: random positions of a plan are multiples of the block size"
+                ));
             }
         }
         's' => {
             let rest = value.strip_prefix('i');
             load.shared = rest.is_some();
             let rest = rest.unwrap_or(value);
-            load.step = if rest.is_empty() { None } else { Some(size(rest)?) };
+            load.step = if rest.is_empty() {
+                None
+            } else {
+                Some(size(rest)?)
+            };
         }
         'h' => load.cache = CacheMode::DirectSync,
-        'S' => load.cache = cache_of(value).ok_or_else(|| format!("{word} is not a known way of caching"))?,
+        'S' => {
+            load.cache =
+                cache_of(value).ok_or_else(|| format!("{word} is not a known cache mode"))?
+        }
         'B' => {
             let (from, to) = value.split_once(':').unwrap_or((value, ""));
             load.offset = size(from)?;
@@ -208,17 +219,57 @@ fn one(
         'T' => {
             load.apart = true;
         }
-        'X' => {
-            return Err(format!("{word} reads a profile in XML, which is not converted: write its load as a command line"));
-        }
         'z' if !value.is_empty() => load.seed = Some(number()?),
-        'c' => plan.note(line, format!("{word}: files are not made by a plan; `stripewise prepare PATH --size {}` makes one", value.trim_end_matches('b'))),
-        'a' | 'n' => plan.note(line, format!("{word}: give processors to the run with --cpus")),
-        'g' => return Err(format!("{word} limits each thread's throughput; the `rate` of a plan is an open loop, which is another thing")),
-        'i' | 'j' => return Err(format!("{word} is a burst or a pause between bursts, which a plan cannot say")),
-        'p' => return Err(format!("{word} issues operations at the same place side by side, which a plan cannot say")),
+        _ => return no_counterpart(letter, value, word, line, plan),
+    }
+    Ok(())
+}
+
+/// What a plan has no word for: it is left out with a note where the load stays the same,
+/// and refused where it would be another.
+fn no_counterpart(
+    letter: char,
+    value: &str,
+    word: &str,
+    line: u64,
+    plan: &mut PlanText,
+) -> Result<(), String> {
+    match letter {
+        'X' => {
+            return Err(format!(
+                "{word} reads a profile in XML, which is not converted: write its load as a command line"
+            ));
+        }
+        'c' => plan.note(
+            line,
+            format!(
+                "{word}: a plan does not create files; `stripewise prepare PATH --size {}` does",
+                value.trim_end_matches('b')
+            ),
+        ),
+        'a' | 'n' => plan.note(line, format!("{word}: assign processors with `run --cpus`")),
+        'g' => {
+            return Err(format!(
+                "{word} limits each thread's throughput; the `rate` of a plan is an open loop, which is something else"
+            ));
+        }
+        'i' | 'j' => {
+            return Err(format!(
+                "{word} is a burst or a pause between bursts, which a plan cannot express"
+            ));
+        }
+        'p' => {
+            return Err(format!(
+                "{word} issues several operations at the same place at once, which a plan cannot express"
+            ));
+        }
         'I' => plan.note(line, format!("{word}: run stripewise under ionice instead")),
-        'P' | 'L' | 'D' | 'R' | 'v' | 'x' | 'z' | 'Z' | 'C' | 'e' | 'y' | 'l' | 'N' => plan.note(line, format!("{word} is left out: it changes what is printed, or how it is done, not the load")),
+        'P' | 'L' | 'D' | 'R' | 'v' | 'x' | 'z' | 'Z' | 'C' | 'e' | 'y' | 'l' | 'N' => plan.note(
+            line,
+            format!(
+                "{word} is left out: it changes what is printed, or how it is done, not the load"
+            ),
+        ),
         _ => return Err(format!("{word} is not a known switch of DiskSpd")),
     }
     Ok(())
@@ -228,12 +279,16 @@ fn one(
 fn of_2_3(letter: char, value: &str) -> Option<&'static str> {
     let digits = |text: &str| text.starts_with(|sign: char| sign.is_ascii_digit());
     match letter {
-        'b' if value.starts_with('s') => Some("is left out: buffers are apart by pages here"),
-        'o' if value.starts_with('c') => Some("is left out: it is how completions are taken"),
+        'b' if value.starts_with('s') => Some("is left out: buffers are separated by pages here"),
+        'o' if value.starts_with('c') => {
+            Some("is left out: it selects how completions are retrieved")
+        }
         'u' if value.is_empty() || digits(value.trim_start_matches('n')) => {
             Some("is left out: the engine is chosen by the run (--engine)")
         }
-        'S' if value.starts_with(['y', 'Y']) => Some("is left out: it is how a volume is reached"),
+        'S' if value.starts_with(['y', 'Y']) => {
+            Some("is left out: it selects how a volume is accessed")
+        }
         _ => None,
     }
 }
@@ -287,7 +342,7 @@ fn job_of(
         add_target(&mut job, name, line, surroundings, plan);
     }
     if load.targets.len() > 1 && load.threads_in_all.is_none() {
-        plan.note(line, "DiskSpd gives each target threads of its own; here all threads work on all targets: as much in flight, in fewer threads");
+        plan.note(line, "DiskSpd gives each target threads of its own; here all threads work on all targets: as much in flight, with fewer threads");
     }
     match load.write_percent {
         0 => job.flag("read"),
@@ -308,7 +363,7 @@ fn job_of(
             "at the first byte"
         };
         return Err(format!(
-            "-s with {} threads: DiskSpd starts them {from}, a plan's start at shares of their own; give -si, which both have, or -t1",
+            "-s with {} threads: DiskSpd starts them {from}, a plan's start evenly spaced; use -si, which both have, or -t1",
             load.threads_in_all.unwrap_or(load.threads)
         ));
     }
@@ -359,7 +414,7 @@ fn span(load: &Load) -> Result<Option<u64>, String> {
     let before_end = end.checked_sub(load.offset).filter(|bytes| *bytes > 0);
     let before_end = before_end.ok_or_else(|| {
         format!(
-            "-f ends at byte {end}, and -B begins at byte {}: nothing is between",
+            "-f ends at byte {end}, and -B begins at byte {}: nothing lies between",
             load.offset
         )
     })?;

@@ -36,7 +36,7 @@ pub(super) fn read(text: &str, source_name: &str, plan: &mut PlanText) -> Result
         return Err(Error::of_lines(
             source_name,
             problems,
-            "fix these jobs, or take them out",
+            "fix or remove these jobs",
         ));
     }
     if plan.jobs.is_empty() {
@@ -71,7 +71,7 @@ pub(super) fn read(text: &str, source_name: &str, plan: &mut PlanText) -> Result
     if walls == 0 && plan.jobs.len() > 1 && !same_times {
         return Err(Error::new(
             source_name,
-            "has jobs that run at once for different times (runtime, ramp_time), which a plan cannot say",
+            "has jobs that run at once for different times (runtime, ramp_time), which a plan cannot express",
             "give them the same times, or let them wait for each other (stonewall)",
         ));
     }
@@ -126,7 +126,7 @@ fn sections(text: &str, source_name: &str, plan: &mut PlanText) -> Result<Vec<Se
             problems.push(LineProblem {
                 line: line.number,
                 reason: format!(
-                    "includes {}, which is not read: put its lines here",
+                    "includes {}, which is not read: insert its lines here",
                     file.trim()
                 ),
             });
@@ -179,7 +179,7 @@ fn is_carried(key: &str, line: u64, plan: &mut PlanText) -> Result<bool, LinePro
         Fate::Refused => Err(LineProblem {
             line,
             reason: format!(
-                "has {key}, which a plan cannot say: without it the load would be another"
+                "has {key}, which a plan cannot express: without it the load would be different"
             ),
         }),
     }
@@ -220,7 +220,7 @@ fn job_of(section: &Section, plan: &mut PlanText) -> Result<JobText, String> {
         .map_or(Some(1), |_| options.count("numjobs"));
     let threads = threads.ok_or("has no number in numjobs")?;
     if !rw.random && threads > 1 {
-        return Err("has numjobs of a sequential job: fio starts every process at the first byte, a plan's threads start at shares of their own; give each a job with an offset".to_owned());
+        return Err("has numjobs of a sequential job: fio starts every process at the first byte, a plan's threads start evenly spaced; give each a job with an offset".to_owned());
     }
     job.number("threads", u64::from(threads));
     let files = job.targets.len() as u64;
@@ -231,7 +231,7 @@ fn job_of(section: &Section, plan: &mut PlanText) -> Result<JobText, String> {
     }
     if let Some(think) = think(options, depth)? {
         if options.get("rate_iops").is_some() {
-            return Err("has thinktime and rate_iops: operations of a plan with a rate arrive on a schedule, and nobody thinks in between".to_owned());
+            return Err("has thinktime and rate_iops: operations of a plan with a rate arrive on a schedule, without think time".to_owned());
         }
         job.text("think-time", &think.to_string());
     }
@@ -278,7 +278,7 @@ fn blocks(
         (None, _) => job.flag("sequential"),
         (Some(gap), Some(block)) => {
             job.size("stride", block.saturating_add(gap));
-            plan.note(line, "at the end of its file fio begins again where it began; a plan's next pass begins one block later, until all blocks were touched");
+            plan.note(line, "at the end of its file fio starts over where it began; a plan's next pass starts one block later, until all blocks have been touched");
         }
         (Some(_), None) => {
             return Err("has bssplit and an rw with a gap: a stride has one block size".to_owned());
@@ -304,7 +304,7 @@ fn blocks(
 /// Size and offset of each of a job's files.
 ///
 /// # Errors
-/// Where the job begins at or behind the end of its file, where fio does nothing, and where
+/// Where the job begins at or beyond the end of its file, where fio does nothing, and where
 /// a size is a share or a range.
 fn spans(
     options: &Options,
@@ -320,7 +320,7 @@ fn spans(
             if size.is_some() {
                 plan.note(
                     line,
-                    "size beside filesize is how much the job does in all, which plans do not say: left out",
+                    "size together with filesize is the total amount of I/O of the job, which plans do not express: left out",
                 );
             }
             ("filesize", 1)
@@ -331,7 +331,7 @@ fn spans(
     if options.get("io_size").is_some() {
         plan.note(
             line,
-            "io_size is how much the job does in all, which plans do not say: left out",
+            "io_size is the total amount of I/O of the job, which plans do not express: left out",
         );
     }
     let skipped = match span {
@@ -344,7 +344,7 @@ fn spans(
             Some((_, Some(bytes))) if key == "size" => {
                 if bytes <= skipped {
                     return Err(
-                        "begins at or behind the end of its file: offset is not below filesize"
+                        "begins at or beyond the end of its file: offset is not below filesize"
                             .to_owned(),
                     );
                 }
@@ -395,7 +395,7 @@ fn further(
             if option == "fsync" {
                 plan.note(
                     line,
-                    "fsync: a plan syncs with fdatasync, which leaves out the times of the file",
+                    "fsync: a plan syncs with fdatasync, which does not flush the file's timestamps",
                 );
             }
             break;

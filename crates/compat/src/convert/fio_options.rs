@@ -124,14 +124,11 @@ const WITHOUT_EFFECT: [&str; 66] = [
 
 /// As [`WITHOUT_EFFECT`], with what to do instead.
 const ELSEWHERE: [(&str, &str); 9] = [
-    ("cpus_allowed", "give processors to the run with --cpus"),
-    ("cpumask", "give processors to the run with --cpus"),
-    (
-        "cpus_allowed_policy",
-        "give processors to the run with --cpus",
-    ),
-    ("numa_cpu_nodes", "give processors to the run with --cpus"),
-    ("numa_mem_policy", "give processors to the run with --cpus"),
+    ("cpus_allowed", "assign processors with `run --cpus`"),
+    ("cpumask", "assign processors with `run --cpus`"),
+    ("cpus_allowed_policy", "assign processors with `run --cpus`"),
+    ("numa_cpu_nodes", "assign processors with `run --cpus`"),
+    ("numa_mem_policy", "assign processors with `run --cpus`"),
     ("sqthread_poll", "a plan's engine waits in its own way"),
     ("sqthread_poll_cpu", "a plan's engine waits in its own way"),
     (
@@ -265,7 +262,7 @@ fn suffix(options: &Options) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "has rw={kind}:{rest}: a plan cannot say what stands behind the colon ({})",
+        "has rw={kind}:{rest}: a plan cannot express what follows the colon ({})",
         if is_random {
             "how often a new position is drawn"
         } else {
@@ -283,7 +280,7 @@ pub(super) fn gap(options: &Options) -> Option<u64> {
 /// Several files: fio visits them in turn, unless it is asked to do otherwise.
 fn files(options: &Options) -> Result<(), String> {
     if options.count("nrfiles").is_some_and(|files| files > 1) {
-        return Err("has nrfiles: the files that fio makes have names that no plan has; name them in filename".to_owned());
+        return Err("has nrfiles: fio chooses the names of these files, and a plan needs them; list them in filename".to_owned());
     }
     let count = options.get("filename").map_or(1, |text| names(text).len()) as u64;
     if count < 2 {
@@ -364,7 +361,7 @@ pub(super) fn split(options: &Options) -> Result<Option<Vec<(u64, u8)>>, String>
         _ if reads == writes => reads,
         _ => return Err("has a bssplit of its own for writes: make a job for each".to_owned()),
     };
-    let bad = || format!("has bssplit={text}, whose sizes and shares are not understood");
+    let bad = || format!("has bssplit={text}, whose sizes and shares cannot be parsed");
     let mut shares: Vec<(u64, Option<u8>)> = Vec::new();
     for part in one.split(':') {
         let (bytes, share) = part.split_once('/').unwrap_or((part, ""));
@@ -385,7 +382,7 @@ pub(super) fn split(options: &Options) -> Result<Option<Vec<(u64, u8)>>, String>
     let each = left.checked_div(open).unwrap_or(0);
     if each * open != left {
         return Err(format!(
-            "has bssplit={text}, whose shares are not whole per cent that make 100"
+            "has bssplit={text}, whose shares are not whole percentages that add up to 100"
         ));
     }
     let share = |share: Option<u8>| share.unwrap_or(each as u8);

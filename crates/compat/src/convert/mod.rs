@@ -48,7 +48,7 @@ impl FromStr for Tool {
             "sqlio" => Ok(Tool::Sqlio),
             "diskspd" => Ok(Tool::Diskspd),
             "fio" => Ok(Tool::Fio),
-            _ => Err(format!("`{typed}` is none of sqlio, diskspd, fio")),
+            _ => Err(format!("`{typed}` is not one of sqlio, diskspd, fio")),
         }
     }
 }
@@ -93,8 +93,11 @@ pub fn convert(
     if plan.jobs.len() > JOBS_MAX {
         return Err(Error::new(
             source_name,
-            format!("has {} workloads; a plan takes {JOBS_MAX}", plan.jobs.len()),
-            "cut it into several files",
+            format!(
+                "has {} workloads; a plan takes at most {JOBS_MAX}",
+                plan.jobs.len()
+            ),
+            "split it into several files",
         ));
     }
     plan.finish(source_name)

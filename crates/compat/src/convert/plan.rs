@@ -97,7 +97,7 @@ impl PlanText {
         if let Err(error) = text.parse::<Plan>() {
             return Err(Error::new(
                 source_name,
-                format!("asks for what no plan can say: {error}"),
+                format!("asks for something that a plan cannot express: {error}"),
                 error.hint().to_string(),
             ));
         }
@@ -113,7 +113,7 @@ impl PlanText {
             self.tool
         );
         if !self.notes.is_empty() {
-            text.push_str("# Not carried over, or to be looked at:\n");
+            text.push_str("# Not carried over, or to be checked:\n");
         }
         for note in &self.notes {
             let clean = note.to_string().replace(char::is_control, " ");

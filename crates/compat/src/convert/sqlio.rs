@@ -19,8 +19,8 @@ pub(super) fn read(
     plan: &mut PlanText,
 ) -> Result<(), Error> {
     let words = Words {
-        bad_call: "fix these lines, or take them out; `sqlio -?` lists the switches",
-        no_call: "calls no sqlio",
+        bad_call: "fix or remove these lines; `sqlio -?` lists the switches",
+        no_call: "contains no call of sqlio",
         example: "sqlio -kR -s60 -frandom -o8 -b8 -LS -Fparam.txt",
     };
     each_call(text, source_name, &words, plan, |line, words, plan| {
@@ -39,7 +39,7 @@ fn say_of_others(words: &str, line: u64, plan: &mut PlanText) {
     if PAUSES.contains(&first.trim_start_matches('@')) {
         plan.note(line, "pauses between calls are left out");
     } else if lower.starts_with("for ") {
-        plan.note(line, "a loop is left out, write its calls out one by one");
+        plan.note(line, "a loop is left out: write its calls out one by one");
     }
 }
 
@@ -51,7 +51,7 @@ fn call_of(
 ) -> Result<(), String> {
     let words = crate::sqlio::words_of_call(call);
     if words.redirected {
-        plan.note(line.number, "output is not sent to files: results are kept in the store, `stripewise report` writes them out");
+        plan.note(line.number, "output is not redirected to files: results are kept in the store, `stripewise report` writes them out");
     }
     if let Some(word) = words
         .words
@@ -73,7 +73,7 @@ fn call_of(
     let setup = setup(&command, targets.as_deref()).map_err(|error| bare(&error))?;
     say(&command, line.number, plan);
     if setup.jobs.len() > 1 {
-        plan.note(line.number, "the lines of a parameter file ran at once; here they run one after the other. Make a plan of their own from them with run = \"together\"");
+        plan.note(line.number, "the lines of a parameter file ran at once; here they run one after the other. Put them into a plan of their own with run = \"together\"");
     }
     for job in &setup.jobs {
         let job = job_of(job, &setup.files, call, line.number, surroundings, plan);
@@ -106,7 +106,7 @@ fn say(command: &Command, line: u64, plan: &mut PlanText) {
         );
     }
     if command.affinity != Affinity::None {
-        plan.note(line, "-p and -a: give processors to the run with --cpus");
+        plan.note(line, "-p and -a: assign processors with `run --cpus`");
     }
 }
 
@@ -130,15 +130,12 @@ fn job_of(
         if !file.raw {
             plan.note(
                 line,
-                "files are not made by a plan: `stripewise prepare PATH --size SIZE` makes them",
+                "a plan does not create files: `stripewise prepare PATH --size SIZE` does",
             );
         }
     }
     if wish.mask != 0 {
-        plan.note(
-            line,
-            "masks of processors: give them to the run with --cpus",
-        );
+        plan.note(line, "processor masks: assign processors with `run --cpus`");
     }
     load_of(load, &mut job);
     job

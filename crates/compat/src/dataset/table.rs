@@ -70,12 +70,12 @@ impl Row {
 
 fn number(text: &str) -> f64 {
     text.parse()
-        .unwrap_or_else(|_| panic!("a published table holds `{text}`, no number"))
+        .unwrap_or_else(|_| panic!("a published table contains `{text}`, which is not a number"))
 }
 
 fn bytes(text: &str) -> u64 {
     let size: Result<ByteSize, _> = text.parse();
-    size.unwrap_or_else(|_| panic!("a published table holds `{text}`, no size"))
+    size.unwrap_or_else(|_| panic!("a published table contains `{text}`, which is not a size"))
         .bytes()
 }
 
@@ -189,7 +189,7 @@ pub(super) fn misprints(cells: &[Cell], block_size_bytes: u64) -> Vec<String> {
     }
     if cut > 0 {
         notes.push(format!(
-            "{cut} of the {printed} printed MB/s are cut to their last digit, not rounded, as SQLIO \
+            "{cut} of the {printed} printed MB/s are truncated to their last digit, not rounded, as SQLIO \
              prints them; differences of MB/s are of the printed figures."
         ));
     }

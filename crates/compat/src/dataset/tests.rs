@@ -127,7 +127,7 @@ fn misprints_are_found_by_rule_and_nothing_else_is() {
         ]
     );
     assert!(
-        found[0][1].starts_with("30 of the 72 printed MB/s are cut"),
+        found[0][1].starts_with("30 of the 72 printed MB/s are truncated"),
         "{:?}",
         found[0]
     );

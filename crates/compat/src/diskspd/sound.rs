@@ -60,7 +60,7 @@ pub(super) fn of_totals(measured_ns: u64, [total, read, write]: [&TotalRow; 3]) 
     for (what, all, sum) in sums {
         if sum != Some(all) {
             return Some(format!(
-                "say {all} {what} in all, which is not the sum of its reads and writes"
+                "report {all} {what} in total, which is not the sum of its reads and writes"
             ));
         }
     }
@@ -76,7 +76,7 @@ pub(super) fn of_totals(measured_ns: u64, [total, read, write]: [&TotalRow; 3]) 
             let off = HUNDREDTH_OFF + follows * (HUNDREDTH_OFF / seconds.max(0.01) + 0.000_5);
             if (said - follows).abs() > off {
                 return Some(format!(
-                    "say {said:.2} {what} in the table {name} IO, and {follows:.2} follow from the counts and the time"
+                    "report {said:.2} {what} in the table {name} IO, and {follows:.2} follow from the counts and the time"
                 ));
             }
         }
@@ -87,7 +87,7 @@ pub(super) fn of_totals(measured_ns: u64, [total, read, write]: [&TotalRow; 3]) 
 /// The first contradiction of a time span whatever form it was read from.
 pub(super) fn contradiction(span: &TimeSpan) -> Option<String> {
     if span.measured_ns == Some(0) {
-        return Some("say that 0 seconds were measured".to_owned());
+        return Some("report that 0 seconds were measured".to_owned());
     }
     for (kind, counted) in [("read", &span.read), ("write", &span.write)] {
         if let Some(what) = of_bytes(span, kind, counted).or_else(|| of_latencies(kind, counted)) {
@@ -116,7 +116,7 @@ fn of_bytes(span: &TimeSpan, kind: &str, counted: &Counted) -> Option<String> {
     let high = operations * most as f64 * (1.0 + BYTES_OFF);
     (bytes < low || bytes > high).then(|| {
         format!(
-            "say {} {kind} bytes, which {} {kind}s of the block size are not",
+            "report {} {kind} bytes, which do not match {} {kind}s of the block size",
             counted.bytes, counted.operations
         )
     })
@@ -133,7 +133,7 @@ fn of_latencies(kind: &str, counted: &Counted) -> Option<String> {
         let Some(value) = of(name) else { continue };
         if let Some((lower, ms)) = before.filter(|(_, ms)| *ms > value) {
             return Some(format!(
-                "say a {kind} latency of {ms} ms ({lower}) and a smaller one of {value} ms ({name})"
+                "report a {kind} latency of {ms} ms ({lower}) and a smaller one of {value} ms ({name})"
             ));
         }
         before = Some((name, value));
@@ -143,7 +143,7 @@ fn of_latencies(kind: &str, counted: &Counted) -> Option<String> {
     let above = of("max").is_some_and(|max| mean > max + MS_OFF);
     (below || above).then(|| {
         format!(
-            "say a mean {kind} latency of {mean} ms, which is not between the least and the longest"
+            "report a mean {kind} latency of {mean} ms, which is not between the least and the longest"
         )
     })
 }

@@ -29,14 +29,14 @@ pub(crate) fn import_text(text: &str, source_name: &str) -> Result<ImportedFile,
     }
     reader.close_invocation();
     if !reader.problems.is_empty() {
-        let hint = "fix these lines, or take the results that they belong to out of the file; nothing was imported";
+        let hint = "fix these lines, or remove the results that they belong to from the file; nothing was imported";
         return Err(Error::of_lines(source_name, reader.problems, hint));
     }
     if reader.runs.is_empty() {
         let hint = "a result has a heading `Results` with tables below; -Rxml is read, too";
         return Err(Error::new(
             source_name,
-            "has no result of DiskSpd in it",
+            "contains no result of DiskSpd",
             hint,
         ));
     }
@@ -186,7 +186,7 @@ impl Reader {
             self.notes.push(Note {
                 line: Some(self.frame.line),
                 message: format!(
-                    "begins an output that asks for {asked} time spans and has results of {found}: it was cut off"
+                    "begins an output that asks for {asked} time spans and has results of {found}: it is truncated"
                 ),
             });
         }
@@ -234,7 +234,7 @@ impl Reader {
             self.notes.push(Note {
                 line: Some(line),
                 message:
-                    "begins results that are none: the test was interrupted before it measured"
+                    "begins an empty result: the test was interrupted before it measured anything"
                         .to_owned(),
             });
             self.number += 1;
@@ -244,7 +244,7 @@ impl Reader {
             return self.problem(line, format!("begins results that {reason}"));
         }
         if self.runs.len() >= RUNS_MAX {
-            return self.problem(line, "is one result too many");
+            return self.problem(line, "exceeds the maximum number of results");
         }
         let mut frame = self.frame.clone();
         frame.line = line;
@@ -257,7 +257,7 @@ impl Reader {
         if silent {
             self.notes.push(Note {
                 line: Some(line),
-                message: "begins results whose parameters say of the software cache and nothing of write-through, as versions before 2.0.17 did: it counts as off".to_owned(),
+                message: "begins results whose parameters mention the software cache and not write-through, as in versions before 2.0.17: write-through counts as off".to_owned(),
             });
         }
         self.runs.push(record(&frame, &open.span, self.number));
@@ -267,7 +267,7 @@ impl Reader {
     fn parameter(&mut self, line: u64, words: &str) {
         if words.starts_with("timespan:") {
             if self.asked.len() >= SPANS_MAX {
-                return self.problem(line, "is one time span too many");
+                return self.problem(line, "exceeds the maximum number of time spans");
             }
             self.asked.push(TimeSpan::default());
             return;
@@ -289,7 +289,7 @@ impl Reader {
         };
         if let Some(path) = words.strip_prefix("path:") {
             if targets >= TARGETS_MAX {
-                return self.problem(line, "is one target too many");
+                return self.problem(line, "exceeds the maximum number of targets");
             }
             span.targets.push(Target {
                 path: path.trim().trim_matches('\'').to_owned(),
@@ -382,7 +382,7 @@ impl Reader {
             (Some(bytes), Some(operations)) => {
                 open.of_threads[of] = Some((bytes, operations));
             }
-            _ => self.problem(line, "has no bytes and I/Os of a thread: it was cut off"),
+            _ => self.problem(line, "has no bytes and I/Os of a thread: it is truncated"),
         }
     }
 
@@ -401,14 +401,14 @@ impl Reader {
         let Some(row) = total_row(&cells, open.columns) else {
             return self.problem(
                 line,
-                "does not have a number after `total:` for each column of its table: it was cut off or changed",
+                "does not have a number after `total:` for each column of its table: it is truncated or was changed",
             );
         };
         let sums = (row.bytes, row.operations);
         if open.of_threads[of].is_some_and(|of_threads| of_threads != sums) {
             return self.problem(
                 line,
-                "is not the sum of the rows above it: a row was cut out or changed",
+                "is not the sum of the rows above it: a row is missing or was changed",
             );
         }
         open.totals[of] = Some(row);
@@ -434,7 +434,7 @@ impl Reader {
         self.part = Part::Outside;
         self.notes.push(Note {
             line: Some(line),
-            message: "begins a second `Total IO` table in one result: passed over with what follows, as no heading says which run it belongs to".to_owned(),
+            message: "begins a second `Total IO` table in one result: it is skipped with what follows, as no heading says which run it belongs to".to_owned(),
         });
     }
 }
@@ -462,7 +462,7 @@ fn is_of_2_3(word: &str) -> bool {
 /// Whether a result has everything that it announces, and agrees with itself.
 fn whole(open: &Open) -> Result<(), String> {
     let Some(measured_ns) = open.span.measured_ns else {
-        return Err("have no `actual test time:`: they were cut off".to_owned());
+        return Err("have no `actual test time:`: they are truncated".to_owned());
     };
     let [Some(total), Some(read), Some(write)] = &open.totals else {
         let names = ["Total IO", "Read IO", "Write IO"];
@@ -472,19 +472,19 @@ fn whole(open: &Open) -> Result<(), String> {
             .find(|(_, row)| row.is_none());
         let name = missing.map_or("Total IO", |(name, _)| name);
         return Err(format!(
-            "have no last row (`total:`) of the table `{name}`: they were cut off"
+            "have no last row (`total:`) of the table `{name}`: they are truncated"
         ));
     };
     if open.latencies && total.operations > 0 {
         let Some([read, write, all]) = open.longest_ms else {
             return Err(
-                "measured latencies and have no percentiles up to `max`: they were cut off"
+                "measured latencies and have no percentiles up to `max`: they are truncated"
                     .to_owned(),
             );
         };
         let longest = read.into_iter().chain(write).fold(0.0, f64::max);
         if all != Some(longest) {
-            return Err("have a longest latency (`max`) of all that is not the longer one of reads and writes: they were cut off or changed".to_owned());
+            return Err("have a longest latency (`max`) of all that is not the longer one of reads and writes: they are truncated or were changed".to_owned());
         }
     }
     let contradiction =
@@ -537,7 +537,7 @@ fn percentile(open: &mut Open, words: &str) -> Result<(), &'static str> {
     let values: Vec<&str> = cells.collect();
     let sound = |cell: &&str| *cell == "N/A" || milliseconds(cell).is_some();
     let &[read, write, all] = values.as_slice() else {
-        return Err("does not have a percentile of reads, writes and all: it was cut off");
+        return Err("does not have a percentile of reads, writes and all: it is truncated");
     };
     if !values.iter().all(sound) {
         return Err("has a percentile that is neither milliseconds nor N/A");
@@ -546,7 +546,7 @@ fn percentile(open: &mut Open, words: &str) -> Result<(), &'static str> {
         // The last row of all: `71` may have been `71.500`.
         let decimals = |cell: &str| cell.split_once('.').map_or(0, |(_, after)| after.len());
         if all != "N/A" && decimals(all) < 3 {
-            return Err("has a longest latency without three decimals: it was cut off");
+            return Err("has a longest latency without three decimals: it is truncated");
         }
         open.longest_ms = Some([read, write, all].map(milliseconds));
     }

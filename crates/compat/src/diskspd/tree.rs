@@ -113,7 +113,7 @@ pub(super) fn parse(xml: &str) -> Result<(Node, usize), (usize, String)> {
             |reader: &Reader<&[u8]>| usize::try_from(reader.buffer_position()).unwrap_or(0);
         let event = reader
             .read_event()
-            .map_err(|error| (position(&reader), format!("is not whole XML: {error}")))?;
+            .map_err(|error| (position(&reader), format!("is not complete XML: {error}")))?;
         match event {
             Event::Start(start) => {
                 nodes += 1;
@@ -126,7 +126,7 @@ pub(super) fn parse(xml: &str) -> Result<(Node, usize), (usize, String)> {
                 let known = |name: &&&str| name.as_bytes() == start.name().as_ref();
                 let Some(known) = NAMES.iter().find(known) else {
                     reader.read_to_end(start.name()).map_err(|error| {
-                        (position(&reader), format!("is not whole XML: {error}"))
+                        (position(&reader), format!("is not complete XML: {error}"))
                     })?;
                     continue;
                 };
@@ -140,7 +140,7 @@ pub(super) fn parse(xml: &str) -> Result<(Node, usize), (usize, String)> {
                 let Some(node) = open.pop() else {
                     return Err((
                         position(&reader),
-                        "ends an element that did not begin".to_owned(),
+                        "closes an element that was not opened".to_owned(),
                     ));
                 };
                 match open.last_mut() {

@@ -25,7 +25,7 @@ pub(crate) fn import_xml(text: &str, source_name: &str) -> Result<ImportedFile, 
         let start = from + at;
         let line = from_line + feeds(&text[from..start]);
         let refuse = |line: u64, reason: String| {
-            let hint = "nothing was taken; take the document that it belongs to out of the file";
+            let hint = "nothing was imported; remove the document that it belongs to from the file";
             Error::of_lines(source_name, vec![LineProblem { line, reason }], hint)
         };
         let (node, length) = parse(&text[start..]).map_err(|(at, reason)| {
@@ -36,7 +36,10 @@ pub(crate) fn import_xml(text: &str, source_name: &str) -> Result<ImportedFile, 
         })?;
         let end = start + length;
         if runs.len() >= DOCUMENTS_MAX {
-            return Err(refuse(line, "is one result too many".to_owned()));
+            return Err(refuse(
+                line,
+                "exceeds the maximum number of results".to_owned(),
+            ));
         }
         let frame = frame(&node, source_name, line, fingerprint(&text[start..end]));
         let spans = spans(&node).map_err(|reason| refuse(line, reason))?;
@@ -44,7 +47,7 @@ pub(crate) fn import_xml(text: &str, source_name: &str) -> Result<ImportedFile, 
             let Some(span) = span else {
                 notes.push(Note {
                     line: Some(line),
-                    message: "begins a document with a time span that has no result: it was interrupted before it measured".to_owned(),
+                    message: "begins a document with a time span that has no result: it was interrupted before it measured anything".to_owned(),
                 });
                 continue;
             };
@@ -64,7 +67,7 @@ pub(crate) fn import_xml(text: &str, source_name: &str) -> Result<ImportedFile, 
         let hint = "make it with `diskspd -Rxml`";
         return Err(Error::new(
             source_name,
-            "has no result of DiskSpd in it",
+            "contains no result of DiskSpd",
             hint,
         ));
     }
@@ -91,13 +94,13 @@ fn said_nothing_of(span: &TimeSpan, line: u64) -> Vec<Note> {
         .collect();
     if !modes.is_empty() {
         notes.push(note(format!(
-            "begins a profile that does not say of both caches: DiskSpd leaves out what is not switched off: {}",
+            "begins a profile that does not mention both caches: DiskSpd omits what is not switched off: {}",
             modes.join(", ")
         )));
     }
     if span.threads_in_all.is_some() && span.requests_of_thread.is_none() {
         notes.push(note(
-            "begins a profile of a pool of threads without a number of outstanding I/Os of its own: those of its targets are taken".to_owned(),
+            "begins a profile of a pool of threads without a number of outstanding I/Os of its own: those of its targets are used".to_owned(),
         ));
     }
     notes
@@ -169,7 +172,7 @@ fn spans(node: &Node) -> Result<Vec<Option<TimeSpan>>, String> {
     }
     if measured.len() < asked.len() {
         return Err(format!(
-            "begins a document that asks for {} time spans and has results of {}: the others were cut out",
+            "begins a document that asks for {} time spans and has results of {}: the others are missing",
             asked.len(),
             measured.len()
         ));
@@ -288,7 +291,7 @@ fn enter(node: &Node, span: &mut TimeSpan) -> Result<(), String> {
     }
     if let Some(asked) = asked_threads(span).filter(|asked| *asked != threads.len() as u64) {
         return Err(format!(
-            "begins a document whose result has {} threads of {asked} that were asked for: one was cut out or doubled",
+            "begins a document whose result has {} threads of {asked} that were asked for: one is missing or duplicated",
             threads.len()
         ));
     }
@@ -306,7 +309,7 @@ fn enter(node: &Node, span: &mut TimeSpan) -> Result<(), String> {
             let said = of_thread.number(all);
             if said.is_some() && said != sum {
                 return Err(format!(
-                    "begins a document with a thread whose {all} is not the sum of its {} and {}: it was cut off or changed",
+                    "begins a document with a thread whose {all} is not the sum of its {} and {}: it is truncated or was changed",
                     parts[0], parts[1]
                 ));
             }

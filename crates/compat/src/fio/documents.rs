@@ -15,7 +15,7 @@ use stripewise_results::{RunRecord, Status};
 const MARK: &str = "\"fio version\"";
 pub(super) const DOCUMENTS_MAX: usize = 10_000;
 /// Said of all results of fio.
-pub(super) const COMPLETION_LATENCIES: &str = "latencies are fio's completion latencies: they begin when an operation was handed over, unless the job said lat_percentiles";
+pub(super) const COMPLETION_LATENCIES: &str = "latencies are fio's completion latencies: they start when an operation has been submitted, unless the job set lat_percentiles";
 
 /// A document with where it stands.
 struct FioDocument {
@@ -69,7 +69,7 @@ pub(crate) fn import_text(text: &str, source_name: &str) -> Result<ImportedFile,
     passed_over(&text[from..], from_line, &mut notes);
     if runs.is_empty() {
         let hint = "make it with `fio --output-format=json`";
-        return Err(Error::new(source_name, "has no result of fio in it", hint));
+        return Err(Error::new(source_name, "contains no result of fio", hint));
     }
     let note = |message: String| Note {
         line: None,
@@ -82,7 +82,7 @@ pub(crate) fn import_text(text: &str, source_name: &str) -> Result<ImportedFile,
             format!("{snapshots} earlier snapshots of runs are")
         };
         notes.push(note(format!(
-            "{what} left out (snapshots at an interval): the last one of each run has all that it counted"
+            "{what} left out (snapshots at an interval): the last one of each run contains all of its counts"
         )));
     }
     notes.push(note(COMPLETION_LATENCIES.to_owned()));
@@ -114,9 +114,9 @@ fn next_document(
         Some(Err(error)) => {
             let problem = LineProblem {
                 line: line + (error.line() as u64).saturating_sub(1),
-                reason: format!("is not whole JSON of fio: {error}"),
+                reason: format!("is not complete JSON of fio: {error}"),
             };
-            let hint = "fio must end by itself for its JSON to be whole; nothing was taken";
+            let hint = "fio must end by itself for its JSON to be complete; nothing was imported";
             return Err(Error::of_lines(source_name, vec![problem], hint));
         }
         None => return Ok(None),
@@ -146,7 +146,7 @@ impl Taken<'_> {
     /// behind it.
     fn take(&mut self, found: &FioDocument, before: &str, behind: &str) -> Result<(), Error> {
         let too_much = |problem: String| {
-            let hint = "cut it into several files";
+            let hint = "split it into several files";
             Err(Error::new(self.source_name, problem, hint))
         };
         if self.runs.len() >= DOCUMENTS_MAX {
@@ -158,7 +158,7 @@ impl Taken<'_> {
                 line: found.line,
                 reason,
             };
-            Error::of_lines(self.source_name, vec![problem], "nothing was taken")
+            Error::of_lines(self.source_name, vec![problem], "nothing was imported")
         })?;
         document(
             &found.value,
@@ -216,7 +216,7 @@ fn passed_over(text: &str, line: u64, notes: &mut Vec<Note>) {
         let skipped = text[..before].matches('\n').count() as u64;
         notes.push(Note {
             line: Some(line + skipped),
-            message: format!("is not part of the JSON, passed over: {shown}"),
+            message: format!("is not part of the JSON and is skipped: {shown}"),
         });
     }
 }

@@ -137,11 +137,11 @@ impl JobText {
         };
         if self.sides[at].is_some() {
             return Err(format!(
-                "is a second line of {name}s in one job: the first line of another job was cut out, or a line doubled"
+                "is a second line of {name}s in one job: the first line of another job is missing, or a line is duplicated"
             ));
         }
         let side = side_of(rest).ok_or_else(|| {
-            format!("has no rates, bytes and time of its job's {name}s: it was cut off")
+            format!("has no rates, bytes and time of its job's {name}s: it is truncated")
         })?;
         self.sides[at] = Some(side);
         self.at = At::Side(at);
@@ -166,7 +166,7 @@ impl JobText {
         let [Some(min), Some(max), Some(mean), Some(_)] =
             ["min=", "max=", "avg=", "stdev="].map(value)
         else {
-            return Err("has no least, largest and mean latency: it was cut off".to_owned());
+            return Err("has no least, largest and mean latency: it is truncated".to_owned());
         };
         let latencies = self.latencies(side, kind);
         if latencies.values.is_some() {
@@ -196,9 +196,9 @@ impl JobText {
         let (side, kind, unit_ns) = match self.at {
             At::Percentiles(side, kind, unit_ns) => (side, kind, unit_ns),
             At::Others => return Ok(()),
-            _ => return Err("has percentiles, and no line says of what".to_owned()),
+            _ => return Err("has percentiles, but no line says of what".to_owned()),
         };
-        let cut = "has a percentile without a value: it was cut off";
+        let cut = "has a percentile without a value: it is truncated";
         for part in words.trim_start_matches('|').split("],") {
             let part = part.trim().trim_end_matches(']');
             if part.is_empty() {
@@ -233,7 +233,7 @@ impl JobText {
         });
         let counts = parts.map(|parts| parts.map(counts));
         let Some([Some(total), Some(short), Some(dropped)]) = counts else {
-            return Err("has no counts of reads, writes and trims: it was cut off".to_owned());
+            return Err("has no counts of reads, writes and trims: it is truncated".to_owned());
         };
         if self.issued.is_some() {
             return Err("is a second line of counts in one job".to_owned());
@@ -250,7 +250,7 @@ impl JobText {
     pub(super) fn value(&self, header: Option<&Header>) -> Result<Value, String> {
         let issued = self
             .issued
-            .ok_or("has no line `issued rwts`: it was cut off")?;
+            .ok_or("has no line `issued rwts`: it is truncated")?;
         let mut job = json!({
             "jobname": self.name,
             "groupid": self.group,
@@ -262,14 +262,14 @@ impl JobText {
             job[name] = match &self.sides[at] {
                 None if issued[at] > 0 => {
                     return Err(format!(
-                        "has {} {name}s, of which no line says how long they took: it was cut out",
+                        "has {} {name}s, but the line with their latencies is missing",
                         issued[at]
                     ));
                 }
                 None => json!({"total_ios": 0, "io_bytes": 0, "io_kbytes": 0, "iops": 0.0, "bw_bytes": 0, "runtime": 0}),
                 Some(side) => side
                     .value(issued[at], block.filter(|_| self.whole))
-                    .map_err(|reason| format!("says of its {name}s {reason}: a line was cut off, changed, or belongs to another job"))?,
+                    .map_err(|reason| format!("reports of its {name}s {reason}: a line is truncated, was changed, or belongs to another job"))?,
             };
         }
         if let Some(header) = header {
@@ -286,7 +286,7 @@ impl Side {
     fn value(&self, operations: u64, block: Option<u64>) -> Result<Value, String> {
         let seconds = self.runtime_ms as f64 / 1e3;
         if operations == 0 || seconds <= 0.0 {
-            return Err("a rate, and no operations or no time".to_owned());
+            return Err("a rate, but no operations or no time".to_owned());
         }
         let iops = operations as f64 / seconds;
         if !self.iops.fits_within(iops, 1.0) {

@@ -52,15 +52,15 @@ pub(crate) fn import_text(text: &str, source_name: &str) -> Result<ImportedFile,
         }
     }
     if !problems.is_empty() {
-        let hint = "give fio's output as it was written, or its JSON (--output-format=json); nothing was taken";
+        let hint = "give fio's output as it was written, or its JSON (--output-format=json); nothing was imported";
         return Err(Error::of_lines(source_name, problems, hint));
     }
     if runs.is_empty() {
         let hint = "make it with `fio --output-format=json`";
-        return Err(Error::new(source_name, "has no result of fio in it", hint));
+        return Err(Error::new(source_name, "contains no result of fio", hint));
     }
     notes.extend(reader.notes());
-    let rounded = "fio's normal output rounds: latencies and sums are known in the digits that it prints, rates follow from its counts; whether a job was direct, and for how long it was to run, it does not say";
+    let rounded = "fio's normal output rounds: latencies and sums are known in the digits that it prints, rates follow from its counts; it does not say whether a job used direct I/O, or for how long it was to run";
     for message in [rounded, COMPLETION_LATENCIES] {
         notes.push(Note {
             line: None,
@@ -199,7 +199,7 @@ impl Reader {
             self.open.line = line;
         }
         if self.open.jobs.len() >= JOBS_MAX || self.outputs.len() >= DOCUMENTS_MAX {
-            return self.problem(line, "is one job too many");
+            return self.problem(line, "exceeds the maximum number of jobs");
         }
         self.open
             .content
@@ -232,7 +232,7 @@ impl Reader {
         };
         let io = value(" io=").and_then(|text| bytes(text, old));
         let (Some(bytes), Some((shortest_ms, longest_ms))) = (io, times) else {
-            return self.problem(line, "has no bytes and times of a group: it was cut off");
+            return self.problem(line, "has no bytes and times of a group: it is truncated");
         };
         let sums = self.open.groups.entry(group).or_default();
         if sums[side].is_some() {
@@ -283,7 +283,7 @@ impl Reader {
         let mut notes = Vec::new();
         if self.snapshots > 0 {
             notes.push(format!(
-                "{} earlier states of runs (--status-interval) are left out: the last one of each run has all that it counted",
+                "{} earlier states of runs (--status-interval) are left out: the last one of each run contains all of its counts",
                 self.snapshots
             ));
         }
@@ -334,7 +334,7 @@ impl Output {
                     return Err(LineProblem {
                         line: job.line,
                         reason: format!(
-                            "begins a job with {side}s, of which the sums of its group {group} know nothing: a line was cut out"
+                            "begins a job with {side}s, which are missing from the sums of its group {group}: a line is missing"
                         ),
                     });
                 }
@@ -350,7 +350,7 @@ impl Output {
                 return Err(LineProblem {
                     line: sum.line,
                     reason: format!(
-                        "is not what the {side}s of the jobs of group {group} add up to: a job was cut out or changed"
+                        "is not the sum of the {side}s of the jobs of group {group}: a job is missing or was changed"
                     ),
                 });
             }
@@ -366,7 +366,7 @@ impl Output {
             .find(|job| !self.groups.contains_key(&job.group))?;
         Some(Note {
             line: Some(job.line),
-            message: "begins a job without `Run status` of its group behind it: whether all jobs of the group are here is not known".to_owned(),
+            message: "begins a job whose group has no `Run status` after it: whether all jobs of the group are present is not known".to_owned(),
         })
     }
 }

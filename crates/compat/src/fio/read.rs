@@ -32,7 +32,7 @@ pub(super) fn document(
 ) -> Result<(), Error> {
     let at_line = |reason: String| {
         let problem = LineProblem { line, reason };
-        Error::of_lines(source_name, vec![problem], "nothing was taken")
+        Error::of_lines(source_name, vec![problem], "nothing was imported")
     };
     let jobs = jobs_of(value, notes).map_err(at_line)?;
     let jobs = jobs.as_slice();
@@ -107,9 +107,8 @@ impl Defaults {
 
     fn of(&mut self, name: &str, options: &Options, alone: bool, notes: &mut Vec<Note>) {
         if options.all.is_empty() {
-            let message = format!(
-                "job {name}: its options are not there: what it was asked to do is not given"
-            );
+            let message =
+                format!("job {name}: its options are missing: what it was asked to do is unknown");
             return note_once(notes, message);
         }
         let mut missing = Vec::new();
@@ -211,7 +210,7 @@ pub(super) fn must_be_readable(value: &Value) -> Result<(), String> {
         .any(|known| version.starts_with(known))
     {
         return Err(format!(
-            "begins a result of `{version}`: of fio, versions 2 to 4 are read"
+            "begins a result of `{version}`: versions 2 to 4 of fio are supported"
         ));
     }
     Ok(())
@@ -235,7 +234,7 @@ fn jobs_of<'a>(value: &'a Value, notes: &mut Vec<Note>) -> Result<Vec<&'a Value>
         .any(|job| text_of(job, "jobname").is_none())
     {
         return Err(
-            "begins a result of fio's client mode with a job without a name: a line was cut out"
+            "begins a result of fio's client mode with a job without a name: a line is missing"
                 .to_owned(),
         );
     }
@@ -248,7 +247,7 @@ fn jobs_of<'a>(value: &'a Value, notes: &mut Vec<Note>) -> Result<Vec<&'a Value>
             && count(all) != sum
         {
             return Err(format!(
-                "begins a result of fio's client mode whose `{ALL_CLIENTS}` is not the sum of the {side}s of its jobs: one was cut out or changed"
+                "begins a result of fio's client mode whose `{ALL_CLIENTS}` is not the sum of the {side}s of its jobs: one is missing or was changed"
             ));
         }
     }
@@ -285,9 +284,9 @@ fn must_agree(job: &Value, name: &str, line: u64, source_name: &str) -> Result<(
         return Ok(());
     };
     let reason = format!(
-        "begins a document whose job {name} {what}; one of the numbers was cut off or changed"
+        "begins a document whose job {name} {what}; one of the numbers is truncated or was changed"
     );
-    let hint = "give fio's output as it was written; nothing was taken";
+    let hint = "give fio's output as it was written; nothing was imported";
     Err(Error::of_lines(
         source_name,
         vec![LineProblem { line, reason }],

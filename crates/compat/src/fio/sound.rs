@@ -40,7 +40,8 @@ fn impossible(of: &Value, side: &str) -> Option<String> {
     let found = said
         .into_iter()
         .find_map(|(name, rate)| Some((name, rate.filter(|rate| *rate > RATE_MAX)?)));
-    found.map(|(name, rate)| format!("says {name} {rate:e} of its {side}s, which no device has"))
+    found
+        .map(|(name, rate)| format!("reports {name} {rate:e} for its {side}s, which no device has"))
 }
 
 fn rates(of: &Value, side: &str) -> Option<String> {
@@ -69,7 +70,7 @@ fn rates(of: &Value, side: &str) -> Option<String> {
         };
         ((said - follows).abs() > off).then(|| {
             format!(
-                "says {said:.0} {what} of its {side}s per second, but {count:.0} in {runtime_ms:.0} ms are {follows:.0}"
+                "reports {said:.0} {what} of its {side}s per second, but {count:.0} in {runtime_ms:.0} ms are {follows:.0}"
             )
         })
     })
@@ -92,13 +93,13 @@ fn latencies(of: &Value, side: &str) -> Option<String> {
         if above(min, mean) || above(mean, max) || above(min, max) {
             let shown = |value: Option<f64>| value.map_or("none".to_owned(), |value| value.to_string());
             return Some(format!(
-                "says {name} of its {side}s with min {}, mean {} and max {}, which are not in order",
+                "reports {name} of its {side}s with min {}, mean {} and max {}, which are not in order",
                 shown(min),
                 shown(mean),
                 shown(max),
             ));
         }
-        percentiles(values, max, step).map(|what| format!("says {name} of its {side}s with {what}"))
+        percentiles(values, max, step).map(|what| format!("reports {name} of its {side}s with {what}"))
     })
 }
 

@@ -42,7 +42,7 @@ pub(crate) fn import_text(text: &str, source_name: &str) -> Result<ImportedFile,
             reason: reason.to_owned(),
         };
         if runs.len() >= DOCUMENTS_MAX {
-            problems.push(refused("is one result too many"));
+            problems.push(refused("exceeds the maximum number of results"));
             break;
         }
         match job_of(line.text.trim()) {
@@ -54,12 +54,12 @@ pub(crate) fn import_text(text: &str, source_name: &str) -> Result<ImportedFile,
         }
     }
     if !problems.is_empty() {
-        let hint = "give fio's lines as they were written; nothing was taken";
+        let hint = "give fio's lines as they were written; nothing was imported";
         return Err(Error::of_lines(source_name, problems, hint));
     }
     if runs.is_empty() {
-        let hint = "make it with `fio --output-format=json`, which says more";
-        return Err(Error::new(source_name, "has no result of fio in it", hint));
+        let hint = "make it with `fio --output-format=json`, which has more detail";
+        return Err(Error::new(source_name, "contains no result of fio", hint));
     }
     let alone = "each line of fio's terse output is a result of its own: it does not say which jobs ran at once, nor what they were asked to do";
     for message in [alone, COMPLETION_LATENCIES] {
@@ -88,12 +88,12 @@ fn job_of(line: &str) -> Result<Value, &'static str> {
     let of_side = OF_SIDE + if version == "5" { MORE_IN_5 } else { 0 };
     let behind = head + sides.len() * of_side;
     if cells.len() < behind + OF_JOB {
-        return Err("has fewer values than a line of fio's terse output: it was cut off");
+        return Err("has fewer values than a line of fio's terse output: it is truncated");
     }
     // Two shares of the processor come first behind the directions.
     let is_share = |cell: &&str| cell.ends_with('%');
     if !cells[behind..behind + 2].iter().all(is_share) {
-        return Err("has values too many or too few: it was cut or changed");
+        return Err("has too many or too few values: it is truncated or was changed");
     }
     let name = cells[head - 3];
     let number = |cell: &str| {
@@ -125,11 +125,7 @@ fn job_of(line: &str) -> Result<Value, &'static str> {
 
 /// One direction: KiB, KiB a second, operations a second, milliseconds, then latencies.
 fn side_of(cells: &[&str]) -> Result<Value, &'static str> {
-    let whole = |at: usize| {
-        cells[at]
-            .parse::<u64>()
-            .map_err(|_| "has a count that is none")
-    };
+    let whole = |at: usize| cells[at].parse::<u64>().map_err(|_| "has an invalid count");
     let latency = |at: usize| -> Result<Map<String, Value>, &'static str> {
         let mut values = Map::new();
         for (name, at) in [("min", at), ("max", at + 1)] {
@@ -137,9 +133,9 @@ fn side_of(cells: &[&str]) -> Result<Value, &'static str> {
         }
         let mean: f64 = cells[at + 2]
             .parse()
-            .map_err(|_| "has a latency that is none")?;
+            .map_err(|_| "has an invalid latency")?;
         if !(0.0..1e15).contains(&mean) {
-            return Err("has a latency that is none");
+            return Err("has an invalid latency");
         }
         values.insert("mean".to_owned(), Value::from(mean));
         Ok(values)
@@ -149,7 +145,7 @@ fn side_of(cells: &[&str]) -> Result<Value, &'static str> {
         let (name, value) = cell
             .split_once("%=")
             .ok_or("has a percentile without a percent")?;
-        let value: u64 = value.parse().map_err(|_| "has a percentile that is none")?;
+        let value: u64 = value.parse().map_err(|_| "has an invalid percentile")?;
         // Places that are not used.
         if name != "0" {
             percentiles.insert(name.to_owned(), Value::from(value));

@@ -207,7 +207,7 @@ impl Command {
             'B' => self.buffering = Some(buffering(word, value)?),
             'S' => self.start_blocks = number(word, value, 0, 1 << 50)?,
             'F' if value.is_empty() => {
-                return Err(refuse("`-F` has no file", "glue its name to it: -Fparam.txt"));
+                return Err(refuse("`-F` has no file", "write its name directly after it: -Fparam.txt"));
             }
             'F' => self.parameter_file = Some(value.to_owned()),
             '?' | 'h' | 'H' => self.help = true,
@@ -216,24 +216,24 @@ impl Command {
             )),
             'm' | 'M' => {
                 return Err(refuse(
-                    format!("{word}: operations in several buffers (scatter and gather, or copies) are not made here: each is one request in one buffer"),
+                    format!("{word}: operations with several buffers (scatter and gather, or copies) are not supported: each is one request with one buffer"),
                     "leave it out; the disk sees requests of the same size",
                 ));
             }
             'v' => {
                 return Err(refuse(
-                    format!("{word} asks for an error of SQLIO 1.1.1, which used the same runs again and again: such numbers compare with nothing"),
+                    format!("{word} asks for a bug of SQLIO 1.1.1, which used the same runs again and again: such numbers cannot be compared with any others"),
                     "leave it out",
                 ));
             }
             '6' if value == "4" => {
                 return Err(refuse(
-                    "-64 was for large memory on Alpha processors, and SQLIO v1.5.SG had it no more",
+                    "-64 was for large memory on Alpha processors, and SQLIO v1.5.SG no longer had it",
                     "leave it out: memory has 64 bits anyway",
                 ));
             }
             _ => {
-                let hint = "`sqlio -?` lists the switches; capital and small letters differ";
+                let hint = "`sqlio -?` lists the switches; upper and lower case differ";
                 return Err(refuse(format!("{word} is not a switch of SQLIO"), hint));
             }
         }
@@ -299,7 +299,7 @@ impl Command {
         }
         if !beside.is_empty() {
             self.notes.push(format!(
-                "{} beside -F: the parameter file says it instead",
+                "{} together with -F: the parameter file specifies it instead",
                 beside.join(", ")
             ));
         }
@@ -353,7 +353,7 @@ pub(super) fn refuse(problem: impl Into<String>, hint: impl Into<String>) -> Err
 fn no_value(word: &str, example: &str) -> Error {
     refuse(
         format!("{word} has no value that SQLIO knows"),
-        format!("values are glued to their switch: {example}"),
+        format!("write the value directly after its switch: {example}"),
     )
 }
 

@@ -74,7 +74,7 @@ fn defaults(results: &[read::LocatedReport]) -> Vec<Note> {
         (silent > 0).then(|| Note {
             line: None,
             message: format!(
-                "{silent} of {} results say nothing of {what}",
+                "{silent} of {} results do not mention {what}",
                 results.len()
             ),
         })
@@ -84,7 +84,7 @@ fn defaults(results: &[read::LocatedReport]) -> Vec<Note> {
     [
         of(
             outstanding,
-            "outstanding I/Os, which is SQLIO's default: one of each thread",
+            "outstanding I/Os, which is SQLIO's default: one per thread",
         ),
         of(buffering, "buffering, which is SQLIO's default: none (-BN)"),
     ]

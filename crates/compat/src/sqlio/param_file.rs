@@ -13,7 +13,7 @@ use crate::{Error, LineProblem};
 const MEGABYTES_MAX: u64 = 16 << 20;
 
 /// What each line is, for hints.
-const LINE: &str = "each line is: file name, threads, and where wanted mask and size in MB: c:\\testfile.dat 2 0x0 100";
+const LINE: &str = "each line is: file name, threads, and optionally mask and size in MB: c:\\testfile.dat 2 0x0 100";
 
 /// A line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,7 +99,7 @@ fn target(line: &str, command: &Command) -> Result<Target, String> {
     let mask = match words.get(1) {
         None => 0,
         Some(word) => mask(word).ok_or_else(|| {
-            format!("has `{word}` where a mask of processors belongs, such as 0x0")
+            format!("has `{word}` where a processor mask such as 0x0 is expected")
         })?,
     };
     let megabytes = match words.get(2) {
@@ -107,11 +107,11 @@ fn target(line: &str, command: &Command) -> Result<Target, String> {
         Some(word) => Some(
             digits(word)
                 .filter(|size| (1..=MEGABYTES_MAX).contains(size))
-                .ok_or_else(|| format!("has `{word}` where a size in MB belongs"))?,
+                .ok_or_else(|| format!("has `{word}` where a size in MB is expected"))?,
         ),
     };
     if let Some(more) = words.get(3) {
-        return Err(format!("goes on with `{more}` after the size"));
+        return Err(format!("continues with `{more}` after the size"));
     }
     if megabytes.is_some() && matches!(command.access, Access::Stripe(_)) {
         return Err("gives a size, which goes with -frandom and -fsequential only".to_owned());

@@ -50,16 +50,12 @@ pub(super) fn read(
     reader.close();
     if !reader.problems.is_empty() {
         reader.problems.sort_by_key(|problem| problem.line);
-        let hint = "fix these lines, or take the results that they belong to out of the file; nothing was imported";
+        let hint = "fix these lines, or remove the results that they belong to from the file; nothing was imported";
         return Err(Error::of_lines(source_name, reader.problems, hint));
     }
     if reader.found.is_empty() {
         let hint = "a result begins with a line `sqlio v1.5.SG`";
-        return Err(Error::new(
-            source_name,
-            "has no result of SQLIO in it",
-            hint,
-        ));
+        return Err(Error::new(source_name, "contains no result of SQLIO", hint));
     }
     if reader.unnamed_notes > 0 {
         let message = format!("{} more lines are in no known result", reader.unnamed_notes);
@@ -123,7 +119,7 @@ enum Taken {
 impl Reader {
     fn line(&mut self, line: Line<'_>) {
         if line.text.len() > LINE_MAX {
-            let reason = format!("is longer than {LINE_MAX} bytes: no line of SQLIO's");
+            let reason = format!("is longer than {LINE_MAX} bytes, as no line of SQLIO is");
             return self.outside(line.number, &reason, None);
         }
         let words = squeezed(line.text);
@@ -173,15 +169,16 @@ impl Reader {
                     &mut open.other_results
                 };
                 if kept.len() >= OTHERS_MAX {
-                    let reason = "is one of too many unknown lines in a result".to_owned();
+                    let reason =
+                        "exceeds the number of unknown lines allowed in a result".to_owned();
                     return self.problem(line.number, reason);
                 }
                 kept.push(text.to_owned());
-                self.note(line.number, format!("is not known, kept as it is: {text}"));
+                self.note(line.number, format!("is unknown and kept as it is: {text}"));
             }
             _ => self.outside(
                 line.number,
-                "is not part of a result, passed over",
+                "is not part of a result and is skipped",
                 Some(text),
             ),
         }
@@ -220,7 +217,8 @@ impl Reader {
                     self.note(line, format!("begins a result in which {remark}"));
                 }
                 if self.found.len() >= RESULTS_MAX {
-                    return self.problem(line, "begins one result too many".to_owned());
+                    return self
+                        .problem(line, "begins a result beyond the maximum number".to_owned());
                 }
                 self.found.push(found);
             }
@@ -300,14 +298,14 @@ impl Open {
         if words.starts_with("file ") && words.contains(" using mask ") {
             return match pool_of(words) {
                 Some(_) if self.pools.len() >= 256 => {
-                    Taken::Wrong("is one file too many: 256 at most".to_owned())
+                    Taken::Wrong("exceeds the maximum of 256 files".to_owned())
                 }
                 Some(pool) => {
                     self.pools.push(pool);
                     Taken::Yes
                 }
                 None => Taken::Wrong(
-                    "does not go on as `file NAME with N threads (A-B) using mask 0xM (M)`"
+                    "does not continue as `file NAME with N threads (A-B) using mask 0xM (M)`"
                         .to_owned(),
                 ),
             };
@@ -319,7 +317,7 @@ impl Open {
                     self.once("threads reading or writing")
                 }
                 None => Taken::Wrong(
-                    "does not go on as `N threads reading for S secs from file NAME`".to_owned(),
+                    "does not continue as `N threads reading for S secs from file NAME`".to_owned(),
                 ),
             };
         }
@@ -373,7 +371,7 @@ impl Open {
         if words.starts_with("expanding ") {
             return match words.ends_with("... done.") {
                 true => Taken::Yes,
-                false => Taken::Wrong("says that a file was not expanded to its end".to_owned()),
+                false => Taken::Wrong("reports that a file was not fully expanded".to_owned()),
             };
         }
         for (which, specified) in [
@@ -395,10 +393,10 @@ impl Open {
         let Some((Some(megabytes), file)) =
             parts.map(|(number, file)| (whole::<u64>(number), file))
         else {
-            return Taken::Wrong("does not go on as `N MB for file: NAME`".to_owned());
+            return Taken::Wrong("does not continue as `N MB for file: NAME`".to_owned());
         };
         if self.prepared.len() >= 256 {
-            return Taken::Wrong("is one file too many: 256 at most".to_owned());
+            return Taken::Wrong("exceeds the maximum of 256 files".to_owned());
         }
         let growth = match (self.needed.take(), self.current.take(), self.by.take()) {
             (Some((_, needed_bytes)), Some(current_bytes), Some(by_bytes)) => Some(Growth {
@@ -507,7 +505,7 @@ impl Open {
             .block
             .ok_or_else(|| lacks("line such as `using 8KB random IOs`"))?;
         let iops_hundredths = self.iops.ok_or_else(|| {
-            lacks("`IOs/sec:`: it was not run to its end, or its output was cut off")
+            lacks("`IOs/sec:`: the run did not finish, or its output is truncated")
         })?;
         let mib_hundredths = self.mib.ok_or_else(|| lacks("`MBs/sec:`"))?;
         for (what, number) in [
@@ -516,7 +514,7 @@ impl Open {
         ] {
             if number > u64::from(COUNT_MAX) {
                 return Err(format!(
-                    "the result that begins here has {number} {what}: more than {COUNT_MAX} is not believed"
+                    "the result that begins here has {number} {what}: more than {COUNT_MAX} is not plausible"
                 ));
             }
         }

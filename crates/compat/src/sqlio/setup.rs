@@ -120,7 +120,7 @@ impl Setup {
         {
             return Err(refuse(
                 format!(
-                    "-S{} starts behind the end of {name}, which is to have {bytes} bytes",
+                    "-S{} starts beyond the end of {name}, which is to have {bytes} bytes",
                     command.start_blocks
                 ),
                 "give a smaller -S, or a larger size",

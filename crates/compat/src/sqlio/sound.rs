@@ -33,7 +33,7 @@ pub(super) fn contradiction(report: &Report) -> Option<String> {
 
 /// What a reader of a result must know although nothing in it is wrong.
 pub(super) fn remark(report: &Report) -> Option<&'static str> {
-    (report.iops_hundredths == 0).then_some("no operation completed: it says 0.00 IOs/sec")
+    (report.iops_hundredths == 0).then_some("no operation completed: it reports 0.00 IOs/sec")
 }
 
 fn rates(report: &Report) -> Option<String> {
@@ -41,7 +41,7 @@ fn rates(report: &Report) -> Option<String> {
     let off = expected.abs_diff(report.mib_hundredths);
     (off > MIB_HUNDREDTHS_OFF_MAX).then(|| {
         format!(
-            "says MBs/sec: {}, but {} IOs/sec of {} KB are {}; one of the lines was cut off or changed",
+            "reports MBs/sec: {}, but {} IOs/sec of {} KB are {}; one of the lines is truncated or was changed",
             decimal(report.mib_hundredths),
             decimal(report.iops_hundredths),
             report.block_kib,
@@ -63,7 +63,7 @@ fn sections(report: &Report) -> Option<String> {
         _ => return None,
     };
     Some(format!(
-        "measured latencies but has no {missing}: its output was cut off"
+        "measured latencies but has no {missing}: its output is truncated"
     ))
 }
 
@@ -100,7 +100,7 @@ fn histogram(report: &Report) -> Option<String> {
     let last = shares.len() as u64 - 1;
     let said = |what: &str, ms: u64| {
         format!(
-            "says {what}_Latency(ms): {ms}, but its histogram goes from {least} to {most}{} ms",
+            "reports {what}_Latency(ms): {ms}, but its histogram goes from {least} to {most}{} ms",
             if most == last { "+" } else { "" }
         )
     };
@@ -114,7 +114,7 @@ fn histogram(report: &Report) -> Option<String> {
     let avg = latency.avg as f64;
     (avg + 2.0 < low || avg > high + 1.0).then(|| {
         format!(
-            "says Avg_Latency(ms): {avg}, but its histogram has a mean of {low:.1} to {high:.1}"
+            "reports Avg_Latency(ms): {avg}, but its histogram has a mean of {low:.1} to {high:.1}"
         )
     })
 }

@@ -143,11 +143,11 @@ fn what_cannot_be_done_is_refused_with_the_reason() {
     for (words, reason) in [
         ("-mC4", "several buffers"),
         ("-mS4", "several buffers"),
-        ("-v1.1.1", "error of SQLIO 1.1.1"),
+        ("-v1.1.1", "bug of SQLIO 1.1.1"),
         ("-64", "Alpha"),
         ("-kWR", "never both"),
-        ("-k", "values are glued"),
-        ("-t", "glued"),
+        ("-k", "directly after its switch"),
+        ("-t", "directly after its switch"),
         ("-t0", "outside of 1 to 256"),
         ("-t257", "outside of 1 to 256"),
         ("-s0", "outside"),
@@ -180,7 +180,7 @@ fn targets(text: &str, words: &str) -> Result<Vec<param_file::Target>, String> {
 fn every_line_of_a_parameter_file_has_threads_of_its_own() {
     let text = "# two disks\r\nd:\\a.dat 2 0x0 100\r\n\r\n\"e:\\my file.dat\" 4 3 200 * the fast one\n#f:\\c.dat 1\ng:\\d.dat 1\n";
     let command = parse("-kW -frandom -o2 -t9 -Fparam.txt");
-    assert!(command.notes[0].contains("-t beside -F"));
+    assert!(command.notes[0].contains("-t together with -F"));
     let targets = targets(text, "-frandom -Fparam.txt").unwrap();
     let shown: Vec<_> = targets
         .iter()

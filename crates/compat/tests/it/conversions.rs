@@ -74,7 +74,7 @@ fn a_batch_file_becomes_a_job_for_each_call() {
     assert_eq!(third.workload.pattern, columns);
     for said in [
         "pauses",
-        "not sent to files",
+        "not redirected to files",
         "stripewise prepare",
         "-U",
         "--cpus",
@@ -161,7 +161,7 @@ fn a_job_file_of_fio_keeps_its_common_options() {
         (log.workload.cache, log.workload.sync.unwrap().every),
         (CacheMode::DirectSync, 1)
     );
-    assert!(notes.contains("cpus_allowed: give processors"), "{notes}");
+    assert!(notes.contains("cpus_allowed: assign processors"), "{notes}");
     assert!(!notes.contains("group_reporting"), "{notes}");
     let (walled, _) = self::plan(
         Tool::Fio,
@@ -180,10 +180,10 @@ fn lines_that_cannot_be_understood_are_named() {
         ),
         (Tool::Sqlio, "sqlio -kR -mC4 a.dat\n", "line 1: "),
         (Tool::Sqlio, "sqlio -kR -Fother.txt\n", "not there"),
-        (Tool::Sqlio, "dir\n", "calls no sqlio"),
+        (Tool::Sqlio, "dir\n", "contains no call of sqlio"),
         (Tool::Diskspd, "diskspd -rs50 -b8K a.dat\n", "line 1: -rs50"),
         (Tool::Diskspd, "diskspd -b8K\n", "names no target"),
-        (Tool::Diskspd, "x\n", "calls no diskspd"),
+        (Tool::Diskspd, "x\n", "contains no call of diskspd"),
         (Tool::Fio, "[a]\nbs=4k\nsize=${SIZE}\n", "line 3"),
         (Tool::Fio, "[a]\nbsrange=4k-8k\n", "several sizes"),
         (Tool::Fio, "rw=read\n", "has no job"),
@@ -203,7 +203,7 @@ fn lines_that_cannot_be_understood_are_named() {
         (
             Tool::Diskspd,
             "diskspd -B64M -f16M t.dat\n",
-            "nothing is between",
+            "nothing lies between",
         ),
         (
             Tool::Fio,
@@ -240,7 +240,7 @@ fn names_of_any_signs_make_sound_toml() {
     let (plan, notes) = plan(Tool::Sqlio, text);
     assert_eq!(plan.jobs[0].targets, ["/mnt/l/dir/a 'b' \u{e4}.dat"]);
     assert_eq!(plan.jobs[1].targets, ["Q:x.dat"]);
-    assert!(notes.contains("Q:x.dat: say where"), "{notes}");
+    assert!(notes.contains("Q:x.dat: map it to a path"), "{notes}");
 }
 
 #[test]
@@ -311,7 +311,11 @@ fn a_plan_of_fio_never_goes_beyond_the_size_of_its_file() {
             "{more}"
         );
         let both = more.contains("filesize") && more.contains("\nsize");
-        assert_eq!(notes.contains("size beside filesize"), both, "{notes}");
+        assert_eq!(
+            notes.contains("size together with filesize"),
+            both,
+            "{notes}"
+        );
     }
 }
 
@@ -322,7 +326,7 @@ fn a_job_of_fio_that_begins_behind_its_file_is_no_job_of_zero_bytes() {
             "[writers]\nrw=write\nfilename=/d/t\nruntime=5\nfilesize=1g\noffset={offset}\n"
         );
         let said = run(Tool::Fio, &text).expect_err(offset);
-        assert!(said.contains("behind the end of its file"), "{said}");
+        assert!(said.contains("beyond the end of its file"), "{said}");
     }
 }
 

@@ -15,7 +15,7 @@ fn results_that_are_not_read_are_refused_by_the_name_of_what_they_are() {
         ),
         (
             "reads: (groupid=0, jobs=1): err= 0: pid=7\n  read: IOPS=4000, BW=31.2MiB/s\n",
-            "it was cut off",
+            "it is truncated",
             "--output-format=json",
         ),
         (
@@ -35,7 +35,7 @@ fn results_that_are_not_read_are_refused_by_the_name_of_what_they_are() {
         ),
         (
             "OPERATION   RESULT TYPE         FIRST DONE  LAST DONE\nREAD  IOPS : 1 2\n",
-            "what elbencho prints",
+            "elbencho's printed output",
             "--csvfile",
         ),
         (
@@ -53,16 +53,12 @@ fn results_that_are_not_read_are_refused_by_the_name_of_what_they_are() {
             "document of Stripewise",
             "compare",
         ),
-        (
-            "hello\n",
-            "not written by a tool that is known",
-            "SQLIO, DiskSpd",
-        ),
+        ("hello\n", "not written by a known tool", "SQLIO, DiskSpd"),
     ] {
         let error = import(text.as_bytes(), "x.txt").unwrap_err();
         assert!(error.to_string().contains(problem), "{problem}: {error}");
         assert!(error.hint().contains(hint), "{hint}: {}", error.hint());
-        let is_known = problem.contains("cut off") || problem.contains("terse");
+        let is_known = problem.contains("truncated") || problem.contains("terse");
         assert_eq!(recognise(text.as_bytes()).is_some(), is_known);
     }
 }

@@ -31,7 +31,7 @@ fn a_result_is_printed_back_byte_for_byte_from_its_record() {
     for text in [PLAIN, GROW, ONE_THREAD, SEVERAL] {
         let file = read(text);
         assert_eq!((file.format, file.runs.len()), (Format::Sqlio, 1));
-        let silent = |note: &stripewise_compat::Note| note.message.contains("say nothing of");
+        let silent = |note: &stripewise_compat::Note| note.message.contains("do not mention");
         assert!(file.notes.iter().all(silent), "{:?}", file.notes);
         assert_eq!(printed(&file.runs[0]), text);
     }
@@ -234,7 +234,7 @@ fn a_result_that_contradicts_itself_is_refused_with_what_contradicts_it() {
         (
             "MBs/sec:    12.05",
             "MBs/sec:   999.99",
-            "says MBs/sec: 999.99",
+            "reports MBs/sec: 999.99",
         ),
         // Cut off in the middle of a number.
         ("MBs/sec:    12.05", "MBs/sec:    1", "are 12.05"),

@@ -404,11 +404,11 @@ fn a_job_that_failed_is_partial() {
 fn what_was_cut_off_is_named_with_its_line() {
     let half = |text: &str| text[..text.len() * 2 / 3].to_owned();
     for (text, reason) in [
-        (half(FIO), "whole JSON"),
+        (half(FIO), "complete JSON"),
         (half(DISKSPD_XML), "XML"),
         (
             DISKSPD_TEXT.split("Total IO").next().unwrap().to_owned(),
-            "cut off",
+            "truncated",
         ),
         (FIO.replace("fio-3.33", "fio-1.59"), "versions 2 to 4"),
         (
@@ -434,7 +434,7 @@ fn documents_of_hostile_depth_and_entities_are_refused_or_harmless() {
     // Elements that nobody asks for are passed over, however deep they are.
     let deep = format!("<Results>{}", "<a>".repeat(100_000));
     let error = import(deep.as_bytes(), "x").unwrap_err();
-    assert!(error.to_string().contains("not whole XML"), "{error}");
+    assert!(error.to_string().contains("not complete XML"), "{error}");
     let nested = format!(
         "{{\"fio version\": \"fio-3.1\", \"jobs\": {}",
         "[".repeat(100_000)
