@@ -25,6 +25,22 @@ put_program() { # PROGRAM TREE [NAME]
     done
 }
 
+# Programs of the project's own tests, from where cargo leaves them beside the binary.
+put_examples() { # TREE EXAMPLE...
+    local tree=$1 example file
+    shift
+    for example in "$@"; do
+        file=$(dirname "$binary")/examples/$example
+        if [ ! -x "$file" ]; then
+            echo "error: there is no $file" >&2
+            echo "hint: \`cargo build --release --package stripewise-io-engine --features conformance --example $example\` first" >&2
+            exit 2
+        fi
+        put_program "$file" "$tree"
+        strip "$tree/usr/bin/$example" 2> /dev/null || true
+    done
+}
+
 # Copies a module and those that it needs, in the order in which they load. One that
 # this kernel has built in or not at all is left out; the scenario will say.
 put_modules() { # TREE MODULE...
@@ -65,6 +81,10 @@ initial_file_system() {
     put_modules "$tree" "${modules[@]}"
     for program in "${programs[@]}"; do
         put_program "$program" "$tree"
+    done
+    for scenario in "${scenarios[@]}"; do
+        # shellcheck disable=SC2046
+        put_examples "$tree" $(header examples "$scenario")
     done
     put_program "$binary" "$tree" stripewise
     # Debugging information only makes the guest start later.

@@ -101,6 +101,7 @@ pub fn run(root: &Path) -> Result<()> {
     crate::ci::scenarios_in_vm(root, &["power", "keeps", "logged"])?;
     println!("== mapped devices and arrays on older and newer kernels");
     crate::ci::scenarios_in_vm(root, &FURTHER_KERNELS)?;
+    newer_ways(root)?;
     println!("== rates on arrays, beside fio");
     crate::ci::scenarios_in_vm(root, &RATES)?;
     println!("== sectors as the kernel counts them");
@@ -116,6 +117,25 @@ pub fn run(root: &Path) -> Result<()> {
     }
     println!("== what users download");
     crate::dist::run(Arguments::new(std::iter::empty()))
+}
+
+/// What an old kernel refuses and a new one does.
+fn newer_ways(root: &Path) -> Result<()> {
+    println!("== commands past the block layer, polling, atomic and uncached operations");
+    let suite = [
+        "build",
+        "--release",
+        "--locked",
+        "--package",
+        "stripewise-io-engine",
+        "--features",
+        "conformance",
+        "--example",
+        "conformance",
+    ];
+    shell::run(&mut cargo(root, &suite))?;
+    let kernels = ["--kernel", "default", "--kernel", "newest"];
+    crate::ci::scenarios_in_vm(root, &[&kernels[..], &["nvme", "atomic"]].concat())
 }
 
 fn layouts(root: &Path) -> Result<()> {

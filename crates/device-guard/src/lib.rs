@@ -21,7 +21,7 @@ mod problem;
 mod linux;
 
 #[cfg(target_os = "linux")]
-pub use linux::{claims, device, users};
+pub use linux::{claims, device, generic, users};
 
 pub use error::{Error, ErrorKind, Result};
 pub use problem::Problem;

@@ -224,7 +224,7 @@ impl Manner {
 /// What was got, and why not more.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Capabilities {
-    /// `io_uring`, `iocp`, `threads`, `null`...
+    /// `io_uring`, `nvme`, `iocp`, `threads`, `null`...
     pub name: &'static str,
     /// Buffers are registered with the kernel.
     pub registered_buffers: bool,

@@ -40,12 +40,15 @@ pub fn memory_needed(engine: EngineName, slots: u32, slot_size_bytes: u32) -> Me
     // Submission entries of 64 bytes, their indices of 4, and twice as many
     // completions of 16, for a power of two of entries.
     let rings = slots.next_power_of_two() * (64 + 4 + 2 * 16);
+    // Those of commands are twice as large.
+    let wide_rings = slots.next_power_of_two() * (128 + 4 + 2 * 32);
     let helpers = match slots {
         1 => 0,
         slots => slots.min(u64::from(HELPERS_MAX)) * HELPER_BYTES,
     };
     let (buffers_bytes, other) = match engine {
         EngineName::Uring => (buffers_bytes, rings),
+        EngineName::Nvme => (buffers_bytes, wide_rings),
         EngineName::Iocp => (buffers_bytes, slots * PACKET_BYTES),
         EngineName::Threads => (buffers_bytes, helpers),
         EngineName::Auto => (buffers_bytes, rings.max(helpers)),

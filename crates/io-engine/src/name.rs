@@ -15,6 +15,9 @@ pub enum EngineName {
     Uring,
     /// Overlapped I/O and a completion port.
     Iocp,
+    /// Commands passed through to NVMe namespaces by `io_uring`; their targets are generic
+    /// character devices (`/dev/ng0n1`) and nothing else.
+    Nvme,
     /// Blocking calls on threads.
     Threads,
     /// Does nothing, instantly.
@@ -23,9 +26,10 @@ pub enum EngineName {
 
 impl EngineName {
     /// All names, as typed.
-    pub const ALL: [EngineName; 5] = [
+    pub const ALL: [EngineName; 6] = [
         EngineName::Auto,
         EngineName::Uring,
+        EngineName::Nvme,
         EngineName::Iocp,
         EngineName::Threads,
         EngineName::Null,
@@ -77,6 +81,7 @@ impl fmt::Display for EngineName {
         f.pad(match self {
             EngineName::Auto => "auto",
             EngineName::Uring => "uring",
+            EngineName::Nvme => "nvme",
             EngineName::Iocp => "iocp",
             EngineName::Threads => "threads",
             EngineName::Null => "null",
@@ -92,7 +97,7 @@ impl FromStr for EngineName {
             .into_iter()
             .find(|name| name.to_string() == text)
             .ok_or_else(|| {
-                format!("`{text}` is not an engine: it is auto, uring, iocp, threads or null")
+                format!("`{text}` is not an engine: it is auto, uring, nvme, iocp, threads or null")
             })
     }
 }

@@ -31,6 +31,10 @@ pub struct Manner {
     pub atomic: bool,
     /// Completions that are polled for.
     pub poll: bool,
+    /// Commands that pass the block layer by (`--engine nvme`): the target is an NVMe generic
+    /// character device, and everything is judged by its block device.
+    #[serde(default)]
+    pub passthrough: bool,
 }
 
 impl Manner {
@@ -40,8 +44,18 @@ impl Manner {
         let join = |all: Manner, one: &Workload| Manner {
             atomic: all.atomic || one.atomic,
             poll: all.poll || one.poll,
+            passthrough: all.passthrough,
         };
         workloads.into_iter().fold(Manner::default(), join)
+    }
+
+    /// The same where commands pass the block layer by, or not.
+    #[must_use]
+    pub fn passed_through(self, passthrough: bool) -> Manner {
+        Manner {
+            passthrough,
+            ..self
+        }
     }
 }
 
@@ -131,7 +145,8 @@ impl Intent {
                 "Ask for them by number (`<--threads>`, `<--outstanding>`) if that is meant.",
             ));
         }
-        judge_manner(self.manner, self.cache, name)
+        judge_manner(self.manner, self.cache, name)?;
+        judge_passthrough(self.manner, self.cache, name)
     }
 }
 
@@ -144,16 +159,39 @@ pub(crate) fn judge_manner(manner: Manner, cache: CacheMode, name: &str) -> Resu
         (cache == CacheMode::Dontcache, "<--cache> dontcache"),
         (manner.atomic, "--atomic"),
         (manner.poll, "--poll"),
+        (manner.passthrough, "<--engine> nvme"),
     ];
     match asked.into_iter().find(|(is_asked, _)| *is_asked) {
         None => Ok(()),
         Some((_, option)) => Err(Error::new(
             ErrorKind::Unusable,
             name,
-            "uncached, atomic and polled operations exist on Linux only",
+            "uncached, atomic and polled operations, and commands passed through to NVMe devices, \
+             exist on Linux only",
         )
         .with_hint(format!("Leave out `{option}`."))),
     }
+}
+
+/// Commands that pass the block layer by know nothing of a page cache, and have no flag for
+/// writes that are never torn.
+fn judge_passthrough(manner: Manner, cache: CacheMode, name: &str) -> Result<()> {
+    if !manner.passthrough {
+        return Ok(());
+    }
+    let is_direct = matches!(cache, CacheMode::Direct | CacheMode::DirectSync);
+    let (what, hint) = match (is_direct, manner.atomic) {
+        (false, _) => (
+            format!("`--engine nvme` has no page cache to go through (`--cache {cache}`)"),
+            "Use `<--cache> direct` or `direct-sync`, or the block device with `<--engine> uring`.",
+        ),
+        (true, true) => (
+            "`--engine nvme` has no atomic writes".to_owned(),
+            "Leave out `--atomic`, or use the block device with `<--engine> uring`.",
+        ),
+        (true, false) => return Ok(()),
+    };
+    Err(Error::new(ErrorKind::Usage, name, what).with_hint(hint))
 }
 
 /// How a worker opens a target.

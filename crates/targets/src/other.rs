@@ -21,6 +21,10 @@ impl Opened {
         match *self {}
     }
 
+    pub(crate) fn open_for_operations(&self, _cache: CacheMode, _access: Access) -> Result<File> {
+        match *self {}
+    }
+
     pub(crate) fn fits(&self, _workload: &Workload) -> Result<()> {
         match *self {}
     }

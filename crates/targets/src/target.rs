@@ -174,13 +174,30 @@ impl Target {
         self.opened.fits(workload)
     }
 
-    /// Opens it for a worker, from the descriptor that was judged.
+    /// Opens it for a worker, from the descriptor that was judged. With
+    /// [`Manner::passthrough`](crate::Manner) that is the character device which takes
+    /// commands.
     ///
     /// # Errors
     /// [`ErrorKind::Refused`] for writing where the plan was to read only;
     /// [`ErrorKind::Unusable`] where the cache mode is not to be had;
     /// [`ErrorKind::Io`] where the system cannot open it again.
     pub fn open(&self, cache: CacheMode, access: Access) -> Result<File> {
+        self.refuse_unplanned(access)?;
+        self.opened
+            .open_for_operations(self.cache_in_effect(cache), access)
+    }
+
+    /// Opens the file or block device itself, whichever way its operations go.
+    ///
+    /// # Errors
+    /// As [`Target::open`].
+    pub fn open_storage(&self, cache: CacheMode, access: Access) -> Result<File> {
+        self.refuse_unplanned(access)?;
+        self.opened.open(self.cache_in_effect(cache), access)
+    }
+
+    fn refuse_unplanned(&self, access: Access) -> Result<()> {
         if access.writes() && !self.writes {
             return Err(Error::new(
                 ErrorKind::Refused,
@@ -188,7 +205,7 @@ impl Target {
                 "was planned for reading only, nothing is written to it",
             ));
         }
-        self.opened.open(self.cache_in_effect(cache), access)
+        Ok(())
     }
 
     /// Watches what others do to an existing file; `None` for devices and test files,

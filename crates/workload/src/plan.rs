@@ -52,7 +52,7 @@
 //! think-time = "10ms:8"             # a thread pauses after every 8 operations
 //! compressible = 50
 //! dedupable = 10
-//! engine = "uring"                  # or auto, threads, null
+//! engine = "uring"                  # or auto, nvme, threads, null
 //! cpus = "0-3,8"
 //! ```
 
@@ -76,7 +76,7 @@ const PLAN_KEYS: [&str; 4] = ["label", "run", "defaults", "job"];
 const JOB_KEYS: [&str; 4] = ["name", "target", "engine", "cpus"];
 /// Engines that can be asked for, by name: those of the engine crate, which a test
 /// holds to this list.
-pub const ENGINE_NAMES: [&str; 5] = ["auto", "uring", "iocp", "threads", "null"];
+pub const ENGINE_NAMES: [&str; 6] = ["auto", "uring", "nvme", "iocp", "threads", "null"];
 
 /// Whether jobs run at once.
 #[derive(
@@ -133,7 +133,7 @@ pub struct PlanJob {
     /// seed of its own has that of the plan plus its number from 0, so that
     /// jobs do not move in step.
     pub workload: Workload,
-    /// Engine asked for: `auto`, `uring`, `threads`, `null`.
+    /// Engine asked for: `auto`, `uring`, `nvme`, `threads`, `null`.
     pub engine: Option<String>,
     /// Processors to run on.
     pub cpus: Option<CpuList>,

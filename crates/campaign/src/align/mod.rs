@@ -187,7 +187,8 @@ fn requirements(options: &AlignOptions, design: &Design) -> TargetRequirements {
         outstanding_by_number: design.load_given,
         cache: CacheMode::Direct,
         cache_by_name: false,
-        manner: Manner::default(),
+        manner: Manner::default()
+            .passed_through(options.measuring.engine == Some(EngineName::Nvme)),
         data: DataPattern::default(),
         seed: options.measuring.seed.unwrap_or(Workload::SEED),
         fill_time_limit_ns: options.size_bytes.is_none().then_some(FILL_NS),

@@ -341,7 +341,7 @@ fn need(options: &BenchOptions, writes: bool) -> TargetRequirements {
         outstanding_by_number: false,
         cache: CacheMode::Direct,
         cache_by_name: false,
-        manner: Manner::default(),
+        manner: Manner::default().passed_through(options.engine == EngineName::Nvme),
         data: DataPattern::default(),
         seed: options.seed,
         fill_time_limit_ns: (!options.qualify).then_some(QUICK_FILL_NS),

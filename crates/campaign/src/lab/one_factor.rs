@@ -65,11 +65,12 @@ pub(super) fn run(
     if let Err(error) = engine.parse::<EngineName>() {
         return Err(Failure::usage(
             error,
-            "engine is auto, uring, iocp or threads",
+            "engine is auto, uring, nvme, iocp or threads",
         ));
     }
     let mut store = context.open_store()?;
-    let required = requirements(&plan, file.load_given);
+    let mut required = requirements(&plan, file.load_given);
+    required.manner.passthrough = engine == EngineName::Nvme.to_string();
     let group = options.group.as_ref();
     let aimed = open_with(
         context,

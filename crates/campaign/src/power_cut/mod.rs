@@ -167,6 +167,12 @@ fn check(options: &PowerCutOptions) -> Outcome<()> {
             "choose --engine auto, uring or threads",
         ));
     }
+    if options.engine == EngineName::Nvme {
+        return Err(Failure::usage(
+            "a power cut goes through the block layer, which --engine nvme passes by",
+            "choose --engine auto, uring or threads; `stripewise run --verify --engine nvme` verifies what commands write",
+        ));
+    }
     refuse_twice(&options.targets)?;
     ground::check(options)
 }

@@ -18,6 +18,7 @@ use crate::steps::layouts::real::devices::MayDestroy;
 use crate::steps::layouts::sitting::{ResumeLimits, resume_layouts};
 use crate::steps::sittings::LabSitting;
 use crate::steps::targets::{OpenTarget, TargetRequirements, open_target};
+use stripewise_io_engine::EngineName;
 use stripewise_lab::experiment::{
     Block, Ended, Experiment, ExperimentPlan, blocks_of, enough, next_block_ns,
 };
@@ -119,6 +120,7 @@ fn go_on(
             ..required
         };
     }
+    required.manner.passthrough = kept.engine == EngineName::Nvme.to_string();
     let aimed = open_target(context, store, &kept.target, &required, permissions)?;
     place_again(context, &mut kept, &aimed)?;
     check_fit(&kept.plan, &aimed)?;

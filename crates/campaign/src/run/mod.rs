@@ -301,7 +301,8 @@ fn need_of(request: &Request, planned: &PlannedRuns, target: usize) -> TargetReq
             .first()
             .map_or(CacheMode::Direct, |wish| wish.workload.cache),
         cache_by_name: request.cache_by_name,
-        manner: Manner::of(uses.iter().map(|wish| &wish.workload)),
+        manner: Manner::of(uses.iter().map(|wish| &wish.workload))
+            .passed_through(request.engine == EngineName::Nvme.to_string()),
         data: uses
             .first()
             .map(|wish| wish.workload.data)

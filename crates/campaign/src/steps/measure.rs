@@ -304,10 +304,9 @@ fn placed(cpus: &[u32]) -> Vec<u32> {
 
 /// The engine that a request names.
 pub fn engine_of(request: &Request) -> Outcome<EngineName> {
-    request
-        .engine
-        .parse()
-        .map_err(|error| Failure::usage(error, "engine is auto, uring, iocp, threads or null"))
+    request.engine.parse().map_err(|error| {
+        Failure::usage(error, "engine is auto, uring, nvme, iocp, threads or null")
+    })
 }
 
 /// A run that could not start, as an exit code.

@@ -244,7 +244,8 @@ pub fn aim_all(
     let engine = work.engine()?;
     let mut aimed = Vec::new();
     for (index, target) in work.targets.iter().enumerate() {
-        let need = need_of(work, index, target.size);
+        let mut need = need_of(work, index, target.size);
+        need.manner.passthrough = engine == EngineName::Nvme;
         aimed.push(
             if engine == EngineName::Null && !target.name.starts_with("sim:") {
                 open_nothing(&target.name, need.size)

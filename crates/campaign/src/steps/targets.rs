@@ -181,6 +181,12 @@ pub fn open_target(
 
 /// A simulated array has no kernel before it that could be asked for more.
 fn refuse_manners(need: &TargetRequirements) -> Outcome<()> {
+    if need.manner.passthrough {
+        return Err(Failure::usage(
+            "a simulated array takes no commands of NVMe",
+            "leave out <--engine> nvme, or name an NVMe generic character device, such as /dev/ng0n1",
+        ));
+    }
     if need.manner == Manner::default() && need.cache != CacheMode::Dontcache {
         return Ok(());
     }

@@ -189,6 +189,12 @@ fn check(options: &VerifyOptions) -> Outcome<()> {
             "choose --engine auto, uring or threads",
         ));
     }
+    if options.engine == EngineName::Nvme {
+        return Err(Failure::usage(
+            "a burn-in goes through the block layer, which --engine nvme passes by",
+            "choose --engine auto, uring or threads; `stripewise run --verify --engine nvme` verifies what commands write",
+        ));
+    }
     if !options.capacity {
         ground::check(options)?;
     }

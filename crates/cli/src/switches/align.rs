@@ -87,7 +87,7 @@ pub struct ExperimentArguments {
     /// Measured time of one run [default: 1s; on sim what about 30,000 operations take]
     #[arg(long, value_name = "TIME")]
     pub step: Option<Nanoseconds>,
-    /// I/O engine: auto, uring, iocp, threads or null
+    /// I/O engine: auto, uring, nvme, iocp, threads or null
     #[arg(long, value_name = "NAME")]
     pub engine: Option<EngineName>,
     /// Seed of the order and of all streams

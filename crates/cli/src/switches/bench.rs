@@ -52,7 +52,7 @@ pub struct Bench {
     /// A simulated array of the same kind, which is measured first, in virtual time: is the disk at least half as fast?
     #[arg(long, value_name = "sim:NAME", value_parser = simulated, conflicts_with = "like")]
     pub expect: Option<String>,
-    /// I/O engine: auto, uring, iocp, threads or null
+    /// I/O engine: auto, uring, nvme, iocp, threads or null
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub engine: EngineName,
     /// Seed of all streams

@@ -150,7 +150,7 @@ pub struct HowArguments {
     /// Length of the intervals kept
     #[arg(long, value_name = "TIME", default_value = "1s")]
     pub interval: Nanoseconds,
-    /// I/O engine: auto, uring, iocp, threads or null
+    /// I/O engine: auto, uring, nvme, iocp, threads or null
     #[arg(long, value_name = "NAME")]
     pub engine: Option<EngineName>,
     /// Run threads on these processors, one after the other, each core once before its second processor: 0-3,8

@@ -2,6 +2,7 @@
 
 pub mod claims;
 pub mod device;
+pub mod generic;
 #[cfg(test)]
 #[path = "../../../../tests/support/machine.rs"]
 mod machine;

@@ -6,6 +6,7 @@
 //! that `O_EXCL` cannot see: loop devices over a device, and processes that have
 //! it open without claiming it (virtual machines, databases on raw devices).
 
+use super::generic;
 use rustix::fs::{AtFlags, FileType, StatxFlags};
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -38,7 +39,12 @@ pub enum Wanted {
     },
     /// A disk and its partitions, or a partition and its disk: writing to one
     /// changes the other. Device nodes have any number of names.
-    Devices(Vec<DeviceNumber>),
+    Devices {
+        /// Block devices.
+        blocks: Vec<DeviceNumber>,
+        /// Character devices that lead past them (`/dev/ng0n1`).
+        characters: Vec<DeviceNumber>,
+    },
 }
 
 impl Wanted {
@@ -52,7 +58,15 @@ impl Wanted {
         {
             family.extend(device.below.iter().map(|disk| disk.number));
         }
-        Wanted::Devices(family)
+        let mut characters: Vec<DeviceNumber> = (family.iter())
+            .flat_map(|block| generic::characters_of(Path::new("/sys"), *block))
+            .collect();
+        characters.sort_unstable();
+        characters.dedup();
+        Wanted::Devices {
+            blocks: family,
+            characters,
+        }
     }
 
     /// Whether a path leads to it. A server that is gone is not waited for.
@@ -68,10 +82,13 @@ impl Wanted {
                 let on = number(found.stx_dev_major, found.stx_dev_minor);
                 (on, found.stx_ino) == (*device, *inode)
             }
-            Wanted::Devices(family) => {
-                let kind = FileType::from_raw_mode(found.stx_mode.into());
+            Wanted::Devices { blocks, characters } => {
                 let is = number(found.stx_rdev_major, found.stx_rdev_minor);
-                kind == FileType::BlockDevice && family.contains(&is)
+                match FileType::from_raw_mode(found.stx_mode.into()) {
+                    FileType::BlockDevice => blocks.contains(&is),
+                    FileType::CharacterDevice => characters.contains(&is),
+                    _ => false,
+                }
             }
         }
     }
@@ -117,9 +134,9 @@ fn stands_on(name: &str, wanted: &Wanted) -> Option<bool> {
     let backing = loop_status::backing(&Path::new("/dev").join(name))?;
     Some(match wanted {
         Wanted::File { device, inode } => (backing.device, backing.inode) == (*device, *inode),
-        Wanted::Devices(family) => {
+        Wanted::Devices { blocks, .. } => {
             let is_device = backing.rdevice != DeviceNumber::default();
-            is_device && family.contains(&backing.rdevice)
+            is_device && blocks.contains(&backing.rdevice)
         }
     })
 }

@@ -14,6 +14,17 @@ impl Missing for NoRing {
 /// An engine that cannot be opened.
 pub type Uring = Absent<NoRing>;
 
+/// Not on this system either.
+pub enum NoCommands {}
+
+impl Missing for NoCommands {
+    const ENGINE: &'static str = "nvme";
+    const WHAT: &'static str = "commands are passed through to NVMe devices only on Linux";
+}
+
+/// An engine that cannot be opened.
+pub type Nvme = Absent<NoCommands>;
+
 /// Says that io_uring is not here.
 ///
 /// # Errors

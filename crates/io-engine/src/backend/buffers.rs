@@ -18,7 +18,7 @@ const PAGE_BYTES: usize = 4096;
 const HUGE_PAGE_BYTES: usize = 2 << 20;
 
 /// The memory of all slots.
-pub(crate) struct Buffers {
+pub struct Buffers {
     /// What was mapped, to be given back.
     mapped: NonNull<u8>,
     mapped_bytes: usize,

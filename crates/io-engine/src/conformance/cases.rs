@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use super::script::{Script, SlowWrites, plan, play, played, read, sync, write};
-use super::{Case, CaseOutcome, Fixture, contents, pattern};
+use super::{Case, CaseOutcome, Fixture, pattern};
 use crate::backend::sys;
 use crate::{Engine, Kind, Next, Operation};
 
@@ -13,6 +13,28 @@ const MIB: u32 = 1 << 20;
 
 /// The case of engines that submit no sooner than they are told to.
 pub(super) const NEVER_SUBMITTED: &str = "closing drops what was never submitted";
+
+/// Names of cases that not every engine has to pass.
+const SHORT_READ: &str = "a read across the end is short";
+const READ_BEHIND_END: &str = "a read behind the end returns nothing";
+const READY_WRITES: &str = "a ready write does not wait for the data of others";
+const SEVERAL_FILES: &str = "several files keep apart";
+const LARGE_BLOCKS: &str = "64 MiB operations work";
+const BAD_INDEX: &str = "a file that is not there is a bad handle";
+const WRITES: &str = "writes arrive in the file";
+const SYNCS: &str = "syncs and transfers share a slot";
+const ALL_SORTS: &str = "operations of all sorts share a slot";
+/// Those whose files have sizes of their own, are read beside the engine, or take
+/// operations of any size.
+pub(super) const OF_FILES: [&str; 5] = [
+    SHORT_READ,
+    READ_BEHIND_END,
+    READY_WRITES,
+    SEVERAL_FILES,
+    LARGE_BLOCKS,
+];
+/// Those with syncs among their operations.
+pub(super) const WITH_SYNCS: [&str; 4] = [BAD_INDEX, WRITES, SYNCS, ALL_SORTS];
 
 /// Every case, simple ones first.
 pub(super) fn all<E: Engine>() -> Vec<Case<E>> {
@@ -24,13 +46,9 @@ pub(super) fn all<E: Engine>() -> Vec<Case<E>> {
     vec![
         case("nothing to do ends at once", false, nothing_to_do),
         case("reads return the bytes of the file", true, whole_reads),
-        case("a read across the end is short", true, short_read),
-        case(
-            "a read behind the end returns nothing",
-            true,
-            read_behind_end,
-        ),
-        case("a file that is not there is a bad handle", true, bad_index),
+        case(SHORT_READ, true, short_read),
+        case(READ_BEHIND_END, true, read_behind_end),
+        case(BAD_INDEX, true, bad_index),
         case(
             "writing to a read-only file is a bad handle",
             true,
@@ -42,19 +60,15 @@ pub(super) fn all<E: Engine>() -> Vec<Case<E>> {
             true,
             misaligned,
         ),
-        case("writes arrive in the file", true, writes),
-        case(
-            "a ready write does not wait for the data of others",
-            true,
-            ready_writes,
-        ),
-        case("syncs and transfers share a slot", true, syncs),
-        case("operations of all sorts share a slot", true, all_sorts),
-        case("several files keep apart", true, several_files),
+        case(WRITES, true, writes),
+        case(READY_WRITES, true, ready_writes),
+        case(SYNCS, true, syncs),
+        case(ALL_SORTS, true, all_sorts),
+        case(SEVERAL_FILES, true, several_files),
         case("a full engine does not ask", false, full),
         case("slots are used again and again", false, slots_again),
         case("512-byte operations work", true, small_blocks),
-        case("64 MiB operations work", true, large_blocks),
+        case(LARGE_BLOCKS, true, large_blocks),
         case("4,096 operations are in flight at once", false, many_slots),
         case(
             "a wait for nothing lasts until its time",
@@ -205,7 +219,7 @@ fn writes<E: Engine>(fixture: &dyn Fixture) -> CaseOutcome<E> {
     let operations = [write(0, 0, PAGE), write(1, 16_384, 2 * PAGE), sync(2)];
     let script = played::<E>(&plan(vec![file], 3, 2 * PAGE), operations);
     assert_eq!(script.results(), [4096, 8192, 0]);
-    let bytes = contents(&check);
+    let bytes = fixture.contents(&check);
     assert_eq!(bytes.len(), 65_536);
     for (offset, byte) in (0..).zip(bytes) {
         let written = offset < 4096 || (16_384..24_576).contains(&offset);
@@ -449,7 +463,7 @@ fn close_waits<E: Engine>(fixture: &dyn Fixture) -> CaseOutcome<E> {
     engine.fill(&mut script, 0);
     engine.submit_and_wait(0, None).expect("works");
     assert_eq!(engine.close(u64::MAX).operations, 0);
-    let bytes = contents(&check);
+    let bytes = fixture.contents(&check);
     assert!(
         (0..)
             .zip(&bytes)
@@ -466,7 +480,7 @@ fn close_drops<E: Engine>(fixture: &dyn Fixture) -> CaseOutcome<E> {
     let mut script = Script::new([write(0, 0, PAGE)]);
     engine.fill(&mut script, 0);
     assert_eq!(engine.close(u64::MAX).operations, 0);
-    let bytes = contents(&check);
+    let bytes = fixture.contents(&check);
     assert!(
         (0..)
             .zip(&bytes)

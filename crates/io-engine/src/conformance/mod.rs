@@ -6,6 +6,7 @@
 //! back as skips with a reason, for the caller to count. Times are checked by
 //! logic only (not before, not never), so a slow machine fails nothing.
 
+pub mod asked;
 mod cases;
 mod script;
 
@@ -33,6 +34,10 @@ pub trait Fixture {
     /// # Errors
     /// What is missing.
     fn interrupt_me(&self) -> Result<Box<dyn Any>, String>;
+    /// All that a file holds now.
+    fn contents(&self, file: &File) -> Vec<u8> {
+        contents(file)
+    }
 }
 
 /// The byte that test files hold at an offset.
@@ -83,6 +88,24 @@ pub enum Scope {
     MovesNoData,
     /// It submits each operation in `fill`, so there is none to be dropped later.
     SubmitsInFill,
+    /// It sends commands to devices, which end where they end and take no more than fits
+    /// one command.
+    Commands,
+    /// It polls for operations on devices, by commands or not, and has no syncs.
+    PolledBlocks,
+}
+
+impl Scope {
+    fn leaves_out<E>(self, case: &Case<E>) -> bool {
+        let is_one_of = |names: &[&str]| names.contains(&case.name);
+        match self {
+            Scope::Full => false,
+            Scope::MovesNoData => case.needs_data,
+            Scope::SubmitsInFill => case.name == cases::NEVER_SUBMITTED,
+            Scope::Commands => is_one_of(&cases::OF_FILES),
+            Scope::PolledBlocks => is_one_of(&cases::OF_FILES) || is_one_of(&cases::WITH_SYNCS),
+        }
+    }
 }
 
 /// What a run of the suite found; failures panic instead.
@@ -120,12 +143,7 @@ pub fn run<E: Engine>(fixture: &dyn Fixture, scope: Scope) -> Result<Report, Str
     }
     let mut report = Report::default();
     for case in cases::all::<E>() {
-        let left_out = match scope {
-            Scope::Full => false,
-            Scope::MovesNoData => case.needs_data,
-            Scope::SubmitsInFill => case.name == cases::NEVER_SUBMITTED,
-        };
-        if left_out {
+        if scope.leaves_out(&case) {
             continue;
         }
         // Shown by the test harness only if the case then fails.

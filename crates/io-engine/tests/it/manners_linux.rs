@@ -2,17 +2,16 @@
 
 use std::fs::File;
 use std::io::IoSliceMut;
-use std::marker::PhantomData;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
 use rustix::io::{ReadWriteFlags, preadv2};
 use stripewise_io_engine::backend::linux_io_uring::{Uring, probe};
 use stripewise_io_engine::backend::portable_threads::Threads;
+use stripewise_io_engine::conformance::asked::{Asked, PLAIN, With};
 use stripewise_io_engine::conformance::{Fixture, Scope, pattern, patterns};
 use stripewise_io_engine::{
-    Abandoned, Capabilities, Clock, Completion, Engine, ErrorKind, Filled, Kind, Manner, Next,
-    OpenPlan, Operation, Result, Source,
+    Clock, Completion, Engine, ErrorKind, Kind, Manner, Next, OpenPlan, Operation, Source,
 };
 
 use crate::fixture::{Files, skip};
@@ -20,18 +19,6 @@ use crate::fixture::{Files, skip};
 const BLOCK_BYTES: u32 = 8192;
 const SLOTS: u32 = 8;
 const UNSUPPORTED: i32 = -95;
-
-/// What is asked of an engine's operations besides.
-trait Asked {
-    const MANNER: Manner;
-}
-
-const PLAIN: Manner = Manner {
-    dontcache: false,
-    atomic: false,
-    poll: false,
-    scattered: false,
-};
 
 /// They leave nothing in the page cache.
 struct Uncached;
@@ -51,41 +38,6 @@ impl Asked for Scattered {
         scattered: true,
         ..PLAIN
     };
-}
-
-/// An engine that is asked for that.
-struct With<E, A>(E, PhantomData<A>);
-
-impl<E: Engine, A: Asked> Engine for With<E, A> {
-    fn open(plan: &OpenPlan) -> Result<Self> {
-        let mut plan = plan.clone();
-        plan.manner = A::MANNER;
-        E::open(&plan).map(|engine| With(engine, PhantomData))
-    }
-
-    fn capabilities(&self) -> &Capabilities {
-        self.0.capabilities()
-    }
-
-    fn now_ns(&self) -> u64 {
-        self.0.now_ns()
-    }
-
-    fn fill(&mut self, source: &mut impl Source, now_ns: u64) -> Filled {
-        self.0.fill(source, now_ns)
-    }
-
-    fn submit_and_wait(&mut self, at_least: u32, until_ns: Option<u64>) -> Result<()> {
-        self.0.submit_and_wait(at_least, until_ns)
-    }
-
-    fn reap(&mut self, source: &mut impl Source) -> u32 {
-        self.0.reap(source)
-    }
-
-    fn close(self, limit_ns: u64) -> Abandoned {
-        self.0.close(limit_ns)
-    }
 }
 
 fn conforms_uncached<E: Engine>(test: &str) {

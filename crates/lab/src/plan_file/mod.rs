@@ -74,7 +74,7 @@ pub struct LabPlan {
     pub blocks_max: Option<u32>,
     /// Of the order and of all streams.
     pub seed: Option<u64>,
-    /// `auto`, `uring`, `threads`.
+    /// `auto`, `uring`, `nvme`, `threads`.
     pub engine: Option<String>,
     /// One or more.
     pub cells: Vec<Cell>,

@@ -8,7 +8,7 @@
 //! | temperature | `hwmon` of a drive |
 //! | page cache | cachestat(2), else mincore(2) |
 //!
-//! Unsafe code is in `counters`, `loop_status` and `page_cache`: system calls that
+//! Unsafe code is in `counters`, `loop_status`, `nvme` and `page_cache`: system calls that
 //! rustix does not have; and in `memory`, an allocator.
 #![allow(unsafe_code)]
 
@@ -19,6 +19,7 @@ mod host;
 pub mod loop_status;
 mod memory;
 pub mod mounts;
+pub mod nvme;
 mod page_cache;
 pub mod swaps;
 mod temperature;

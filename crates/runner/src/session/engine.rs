@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicU8;
 use stripewise_io_engine::EngineName;
 use stripewise_io_engine::backend::{
     faulty::Faulty,
-    linux_io_uring::Uring,
+    linux_io_uring::{Nvme, Uring},
     null::Null,
     portable_threads::Threads,
     timed::{HandOverLog, HandOvers, Timed},
@@ -65,6 +65,9 @@ pub(super) fn drive(
         (EngineName::Iocp, true) => real::run::<Faulty<Iocp>>,
         (EngineName::Iocp, false) if settings.time_hand_overs => real::run::<Timed<Iocp>>,
         (EngineName::Iocp, false) => real::run::<Iocp>,
+        (EngineName::Nvme, true) => real::run::<Faulty<Nvme>>,
+        (EngineName::Nvme, false) if settings.time_hand_overs => real::run::<Timed<Nvme>>,
+        (EngineName::Nvme, false) => real::run::<Nvme>,
         (_, true) => real::run::<Faulty<Uring>>,
         (_, false) if settings.time_hand_overs => real::run::<Timed<Uring>>,
         (_, false) => real::run::<Uring>,

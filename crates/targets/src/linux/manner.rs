@@ -20,7 +20,7 @@ pub(super) fn judge(file: &File, identity: Identity, intent: &Intent, name: &str
         dontcache(file, name)?;
     }
     if intent.manner.atomic {
-        atomic_units(file, name)?;
+        atomic_units(file, identity, name)?;
     }
     if intent.manner.poll {
         polls(identity, name)?;
@@ -32,7 +32,7 @@ pub(super) fn judge(file: &File, identity: Identity, intent: &Intent, name: &str
 pub(super) fn fits(file: &File, identity: Identity, workload: &Workload, name: &str) -> Result<()> {
     let manner = Manner::of([workload]);
     if manner.atomic {
-        let units = atomic_units(file, name)?;
+        let units = atomic_units(file, identity, name)?;
         judge_atomic(workload, units, name)?;
     }
     if manner.poll {
@@ -72,7 +72,7 @@ struct AtomicUnits {
 }
 
 /// What the kernel says of the file (`statx`, Linux 6.11).
-fn atomic_units(file: &File, name: &str) -> Result<AtomicUnits> {
+fn atomic_units(file: &File, identity: Identity, name: &str) -> Result<AtomicUnits> {
     let units = Status::of(file)
         .ok()
         .and_then(|status| status.atomic_write_bytes);
@@ -81,17 +81,39 @@ fn atomic_units(file: &File, name: &str) -> Result<AtomicUnits> {
             smallest_bytes,
             largest_bytes,
         }),
-        Some(_) => Err(refused(
-            name,
-            "the kernel says that it has no atomic writes".to_owned(),
-            "Its device or file system has none; `stripewise disks` shows the atomic write units \
-             of devices. Leave out `--atomic`.",
-        )),
-        None => Err(refused(
-            name,
-            "the kernel does not say whether it has atomic writes".to_owned(),
-            "That takes Linux 6.11, and 6.13 for files on ext4 and XFS. Leave out `--atomic`.",
-        )),
+        Some(_) => Err(no_atomic_writes(name)),
+        None => Err(why_untold(Path::new("/sys"), number_of(identity), name)),
+    }
+}
+
+/// The kernel says nothing of files that have no atomic writes, and nothing at all before
+/// Linux 6.11. The queue of the device tells which it is.
+fn why_untold(sysfs: &Path, number: DeviceNumber, name: &str) -> Error {
+    let told = queue_file(sysfs, number, "atomic_write_unit_max_bytes");
+    if told.is_some_and(|file| file.exists()) {
+        return no_atomic_writes(name);
+    }
+    refused(
+        name,
+        "the kernel does not say whether it has atomic writes".to_owned(),
+        "That takes Linux 6.11, and 6.13 for files on ext4 and XFS. Leave out `--atomic`.",
+    )
+}
+
+fn no_atomic_writes(name: &str) -> Error {
+    refused(
+        name,
+        "the kernel says that it has no atomic writes".to_owned(),
+        "Its device or file system has none; `stripewise disks` shows the atomic write units \
+         of devices. Leave out `--atomic`.",
+    )
+}
+
+/// Of the device, or of that below a file.
+fn number_of(identity: Identity) -> DeviceNumber {
+    match identity.kind {
+        FileType::BlockDevice => identity.rdevice,
+        _ => identity.device,
     }
 }
 
@@ -117,11 +139,11 @@ fn judge_atomic(workload: &Workload, units: AtomicUnits, name: &str) -> Result<(
 /// The block layer polls only where the driver has queues for it. Where the device is
 /// not known, each operation decides.
 fn polls(identity: Identity, name: &str) -> Result<()> {
-    let number = match identity.kind {
-        FileType::BlockDevice => identity.rdevice,
-        _ => identity.device,
-    };
-    match poll_file(Path::new("/sys"), number).map(std::fs::read_to_string) {
+    polls_in(Path::new("/sys"), number_of(identity), name)
+}
+
+fn polls_in(sysfs: &Path, number: DeviceNumber, name: &str) -> Result<()> {
+    match queue_file(sysfs, number, "io_poll").map(std::fs::read_to_string) {
         Some(Ok(text)) if text.trim() == "0" => Err(refused(
             name,
             "its device has no queues for polling (queue/io_poll is 0)".to_owned(),
@@ -133,8 +155,8 @@ fn polls(identity: Identity, name: &str) -> Result<()> {
     }
 }
 
-/// `queue/io_poll` of a device, or of the disk that a partition is part of.
-fn poll_file(sysfs: &Path, number: DeviceNumber) -> Option<PathBuf> {
+/// A file of the queue of a device, or of the disk that a partition is part of.
+fn queue_file(sysfs: &Path, number: DeviceNumber, name: &str) -> Option<PathBuf> {
     let device = sysfs
         .join("dev/block")
         .join(format!("{}:{}", number.major, number.minor));
@@ -143,7 +165,7 @@ fn poll_file(sysfs: &Path, number: DeviceNumber) -> Option<PathBuf> {
         true => device.parent()?,
         false => &device,
     };
-    Some(disk.join("queue/io_poll"))
+    Some(disk.join("queue").join(name))
 }
 
 fn refused(name: &str, what: String, hint: &str) -> Error {
@@ -190,12 +212,40 @@ mod tests {
         let expected = std::fs::canonicalize(&disk).unwrap().join("queue/io_poll");
         for minor in [0, 1] {
             let number = DeviceNumber { major: 259, minor };
-            assert_eq!(poll_file(sysfs.path(), number), Some(expected.clone()));
+            let found = queue_file(sysfs.path(), number, "io_poll");
+            assert_eq!(found, Some(expected.clone()));
         }
         let unknown = DeviceNumber {
             major: 0,
             minor: 44,
         };
-        assert_eq!(poll_file(sysfs.path(), unknown), None);
+        assert_eq!(queue_file(sysfs.path(), unknown, "io_poll"), None);
+
+        // A kernel that has atomic writes says so of every queue.
+        let number = DeviceNumber {
+            major: 259,
+            minor: 1,
+        };
+        let why = |says: &str| {
+            let error = why_untold(sysfs.path(), number, "x");
+            assert!(error.to_string().contains(says), "{error}");
+        };
+        why("does not say");
+        std::fs::create_dir_all(disk.join("queue")).unwrap();
+        std::fs::write(disk.join("queue/atomic_write_unit_max_bytes"), "0\n").unwrap();
+        why("no atomic writes");
+
+        // The parameter that gives queues is named where there are none.
+        for (text, has_queues) in [("0\n", false), ("1\n", true)] {
+            std::fs::write(disk.join("queue/io_poll"), text).unwrap();
+            for minor in [0, 1] {
+                let number = DeviceNumber { major: 259, minor };
+                let judged = polls_in(sysfs.path(), number, "x");
+                assert_eq!(judged.is_ok(), has_queues, "{text}");
+                if let Err(error) = judged {
+                    assert!(error.hint.contains("nvme.poll_queues=N"), "{error}");
+                }
+            }
+        }
     }
 }

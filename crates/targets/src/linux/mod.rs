@@ -9,6 +9,7 @@
 //! | `busy`, `database`, `surroundings` | does anybody depend on it right now |
 //! | `signature` | what would be lost |
 //! | `space`, `make`, `fill`, `mark` | test files |
+//! | `generic`, `passthrough` | past the block layer, under the rules of the block device |
 //! | `kept` | removing a test file that was kept |
 //! | `existing`, `test_file` | plan and preparation of the two sorts of target |
 //! | `opened`, `direct` | how workers open it |
@@ -27,6 +28,7 @@ mod existing;
 mod expand;
 mod file_rules;
 mod fill;
+mod generic;
 mod identity;
 #[allow(unsafe_code)]
 mod ioctl;
@@ -36,6 +38,7 @@ mod manner;
 mod mark;
 mod opened;
 mod overlay;
+mod passthrough;
 mod signature;
 mod space;
 mod surroundings;
@@ -70,9 +73,14 @@ pub(crate) fn plan(path: &Path, intent: &Intent, knowledge: &Knowledge<'_>) -> R
     let name = path.as_text();
     intent.judge(&name)?;
     if intent.create {
+        generic::refuse_others(intent, &name)?;
         return test_file::plan_at(path, &name, intent);
     }
     let found = access::find(path)?;
+    if generic::is_generic(&found) {
+        return generic::plan(found, &name, intent, knowledge);
+    }
+    generic::refuse_others(intent, &name)?;
     match found.status.identity.kind {
         FileType::Directory => test_file::plan_in(found, &name, intent, None),
         FileType::RegularFile => existing::plan_file(found, &name, intent, knowledge),
@@ -96,6 +104,7 @@ pub(crate) fn prepare(
         .with_hint("It has been replaced; run the command again to see the new plan."));
     }
     match found.status.identity.kind {
+        _ if generic::is_generic(&found) => generic::prepare(found, plan, knowledge),
         FileType::Directory => test_file::prepare(&found, plan, progress),
         FileType::RegularFile => existing::prepare_file(&found, plan, knowledge),
         FileType::BlockDevice => existing::prepare_device(&found, plan, knowledge),

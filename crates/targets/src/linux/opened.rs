@@ -6,6 +6,7 @@ use super::file_rules::HINT_OPEN;
 use super::identity::{Identity, Status};
 use super::make::Made;
 use super::manner;
+use super::passthrough::Passthrough;
 use super::users;
 use super::watch::FileWatch;
 use crate::{Access, Error, ErrorKind, Result};
@@ -22,6 +23,8 @@ pub(crate) struct Opened {
     guard: Guard,
     identity: Identity,
     name: String,
+    /// Operations go this way, past the block device that is guarded.
+    passthrough: Option<Passthrough>,
 }
 
 #[derive(Debug)]
@@ -58,7 +61,13 @@ impl Opened {
             },
             identity,
             name: name.to_owned(),
+            passthrough: None,
         }
+    }
+
+    /// From here on, operations go another way than through the guarded device.
+    pub(super) fn pass_through(&mut self, way: Passthrough) {
+        self.passthrough = Some(way);
     }
 
     pub(super) fn made(made: Made, name: &str) -> Self {
@@ -66,6 +75,7 @@ impl Opened {
             identity: made.identity,
             guard: Guard::Made(made),
             name: name.to_owned(),
+            passthrough: None,
         }
     }
 
@@ -89,10 +99,24 @@ impl Opened {
 
     /// Refuses what the workload asks of the kernel where it is not to be had.
     pub(crate) fn fits(&self, workload: &Workload) -> Result<()> {
+        if let Some(way) = &self.passthrough {
+            way.fits(workload, &self.name)?;
+        }
         manner::fits(self.file(), self.identity, workload, &self.name)
     }
 
-    /// Opens it again in a cache mode.
+    /// Opens it again for the operations of a measurement.
+    pub(crate) fn open_for_operations(&self, cache: CacheMode, access: Access) -> Result<File> {
+        let Some(way) = &self.passthrough else {
+            return self.open(cache, access);
+        };
+        if access.writes() {
+            self.still_ours_alone()?;
+        }
+        way.open(cache, access, &self.name)
+    }
+
+    /// Opens the file or device itself again, in a cache mode.
     pub(crate) fn open(&self, cache: CacheMode, access: Access) -> Result<File> {
         let access_flags = match access {
             Access::Read => OFlags::RDONLY,

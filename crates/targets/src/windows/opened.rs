@@ -135,6 +135,11 @@ impl Opened {
         self.open_with(access, flags(cache) | FILE_FLAG_OVERLAPPED)
     }
 
+    /// The same: operations have no other way here.
+    pub(crate) fn open_for_operations(&self, cache: CacheMode, access: Access) -> Result<File> {
+        self.open(cache, access)
+    }
+
     fn open_with(&self, access: Access, flags: u32) -> Result<File> {
         let mut options = OpenOptions::new();
         options

@@ -2,7 +2,7 @@
 //! to be had. In memory they never are.
 
 use crate::support::{MIB, filling, overwriting, plan, prepare, reading, refused, users_file};
-use stripewise_targets::ErrorKind::Unusable;
+use stripewise_targets::ErrorKind::{Unusable, Usage};
 use stripewise_targets::{Access, Intent, Manner};
 use stripewise_workload::{CacheMode, Workload};
 
@@ -40,10 +40,23 @@ fn atomic_writes_are_refused_where_there_are_none() {
     let atomic = Intent {
         manner: Manner {
             atomic: true,
-            poll: false,
+            ..Manner::default()
         },
         ..overwriting()
     };
+    // Commands are sent to NVMe devices alone.
+    let commands = Intent {
+        manner: Manner::default().passed_through(true),
+        ..reading()
+    };
+    for place in [directory.path(), &path] {
+        refused(plan(place, &commands), Usage, "/dev/ng0n1");
+    }
+    let buffered = Intent {
+        cache: CacheMode::Buffered,
+        ..commands
+    };
+    refused(plan(&path, &buffered), Usage, "--cache");
     let planned = plan(&path, &atomic).expect("known only when it is opened");
     refused(prepare(planned), Unusable, "atomic writes");
     let target = prepare(plan(&path, &overwriting()).expect("a plan")).expect("plain");

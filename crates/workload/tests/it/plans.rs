@@ -147,7 +147,7 @@ fn mistakes_are_named_with_line_key_and_hint() {
         (
             "[[job]]\nengine = \"libaio\"",
             "line 2: engine = `libaio` is unknown",
-            "auto, uring, iocp, threads, null",
+            "auto, uring, nvme, iocp, threads, null",
         ),
         (
             "[[job]]\ncpus = \"3-1\"",

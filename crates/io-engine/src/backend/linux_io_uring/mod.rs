@@ -13,10 +13,17 @@
 //! looks at no clock while it polls. So the engine asks again and again, each time for what
 //! is there, and looks at the clock itself.
 //!
-//! Left out: a polling thread of the kernel (SQPOLL), passthrough, and scattered operations:
+//! One engine has two forms: [`Uring`] reads and writes files, [`Nvme`] passes commands
+//! through to NVMe namespaces. What an entry holds and what a completion means is the
+//! [`Form`]'s affair.
+//!
+//! Left out: a polling thread of the kernel (SQPOLL), and scattered operations:
 //! they would mean a list of addresses with each slot.
 
 mod batching;
+mod files;
+mod form;
+mod nvme;
 mod ring;
 mod setup;
 
@@ -35,7 +42,8 @@ use crate::{
     Operation, Result, Source,
 };
 use batching::Batching;
-use ring::{Limits, Ring, Submission};
+use form::Form;
+use ring::{Limits, Ring};
 pub use setup::probe;
 
 /// How long the kernel may lack memory for a single operation before a run is
@@ -47,30 +55,16 @@ const ROUGH_NS_MIN: u64 = 1_000_000;
 /// What cancelling may take at the end, beyond the caller's limit.
 const CANCEL_LIMIT_NS: u64 = 20_000_000;
 
-/// Opcodes and flags of `linux/io_uring.h`.
-const OPCODE_FSYNC: u64 = 3;
-const OPCODE_READ_FIXED: u64 = 4;
-const OPCODE_WRITE_FIXED: u64 = 5;
-const OPCODE_READ: u64 = 22;
-const OPCODE_WRITE: u64 = 23;
-const FLAG_FIXED_FILE: u64 = 1 << 8;
-const FSYNC_DATASYNC: u64 = 1 << 32;
-/// A file number that no operation can use: the kernel answers `EBADF`.
-const NO_FILE: u32 = u32::MAX;
+/// Reads and writes files and block devices.
+pub type Uring = RingEngine<files::Files>;
+/// Passes commands through to NVMe namespaces, by their generic character devices.
+pub type Nvme = RingEngine<nvme::Commands>;
 
 /// An io_uring and the buffers of its slots.
-pub struct Uring {
-    ring: Ring,
+pub struct RingEngine<F: Form> {
+    ring: Ring<F::Entry>,
     buffers: ManuallyDrop<Buffers>,
-    /// What goes into an entry for each file: its registered index, or its
-    /// descriptor.
-    file_numbers: Vec<u32>,
-    /// Opcode and flags of each [`Kind`].
-    heads: [u64; 3],
-    /// What stands above the length in the entry of each [`Kind`]: its `RWF_` flags.
-    manners: [u64; 3],
-    /// From a slot to its registered buffer; 31 with plain ones (always 0).
-    buffer_shift: u32,
+    form: F,
     /// What each slot has in flight.
     states: Box<[State]>,
     slot_size_bytes: u32,
@@ -98,7 +92,7 @@ const FREE_USUAL: State = 0;
 const FREE_OTHER: State = 1;
 const IN_FLIGHT: State = 2;
 
-impl Uring {
+impl<F: Form> RingEngine<F> {
     /// Writes one operation into its slot's entry: the usual kind of operation
     /// here, any other in [`Uring::push_other`].
     /// Returns the time, which was `now_ns` before.
@@ -126,7 +120,11 @@ impl Uring {
         // SAFETY: `states` has as many elements as the ring has slots, so the
         // look-up above has checked the range; nothing was in flight.
         let entry = unsafe { self.ring.push(slot) };
-        entry.offset_bytes = operation.offset_bytes;
+        F::aim(
+            &self.form.usual(self.slot_size_bytes),
+            entry,
+            operation.offset_bytes,
+        );
         if S::LOOKS {
             source.before_read(&operation, self.buffer_of(&operation));
         }
@@ -137,11 +135,9 @@ impl Uring {
     /// in a row, at most `room`; returns how many.
     #[inline(always)]
     fn push_reads(&mut self, source: &mut impl Source, now_ns: u64, room: u32) -> u32 {
-        let Uring { ring, states, .. } = self;
-        let (file, head) = (self.file_numbers.first(), self.heads[Kind::Read.index()]);
-        let head = head | u64::from(file.copied().unwrap_or(NO_FILE)) << 32;
-        let (buffers, shift) = (&*self.buffers, self.buffer_shift);
-        let length = u64::from(self.slot_size_bytes) | self.manners[Kind::Read.index()];
+        let usual = self.form.usual(self.slot_size_bytes);
+        let RingEngine { ring, states, .. } = self;
+        let buffers = &*self.buffers;
         let mut pushes = ring.pushes();
         let taken = source.reads(now_ns, room, |slot, offset_bytes| {
             let Some(state) = states.get_mut(slot as usize) else {
@@ -153,11 +149,10 @@ impl Uring {
             let entry = unsafe { pushes.push(slot) };
             if *state != FREE_USUAL {
                 assert!(*state < IN_FLIGHT, "slot {slot} is in flight already");
-                entry.user_data = u64::from(slot);
-                transfer(entry, head, buffers, length, shift);
+                F::write_usual(&usual, entry, slot, buffers);
             }
             *state = IN_FLIGHT + FREE_USUAL;
-            entry.offset_bytes = offset_bytes;
+            F::aim(&usual, entry, offset_bytes);
         });
         pushes.end();
         taken
@@ -182,34 +177,21 @@ impl Uring {
         assert!(*state < IN_FLIGHT, "slot {slot} is in flight already");
         let usual = kind == Kind::Read && file == 0 && length_bytes == self.slot_size_bytes;
         *state = IN_FLIGHT + if usual { FREE_USUAL } else { FREE_OTHER };
-        if kind == Kind::Write || (S::LOOKS && kind == Kind::Read) {
-            let operation = Operation {
-                slot,
-                file,
-                kind,
-                offset_bytes,
-                length_bytes,
-            };
-            match kind {
-                Kind::Write => self.make_data(&operation, source),
-                _ => source.before_read(&operation, self.buffer_of(&operation)),
-            }
+        let operation = Operation {
+            slot,
+            file,
+            kind,
+            offset_bytes,
+            length_bytes,
+        };
+        match kind {
+            Kind::Write => self.make_data(&operation, source),
+            Kind::Read if S::LOOKS => source.before_read(&operation, self.buffer_of(&operation)),
+            Kind::Read | Kind::Sync => {}
         }
-        let file = self.file_numbers.get(usize::from(file));
         // SAFETY: the slot exists and had nothing in flight, as just checked.
         let entry = unsafe { self.ring.push(slot) };
-        let head = self.heads[kind.index()] | u64::from(file.copied().unwrap_or(NO_FILE)) << 32;
-        entry.user_data = u64::from(slot);
-        if kind == Kind::Sync {
-            // The kernel refuses anything in words that it may use one day.
-            entry.head = head;
-            (entry.offset_bytes, entry.address, entry.buffer) = (0, 0, 0);
-            entry.length = FSYNC_DATASYNC;
-        } else {
-            let length = u64::from(length_bytes) | self.manners[kind.index()];
-            transfer(entry, head, &self.buffers, length, self.buffer_shift);
-            entry.offset_bytes = offset_bytes;
-        }
+        self.form.write(entry, &operation, &self.buffers);
         self.seen_ns.unwrap_or_default()
     }
 
@@ -333,10 +315,10 @@ impl Uring {
     }
 }
 
-impl Engine for Uring {
+impl<F: Form> Engine for RingEngine<F> {
     fn open(plan: &OpenPlan) -> Result<Self> {
         let mut capabilities = Capabilities {
-            name: setup::NAME,
+            name: F::NAME,
             ..Capabilities::default()
         };
         if plan.manner.scattered {
@@ -344,7 +326,7 @@ impl Engine for Uring {
             let hint = "use the engine of threads for scattered ones";
             return Err(setup::failure(ErrorKind::Unsupported, what, hint, None));
         }
-        let ring = setup::ring(plan.slots, plan.manner.poll, &mut capabilities)?;
+        let mut ring = setup::ring(plan.slots, plan.manner.poll, &mut capabilities)?;
         let buffers = Buffers::new(plan.slots, plan.slot_size_bytes).map_err(|error| {
             setup::failure(
                 ErrorKind::Resources,
@@ -357,29 +339,15 @@ impl Engine for Uring {
                 Some(error),
             )
         })?;
-        let file_numbers = setup::files(&ring, plan, &mut capabilities);
-        let buffer_shift = setup::buffers(&ring, &buffers, plan, &mut capabilities);
-        let (read, write) = if buffer_shift.is_some() {
-            (OPCODE_READ_FIXED, OPCODE_WRITE_FIXED)
-        } else {
-            (OPCODE_READ, OPCODE_WRITE)
-        };
-        let flags = if capabilities.registered_files {
-            FLAG_FIXED_FILE
-        } else {
-            0
-        };
+        let form = F::new(&mut ring, &buffers, plan, &mut capabilities)?;
         // Polling takes all that is there anyway.
         let batching = Batching::new(ring.waits_for_batches() && !capabilities.polled);
         capabilities.completion_hold_ns_max = batching.hold_ns_max();
         sys::minimise_timer_slack();
-        Ok(Uring {
+        Ok(RingEngine {
             ring,
             buffers: ManuallyDrop::new(buffers),
-            file_numbers,
-            heads: [read | flags, write | flags, OPCODE_FSYNC | flags],
-            manners: Kind::ALL.map(|kind| u64::from(plan.manner.flags(kind)) << 32),
-            buffer_shift: buffer_shift.unwrap_or(31),
+            form,
             states: vec![FREE_OTHER; plan.slots as usize].into_boxed_slice(),
             slot_size_bytes: plan.slot_size_bytes,
             in_flight: 0,
@@ -452,13 +420,14 @@ impl Engine for Uring {
 
     #[inline]
     fn reap(&mut self, source: &mut impl Source) -> u32 {
-        let Uring {
+        let RingEngine {
             ring,
             buffers,
             states,
             clock,
             ..
         } = self;
+        let entries = ring.entries();
         let completed = ring.completed();
         let count = completed.remaining();
         if count == 0 {
@@ -470,6 +439,8 @@ impl Engine for Uring {
             // SAFETY: the kernel hands back what entries carry, and those
             // of this ring carry their slot.
             *unsafe { states.get_unchecked_mut(slot as usize) } -= IN_FLIGHT;
+            // SAFETY: there is an entry for each slot, as long as the ring.
+            let result = unsafe { F::result(result, entries.add(slot as usize)) };
             (slot, result)
         });
         take_all(source, buffers, at_ns, ended);
@@ -495,17 +466,6 @@ impl Engine for Uring {
             operations: self.with_kernel(),
         }
     }
-}
-
-/// The words of a slot's entry that reads and writes have, but for the offset. `length`
-/// has the operation's flags above it.
-#[inline(never)]
-fn transfer(entry: &mut Submission, head: u64, buffers: &Buffers, length: u64, shift: u32) {
-    let slot = entry.user_data as u32;
-    entry.head = head;
-    entry.address = buffers.address(slot).as_ptr() as u64;
-    entry.length = length;
-    entry.buffer = u64::from(slot >> shift);
 }
 
 #[cold]
@@ -536,7 +496,7 @@ fn take_all<S: Source>(
     }
 }
 
-impl Drop for Uring {
+impl<F: Form> Drop for RingEngine<F> {
     fn drop(&mut self) {
         self.discard();
         if self.with_kernel() == 0 {

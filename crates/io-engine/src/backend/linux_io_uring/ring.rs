@@ -9,7 +9,8 @@
 //!
 //! The completion ring cannot overflow: it has twice the entries, and no slot
 //! has more than one operation in flight. Opcodes, flags and layouts are those
-//! of `linux/io_uring.h`.
+//! of `linux/io_uring.h`. Commands that are passed through have entries and
+//! completions of twice the size ([`Entry`]).
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
@@ -29,10 +30,23 @@ pub(super) const ENTRIES_MAX: u32 = 32_768;
 /// `IORING_FEAT_MIN_TIMEOUT`, Linux 6.12.
 const FEATURE_MIN_TIMEOUT: Feature = Feature::from_bits_retain(1 << 15);
 
+/// A submission queue entry.
+pub trait Entry {
+    /// What asks the kernel for entries of this size, and for completions of theirs.
+    const SETUP: Setup;
+    /// Places of [`CompletionEntry`] that a completion takes, as a power of two.
+    const COMPLETION_SHIFT: u32;
+}
+
+impl Entry for Submission {
+    const SETUP: Setup = Setup::empty();
+    const COMPLETION_SHIFT: u32 = 0;
+}
+
 /// A submission queue entry, cut to the words that reading, writing and
 /// synchronising use; the other words stay zero.
 #[repr(C)]
-pub(super) struct Submission {
+pub struct Submission {
     /// Opcode (bits 0-7), flags (8-15), priority (16-31), file (32-63).
     pub head: u64,
     pub offset_bytes: u64,
@@ -114,8 +128,8 @@ impl Limits {
 
 /// The rings of one worker. Not `Send`: deferred task running ties them to the
 /// thread that made them.
-pub(super) struct Ring {
-    submissions: *mut Submission,
+pub struct Ring<S> {
+    submissions: *mut S,
     submission_indices: *mut u32,
     submission_tail: *const AtomicU32,
     submission_mask: u32,
@@ -136,11 +150,11 @@ pub(super) struct Ring {
     _entries: Mapping,
 }
 
-impl Ring {
+impl<S: Entry> Ring<S> {
     /// Makes a ring with room for `slots` operations.
     pub(super) fn new(slots: u32, flags: Setup) -> io::Result<Self> {
         let mut params = kernel::io_uring_params::default();
-        params.flags = flags;
+        params.flags = flags | S::SETUP;
         // SAFETY: no flag here makes the kernel read other fields of `params`.
         let fd = unsafe { kernel::io_uring_setup(slots.next_power_of_two(), &mut params) }?;
         let needed =
@@ -150,8 +164,8 @@ impl Ring {
         }
         let (sq, cq) = (&params.sq_off, &params.cq_off);
         let submissions_end = sq.array as usize + params.sq_entries as usize * size_of::<u32>();
-        let completions_end =
-            cq.cqes as usize + params.cq_entries as usize * size_of::<CompletionEntry>();
+        let completions_end = cq.cqes as usize
+            + ((params.cq_entries as usize * size_of::<CompletionEntry>()) << S::COMPLETION_SHIFT);
         let rings = Mapping::new(
             &fd,
             submissions_end.max(completions_end),
@@ -159,7 +173,7 @@ impl Ring {
         )?;
         let entries = Mapping::new(
             &fd,
-            params.sq_entries as usize * size_of::<Submission>(),
+            params.sq_entries as usize * size_of::<S>(),
             kernel::IORING_OFF_SQES,
         )?;
         // SAFETY: the kernel wrote these two words before the ring was returned
@@ -255,7 +269,7 @@ impl Ring {
     /// # Safety
     /// `slot` is below the slots asked for in [`Ring::new`] and not in flight.
     #[inline]
-    pub(super) unsafe fn push(&mut self, slot: u32) -> &mut Submission {
+    pub(super) unsafe fn push(&mut self, slot: u32) -> &mut S {
         // SAFETY: masked, so inside the index array, which only we write.
         unsafe {
             *self
@@ -270,7 +284,7 @@ impl Ring {
 
     /// For pushing many in a row.
     #[inline]
-    pub(super) fn pushes(&mut self) -> Pushes<'_> {
+    pub(super) fn pushes(&mut self) -> Pushes<'_, S> {
         Pushes {
             submissions: self.submissions,
             submission_indices: self.submission_indices,
@@ -278,6 +292,12 @@ impl Ring {
             tail: self.tail,
             ring: self,
         }
+    }
+
+    /// The entries, by slot: what a slot's operation was, until the next is pushed.
+    #[inline]
+    pub(super) fn entries(&self) -> *const S {
+        self.submissions
     }
 
     /// Entries pushed that the kernel has not taken.
@@ -302,7 +322,7 @@ impl Ring {
     /// The completions that are there; those that were looked at are taken off the ring
     /// when this is dropped.
     #[inline]
-    pub(super) fn completed(&mut self) -> Completed<'_> {
+    pub(super) fn completed(&mut self) -> Completed<'_, S> {
         // SAFETY: both live as long as the mapping; only we store to the head.
         let (head, tail) = unsafe { (&*self.completion_head, &*self.completion_tail) };
         Completed {
@@ -373,21 +393,21 @@ impl Ring {
 
 /// Pushes many entries: [`Ring::push`], with its state where the compiler can keep it
 /// in registers. Nothing of it counts before [`Pushes::end`].
-pub(super) struct Pushes<'a> {
-    submissions: *mut Submission,
+pub(super) struct Pushes<'a, S> {
+    submissions: *mut S,
     submission_indices: *mut u32,
     submission_mask: u32,
     tail: u32,
-    ring: &'a mut Ring,
+    ring: &'a mut Ring<S>,
 }
 
-impl Pushes<'_> {
+impl<S> Pushes<'_, S> {
     /// As [`Ring::push`].
     ///
     /// # Safety
     /// As there.
     #[inline(always)]
-    pub(super) unsafe fn push(&mut self, slot: u32) -> &mut Submission {
+    pub(super) unsafe fn push(&mut self, slot: u32) -> &mut S {
         // SAFETY: masked, so inside the index array, which only we write.
         unsafe {
             *self
@@ -408,15 +428,15 @@ impl Pushes<'_> {
 }
 
 /// Completions as (user data, result), in the order of the ring.
-pub(super) struct Completed<'a> {
+pub(super) struct Completed<'a, S> {
     completions: *const CompletionEntry,
     completion_mask: u32,
     at: u32,
     end: u32,
-    ring: &'a mut Ring,
+    ring: &'a mut Ring<S>,
 }
 
-impl Completed<'_> {
+impl<S> Completed<'_, S> {
     /// How many are left.
     #[inline]
     pub(super) fn remaining(&self) -> u32 {
@@ -424,7 +444,7 @@ impl Completed<'_> {
     }
 }
 
-impl Iterator for Completed<'_> {
+impl<S: Entry> Iterator for Completed<'_, S> {
     type Item = (u64, i32);
 
     #[inline(always)]
@@ -437,14 +457,14 @@ impl Iterator for Completed<'_> {
         let entry = unsafe {
             &*self
                 .completions
-                .add((self.at & self.completion_mask) as usize)
+                .add(((self.at & self.completion_mask) as usize) << S::COMPLETION_SHIFT)
         };
         self.at = self.at.wrapping_add(1);
         Some((entry.user_data, entry.result))
     }
 }
 
-impl Drop for Completed<'_> {
+impl<S> Drop for Completed<'_, S> {
     #[inline]
     fn drop(&mut self) {
         // SAFETY: lives as long as the mapping; only we store to the head.

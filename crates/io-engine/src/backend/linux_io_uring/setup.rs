@@ -6,19 +6,26 @@ use std::os::fd::AsRawFd;
 
 use rustix::io_uring::{IoringRegisterOp as Register, IoringSetupFlags as Setup};
 
-use super::ring::{ENTRIES_MAX, Ring};
+use super::ring::{ENTRIES_MAX, Entry, Ring, Submission};
 use crate::backend::buffers::Buffers;
 use crate::{Capabilities, Error, ErrorKind, OpenPlan, Result};
 
 /// The engine's name.
 pub(super) const NAME: &str = "io_uring";
 
+/// A file number that no operation can use: the kernel answers `EBADF`.
+pub(super) const NO_FILE: u32 = u32::MAX;
+
 /// Registered buffers are at most 1 GiB each (`io_buffer_validate` in the
 /// kernel), so slots share a few large ones.
 const REGISTERED_BUFFER_BYTES_MAX: usize = 1 << 30;
 
 /// Makes the ring, with the best set of flags that the kernel knows.
-pub(super) fn ring(slots: u32, poll: bool, capabilities: &mut Capabilities) -> Result<Ring> {
+pub(super) fn ring<S: Entry>(
+    slots: u32,
+    poll: bool,
+    capabilities: &mut Capabilities,
+) -> Result<Ring<S>> {
     if slots == 0 || slots > ENTRIES_MAX {
         return Err(failure(
             ErrorKind::Resources,
@@ -54,6 +61,12 @@ pub(super) fn ring(slots: u32, poll: bool, capabilities: &mut Capabilities) -> R
             Err(error) if error.raw_os_error() == Some(libc::EINVAL) => refusal = Some(error),
             Err(error) => return Err(explain(error)),
         }
+    }
+    // The same without the size shows which of both is too new for this kernel.
+    if S::SETUP != Setup::empty() && Ring::<Submission>::new(1, Setup::empty()).is_ok() {
+        let what = "this kernel's io_uring has no commands that are passed through".to_owned();
+        let hint = "that takes Linux 5.19; use <--engine> uring on the block device";
+        return Err(failure(ErrorKind::Unsupported, what, hint, refusal));
     }
     Err(explain(
         refusal.unwrap_or_else(|| io::ErrorKind::Unsupported.into()),
@@ -135,7 +148,11 @@ pub(super) fn failure(
 
 /// Registers the files, so that the kernel need not look them up per operation.
 /// Returns the number to put into an entry for each file.
-pub(super) fn files(ring: &Ring, plan: &OpenPlan, capabilities: &mut Capabilities) -> Vec<u32> {
+pub(super) fn files<S: Entry>(
+    ring: &Ring<S>,
+    plan: &OpenPlan,
+    capabilities: &mut Capabilities,
+) -> Vec<u32> {
     let descriptors: Vec<i32> = plan.files.iter().map(|file| file.as_raw_fd()).collect();
     if descriptors.is_empty() {
         return Vec::new();
@@ -156,16 +173,27 @@ pub(super) fn files(ring: &Ring, plan: &OpenPlan, capabilities: &mut Capabilitie
     }
 }
 
+/// What an entry has where files are registered.
+pub(super) fn file_flags(capabilities: &Capabilities) -> u64 {
+    const FIXED_FILE: u64 = 1 << 8;
+    if capabilities.registered_files {
+        FIXED_FILE
+    } else {
+        0
+    }
+}
+
 /// Registers the buffers, so that the kernel need not pin their pages per
 /// operation. Returns by how much to shift a slot to get its buffer's index, or
 /// `None` if they stay plain.
-pub(super) fn buffers(
-    ring: &Ring,
+pub(super) fn buffers<S: Entry>(
+    ring: &Ring<S>,
     buffers: &Buffers,
     plan: &OpenPlan,
     capabilities: &mut Capabilities,
 ) -> Option<u32> {
-    if !plan.register_buffers {
+    // The kernel takes atomic writes from plain memory only.
+    if !plan.register_buffers || plan.manner.atomic {
         return None;
     }
     let stride = buffers.stride_bytes();
@@ -218,5 +246,5 @@ fn why_plain(error: &io::Error, bytes: u64) -> String {
 /// # Errors
 /// Why it does not.
 pub fn probe() -> Result<()> {
-    ring(1, false, &mut Capabilities::default()).map(drop)
+    ring::<Submission>(1, false, &mut Capabilities::default()).map(drop)
 }

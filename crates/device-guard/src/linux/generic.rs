@@ -1,0 +1,183 @@
+//! NVMe generic character devices (`/dev/ng0n1`). A command that goes through one reaches the
+//! whole namespace past the block layer: nothing that the kernel knows of mounts, partitions
+//! or claims holds it up. So what may be done to one is what may be done to the block device
+//! of the same namespace, and that is found here or not at all.
+//!
+//! Names do not tell: where a controller is one of several of a subsystem, `ng1n2` and
+//! `nvme0n2` may be one namespace, and `nvme1n2` another. Both nodes of a namespace have the
+//! same parent in sysfs, and the driver says the same id for both.
+
+use std::path::{Path, PathBuf};
+use stripewise_units::DeviceNumber;
+
+/// A block device by its kernel name and number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Namespace {
+    /// As under `/dev`.
+    pub name: String,
+    /// Its number.
+    pub number: DeviceNumber,
+}
+
+/// Whether a character device is one of these.
+#[must_use]
+pub fn is_generic(sysfs: &Path, character: DeviceNumber) -> bool {
+    folder(sysfs, "char", character).is_some_and(|folder| is_of(&folder, "nvme-generic"))
+}
+
+/// The block device of the namespace that a character device leads to, whose id the driver
+/// says is `id`. `None` where there is none, or more than one.
+#[must_use]
+pub fn block_device_of(sysfs: &Path, character: DeviceNumber, id: u32) -> Option<Namespace> {
+    let folder = folder(sysfs, "char", character)?;
+    if !is_of(&folder, "nvme-generic") {
+        return None;
+    }
+    let mut found = beside(&folder, "block")
+        .filter(|block| number_in(block, "nsid") == Some(u64::from(id)))
+        .filter(|block| !block.join("partition").exists())
+        .filter(|block| number_in(block, "hidden") != Some(1));
+    let one = found.next()?;
+    if found.next().is_some() {
+        return None;
+    }
+    Some(Namespace {
+        name: one.file_name()?.to_str()?.replace('!', "/"),
+        number: device_number(&one)?,
+    })
+}
+
+/// The character devices that may lead to the namespace of a block device or to that of
+/// its disk. Rather too many than too few: those whose name ends alike.
+#[must_use]
+pub fn characters_of(sysfs: &Path, block: DeviceNumber) -> Vec<DeviceNumber> {
+    let Some(mut disk) = folder(sysfs, "block", block) else {
+        return Vec::new();
+    };
+    if disk.join("partition").exists() {
+        disk.pop();
+    }
+    let name = |path: &Path| path.file_name()?.to_str().map(str::to_owned);
+    let Some(end) = name(&disk).and_then(|name| Some(name[name.rfind('n')?..].to_owned())) else {
+        return Vec::new();
+    };
+    beside(&disk, "nvme-generic")
+        .filter(|path| name(path).is_some_and(|name| name.ends_with(&end)))
+        .filter_map(|path| device_number(&path))
+        .collect()
+}
+
+/// The folder of a device in sysfs.
+fn folder(sysfs: &Path, kind: &str, number: DeviceNumber) -> Option<PathBuf> {
+    let link = sysfs.join("dev").join(kind).join(number.to_string());
+    std::fs::canonicalize(link).ok()
+}
+
+/// The devices of a class that have the same parent.
+fn beside(folder: &Path, class: &str) -> impl Iterator<Item = PathBuf> {
+    let entries = folder.parent().map(std::fs::read_dir);
+    let paths = entries.into_iter().flatten().flatten().flatten();
+    paths
+        .map(|entry| entry.path())
+        .filter(move |path| is_of(path, class))
+}
+
+fn is_of(folder: &Path, class: &str) -> bool {
+    let link = std::fs::read_link(folder.join("subsystem"));
+    link.is_ok_and(|to| to.file_name().is_some_and(|name| name == class))
+}
+
+fn number_in(folder: &Path, file: &str) -> Option<u64> {
+    std::fs::read_to_string(folder.join(file))
+        .ok()?
+        .trim()
+        .parse()
+        .ok()
+}
+
+fn device_number(folder: &Path) -> Option<DeviceNumber> {
+    let text = std::fs::read_to_string(folder.join("dev")).ok()?;
+    let (major, minor) = text.trim().split_once(':')?;
+    Some(DeviceNumber {
+        major: major.parse().ok()?,
+        minor: minor.parse().ok()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::{create_dir_all, write};
+    use std::os::unix::fs::symlink;
+
+    const CHARACTER: u32 = 241;
+    const BLOCK: u32 = 259;
+
+    fn number(major: u32, minor: u32) -> DeviceNumber {
+        DeviceNumber { major, minor }
+    }
+
+    /// A device below `parent`, as sysfs has it.
+    fn device(sysfs: &Path, parent: &str, name: &str, class: &str, dev: (u32, u32)) -> PathBuf {
+        let folder = sysfs.join("devices").join(parent).join(name);
+        create_dir_all(&folder).unwrap();
+        symlink(format!("/sys/class/{class}"), folder.join("subsystem")).unwrap();
+        write(folder.join("dev"), format!("{}:{}\n", dev.0, dev.1)).unwrap();
+        let kind = if class == "block" { "block" } else { "char" };
+        create_dir_all(sysfs.join("dev").join(kind)).unwrap();
+        let link = sysfs
+            .join("dev")
+            .join(kind)
+            .join(format!("{}:{}", dev.0, dev.1));
+        symlink(&folder, link).unwrap();
+        folder
+    }
+
+    /// Two controllers of one subsystem, each with a namespace of its own: the numbers in
+    /// the names differ.
+    #[test]
+    fn the_namespace_is_found_by_parent_and_id_and_not_by_its_name() {
+        let sysfs = tempfile::tempdir().unwrap();
+        let sysfs = sysfs.path();
+        let block = |parent: &str, name: &str, minor: u32, id: u32| {
+            let folder = device(sysfs, parent, name, "block", (BLOCK, minor));
+            write(folder.join("nsid"), format!("{id}\n")).unwrap();
+            write(folder.join("hidden"), "0\n").unwrap();
+            folder
+        };
+        block("nvme/nvme0", "nvme0n1", 0, 1);
+        let second = block("nvme/nvme1", "nvme0n2", 1, 2);
+        block("nvme/nvme1", "nvme0n3", 2, 3);
+        // A partition lies below its disk, and a path to a shared namespace is hidden.
+        let part = "nvme/nvme1/nvme0n2";
+        let part = device(sysfs, part, "nvme0n2p1", "block", (BLOCK, 3));
+        write(part.join("partition"), "1\n").unwrap();
+        let path = block("nvme/nvme1", "nvme0c1n2", 4, 2);
+        write(path.join("hidden"), "1\n").unwrap();
+        device(sysfs, "nvme/nvme0", "ng0n1", "nvme-generic", (CHARACTER, 0));
+        device(sysfs, "nvme/nvme1", "ng1n2", "nvme-generic", (CHARACTER, 1));
+        device(sysfs, "tty", "ng9n9", "tty", (4, 1));
+
+        let of = |minor, id| block_device_of(sysfs, number(CHARACTER, minor), id);
+        let found = of(1, 2).expect("ng1n2 is nvme0n2");
+        assert_eq!(
+            (found.name.as_str(), found.number),
+            ("nvme0n2", number(BLOCK, 1))
+        );
+        assert_eq!(of(0, 1).map(|found| found.name), Some("nvme0n1".to_owned()));
+        assert_eq!(of(0, 2), None, "another controller's");
+        assert_eq!(of(7, 1), None, "not there");
+        assert_eq!(block_device_of(sysfs, number(4, 1), 1), None);
+        assert!(is_generic(sysfs, number(CHARACTER, 1)));
+        assert!(!is_generic(sysfs, number(4, 1)));
+
+        // Two that answer to one id are one too many.
+        write(second.parent().unwrap().join("nvme0n3/nsid"), "2\n").unwrap();
+        assert_eq!(of(1, 2), None);
+
+        let led = |minor| characters_of(sysfs, number(BLOCK, minor));
+        assert_eq!(led(1), [number(CHARACTER, 1)]);
+        assert_eq!(led(3), [number(CHARACTER, 1)], "a partition's disk");
+        assert_eq!(led(9), []);
+    }
+}
