@@ -208,7 +208,8 @@ fn a_saved_picture_has_title_target_and_legend_above_the_chart() {
            [...document.querySelectorAll('#figure-{LOAD} button')].find(b => b.textContent === 'PNG').click();
            const plot = document.querySelector('#figure-{LOAD} canvas');
            return new Promise(done => {{ const image = new Image();
-             image.onload = () => done([said.join('|'), image.width - plot.width * 2 / devicePixelRatio, image.height - plot.height * 2 / devicePixelRatio]);
+             image.onload = () => done([said.join('|'), image.width - plot.width * 2 / devicePixelRatio, image.height - plot.height * 2 / devicePixelRatio,
+               (raw => [...raw.matchAll(/iTXt(\\w+)\\0{{5}}/g)].map(found => found[1] + '=' + decodeURIComponent(escape(raw.substr(found.index + found[0].length, raw.charCodeAt(found.index - 1) + raw.charCodeAt(found.index - 2) * 256 - found[0].length + 4)))))(atob(url.split(',')[1]))]);
              image.src = url; }});
          }})()"
     ));
@@ -228,7 +229,35 @@ fn a_saved_picture_has_title_target_and_legend_above_the_chart() {
             "{saved}"
         );
     }
-    // Heat maps say what their shades mean, on the page too.
+    // In the file's metadata, too.
+    let facts = saved[3].as_array().expect("facts");
+    for wanted in [
+        "Title=Random read: throughput",
+        "Description=",
+        "Software=Stripewise",
+    ] {
+        let fact = facts.iter().filter_map(Value::as_str);
+        assert!(
+            fact.clone().any(|fact| fact.starts_with(wanted)),
+            "{facts:?}"
+        );
+    }
+    let about = facts[1].as_str().expect("words");
+    assert!(
+        about.contains("sim:raid10-10k") && about.contains("UTC"),
+        "{about}"
+    );
+    assert_eq!(browser.complaints, Vec::<String>::new());
+}
+
+#[test]
+fn heat_maps_say_what_their_shades_mean_on_the_page_too() {
+    let test = "heat_maps_say_what_their_shades_mean_on_the_page_too";
+    let Some(mut browser) = Browser::start(test) else {
+        return;
+    };
+    let desk = Desk::new();
+    browser.open(&bench(&desk), 1280, false);
     for map in [
         "random-write-latency-over-time",
         "random-read-latency-over-time",

@@ -64,7 +64,13 @@ fn pages_of_runs(desk: &Desk) -> Vec<Page> {
     vec![
         (
             PathBuf::from(desk.file("bench.html")),
-            &["random-read-load", "latency-against-iops", "percentiles"],
+            &[
+                "random-read-load",
+                "latency-against-iops",
+                "timeline",
+                "percentiles",
+                "latency-distribution",
+            ],
         ),
         (
             report(desk, "two.html", &[&one, &other]),
@@ -74,6 +80,7 @@ fn pages_of_runs(desk: &Desk) -> Vec<Page> {
             single,
             &[
                 "percentiles",
+                "latency-distribution",
                 "random-read-time",
                 "random-read-latency-over-time",
             ],
@@ -122,13 +129,19 @@ fn pages_of_comparisons(desk: &Desk) -> Vec<Page> {
     vec![
         (
             align,
-            &["difference-iops", "random-read-levels", "baseline-drift"],
+            &[
+                "forest-iops",
+                "difference-iops",
+                "random-read-levels",
+                "baseline-drift",
+            ],
         ),
         (compare, &["difference-iops"]),
         (check, &["difference-iops"]),
         (
             report(desk, "dataset.html", &["dataset:oja-nisula-2007-offset"]),
             &[
+                "forest-iops",
                 "difference-iops",
                 "random-read-levels",
                 "sequential-write-levels",
@@ -211,7 +224,7 @@ const PLACES: &str = "((name) => {
           return Math.hypot(there[0] - at[0], there[1] - at[1]) < 10;
         }));
         if (near) continue;
-        cell = rows[rowOf(series, point)].children[column];
+        cell = form === 'intervals' ? rows[ys.length - 1 - ys.indexOf(point.y)].children[column] : rows[rowOf(series, point)].children[column];
       }
       found.push([box.left + at[0], box.top + at[1], cell.textContent.split(/ [([]/)[0]]);
     }
@@ -283,6 +296,8 @@ fn check_pages(test: &str, pages: fn(&Desk) -> Vec<Page>) {
         for (width, dark) in [(375, true), (1280, false)] {
             browser.open(&path, width, dark);
             assert_eq!(browser.value(FAULTS), json!([]), "{page} at {width}");
+            let serious = browser.serious_findings();
+            assert_eq!(serious, json!([]), "{page} at {width}");
             let figures = figures(&mut browser);
             for name in wanted {
                 assert!(

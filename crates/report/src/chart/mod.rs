@@ -118,6 +118,19 @@ pub struct Series {
     /// What a cell's value is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<Quantity>,
+    /// The value of the darkest shade, where charts beside each other share one scale;
+    /// else the largest value is the darkest.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "brief_one")]
+    pub darkest: Option<f64>,
+}
+
+impl Series {
+    /// The value of the darkest shade of cells.
+    #[must_use]
+    pub fn darkest(&self) -> f64 {
+        let values = self.points.iter().filter_map(|cell| cell.value);
+        self.darkest.unwrap_or_else(|| values.fold(0.0, f64::max))
+    }
 }
 
 /// One value.
@@ -210,6 +223,11 @@ pub enum Annotation {
         /// The series that it is about, where it is about one of several.
         #[serde(skip_serializing_if = "Option::is_none")]
         tone: Option<usize>,
+    },
+    /// Everything above a value, where nobody wants to be.
+    AboveY {
+        /// From here up.
+        y: f64,
     },
     /// A limit that holds at one place of the x axis: a short bar with words.
     Bound {

@@ -10,6 +10,8 @@ use stripewise_units::ByteSize;
 /// Kinds of I/O that fit side by side.
 const TOGETHER_MAX: usize = 4;
 
+/// The load of rows that differ in nothing but their kind of I/O.
+const NOTHING_VARIES: &str = "all";
 /// Rows of a forest; more have no room for their names.
 const ROWS_MAX: usize = 45;
 
@@ -18,12 +20,13 @@ pub(super) fn charts(comparisons: &[ComparisonRecord]) -> Vec<Chart> {
     let mut charts = each(comparisons);
     let metrics = comparisons.iter().flat_map(|comparison| &comparison.rows);
     let metrics = distinct(metrics.map(|row| row.metric.as_str()));
-    for metric in metrics {
-        if let Some(forest) = forest(comparisons, metric) {
-            // All levels in one picture say more than the first level alone.
-            let at = if several { 0 } else { charts.len() };
-            charts.insert(at, forest);
-        }
+    let mut forests = metrics
+        .into_iter()
+        .filter_map(|metric| forest(comparisons, metric));
+    // All levels in one picture say more than the first level alone.
+    match several {
+        true => drop(charts.splice(0..0, forests.by_ref())),
+        false => charts.extend(forests),
     }
     charts
 }
@@ -40,21 +43,15 @@ fn forest(comparisons: &[ComparisonRecord], metric: &str) -> Option<Chart> {
         return None;
     }
     let only: Vec<&ComparisonRow> = rows.iter().map(|(_, row)| *row).collect();
-    let (_, loads) = labels(&only);
-    let several = comparisons.len() > 1;
+    let (varies, loads) = labels(&only);
+    let sides = distinct(comparisons.iter().map(|one| one.b.name.as_str()));
+    let several = sides.len() > 1;
     let mut names: Vec<String> = rows
         .iter()
         .zip(&loads)
         .map(|((comparison, row), load)| {
-            let side = if several {
-                comparison.b.name.as_str()
-            } else {
-                ""
-            };
-            let kind = kind(row);
-            let words = [side, kind.as_str(), load.as_str()];
-            let words = words.into_iter().filter(|word| !word.is_empty());
-            words.collect::<Vec<_>>().join(", ")
+            let side = several.then_some(comparison.b.name.as_str());
+            row_name(side.unwrap_or_default(), &kind(row), load)
         })
         .collect();
     // The first row is the highest.
@@ -93,7 +90,7 @@ fn forest(comparisons: &[ComparisonRecord], metric: &str) -> Option<Chart> {
             Scale::FromZero,
         ),
         panels: vec![Panel {
-            y: axis("Load", Quantity::Name, Scale::Names(names)),
+            y: axis(&rows_title(&varies), Quantity::Name, Scale::Names(names)),
             series: vec![series("Difference", Form::Intervals, 0, points.collect())],
             annotations: vec![Annotation::AtX {
                 x: 0.0,
@@ -101,6 +98,21 @@ fn forest(comparisons: &[ComparisonRecord], metric: &str) -> Option<Chart> {
             }],
         }],
     })
+}
+
+/// `64K, random read, 8`: what tells the row apart.
+fn row_name(side: &str, kind: &str, load: &str) -> String {
+    let words = [side, kind, load].into_iter();
+    let telling = words.filter(|word| !word.is_empty() && *word != NOTHING_VARIES);
+    telling.collect::<Vec<_>>().join(", ")
+}
+
+/// What the numbers behind the kind of I/O are.
+fn rows_title(varies: &str) -> String {
+    match varies {
+        "Workload" => "Load".to_owned(),
+        varies => format!("Load, {}", varies.to_lowercase()),
+    }
 }
 
 fn each(comparisons: &[ComparisonRecord]) -> Vec<Chart> {
@@ -289,7 +301,7 @@ fn labels(rows: &[&ComparisonRow]) -> (String, Vec<String>) {
     };
     let used: Vec<Factor> = factors.into_iter().filter(|(_, of)| varies(*of)).collect();
     if used.is_empty() {
-        let labels = rows.iter().map(|_| "all".to_owned()).collect();
+        let labels = rows.iter().map(|_| NOTHING_VARIES.to_owned()).collect();
         return ("Workload".to_owned(), labels);
     }
     let titles: Vec<&str> = used.iter().map(|(title, _)| *title).collect();

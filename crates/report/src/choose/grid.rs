@@ -36,6 +36,7 @@ pub(super) fn charts(rows: &[JobRow<'_>]) -> Vec<Chart> {
         };
         charts.extend(threads_by_outstanding(&named, rows));
     }
+    share_one_scale(&mut charts);
     let curves: Vec<&Group<'_>> = groups
         .iter()
         .filter(|(_, rows)| distinct(rows.iter().filter_map(in_flight)).len() >= CURVE_MIN)
@@ -56,6 +57,21 @@ pub(super) fn charts(rows: &[JobRow<'_>]) -> Vec<Chart> {
         }
     }
     charts
+}
+
+/// The same shade is the same rate in all of these maps.
+fn share_one_scale(maps: &mut [Chart]) {
+    if maps.len() < 2 {
+        return;
+    }
+    let cells = |chart: &Chart| chart.panels[0].series[0].darkest();
+    let most = maps.iter().map(cells).fold(0.0, f64::max);
+    for chart in maps {
+        chart.panels[0].series[0].darkest = Some(most);
+        chart
+            .summary
+            .push_str(" Shades have one scale for all kinds of I/O.");
+    }
 }
 
 /// `(2 of 3)` in the titles of charts that go on in others.
@@ -148,6 +164,7 @@ fn threads_by_outstanding(group: &str, rows: &[JobRow<'_>]) -> Option<Chart> {
                 tone: 0,
                 points,
                 value: Some(Quantity::Iops),
+                darkest: None,
             }],
             annotations: Vec::new(),
         }],

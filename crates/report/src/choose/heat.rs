@@ -88,6 +88,7 @@ fn chart(
                 tone: 0,
                 points,
                 value: Some(Quantity::Count),
+                darkest: None,
             }],
             annotations: Vec::new(),
         }],

@@ -298,6 +298,10 @@ fn hockey_stick(ladders: &[&NamedSeries<'_>], in_bytes: bool) -> Option<Chart> {
         .collect();
     let x = throughput_axis(in_bytes);
     let unit = x.quantity.unit();
+    let beyond = Annotation::AboveY {
+        y: limit.limit_ns as f64,
+    };
+    let shaded = format!("Shaded: not {}.", limit.describe());
     let summary = ladders.iter().filter_map(|ladder| {
         let ceiling = &ladder.series.steps[ladder.series.ceiling?];
         let latency = of_limit(ceiling.latency_ns.as_ref()?, limit.percentile);
@@ -319,7 +323,7 @@ fn hockey_stick(ladders: &[&NamedSeries<'_>], in_bytes: bool) -> Option<Chart> {
             "Latency against throughput: {} for each {unit}",
             limit.percentile
         ),
-        summary: summary.collect::<Vec<_>>().join(" "),
+        summary: summary.chain([shaded]).collect::<Vec<_>>().join(" "),
         x,
         panels: vec![Panel {
             y: axis(
@@ -328,8 +332,8 @@ fn hockey_stick(ladders: &[&NamedSeries<'_>], in_bytes: bool) -> Option<Chart> {
                 Scale::Log10,
             ),
             series: lines,
-            annotations: limit_mark(&first.series.slo)
-                .into_iter()
+            annotations: std::iter::once(beyond)
+                .chain(limit_mark(&first.series.slo))
                 .chain(depths(ladders, in_bytes, limit.percentile))
                 .collect(),
         }],
@@ -355,7 +359,7 @@ fn depths(
             let (true, Some(latency)) = (is_knee || ladders.len() == 1, latency) else {
                 continue;
             };
-            let word = if is_knee { ", the knee" } else { "" };
+            let word = if is_knee { " in flight, the knee" } else { "" };
             marks.push(Annotation::AtPoint {
                 x: throughput(step, in_bytes),
                 y: of_limit(latency, statistic),

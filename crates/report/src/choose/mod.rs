@@ -258,6 +258,7 @@ pub(crate) fn series(name: &str, form: Form, tone: usize, points: Vec<Point>) ->
         tone,
         points,
         value: None,
+        darkest: None,
     }
 }
 

@@ -35,7 +35,7 @@ fn keep_of(panel: &mut Panel, x_scale: &Scale) {
     panel.annotations.retain(|annotation| match annotation {
         Annotation::AtX { x, .. } => has_place(x_scale, *x),
         Annotation::RangeX { from, to, .. } => has_place(x_scale, *from) && has_place(x_scale, *to),
-        Annotation::AtY { y, .. } => has_place(&y_scale, *y),
+        Annotation::AtY { y, .. } | Annotation::AboveY { y } => has_place(&y_scale, *y),
         Annotation::AtPoint { x, y, .. } | Annotation::Bound { x, y, .. } => {
             has_place(x_scale, *x) && has_place(&y_scale, *y)
         }
@@ -65,12 +65,14 @@ fn words(chart: &mut Chart) {
             .iter_mut()
             .for_each(|series| clean(&mut series.name));
         for annotation in &mut panel.annotations {
-            let (Annotation::AtX { label, .. }
-            | Annotation::RangeX { label, .. }
-            | Annotation::AtY { label, .. }
-            | Annotation::Bound { label, .. }
-            | Annotation::AtPoint { label, .. }) = annotation;
-            clean(label);
+            match annotation {
+                Annotation::AtX { label, .. }
+                | Annotation::RangeX { label, .. }
+                | Annotation::AtY { label, .. }
+                | Annotation::Bound { label, .. }
+                | Annotation::AtPoint { label, .. } => clean(label),
+                Annotation::AboveY { .. } => {}
+            }
         }
     }
 }

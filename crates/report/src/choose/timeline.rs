@@ -1,10 +1,10 @@
 //! A whole bench on one axis of time: the rate and p99 of each run as they went, where
-//! each series began, and what happened on the way.
+//! each series began, what happened on the way, and how busy the host's processors were.
 
 use super::{axis, series};
 use crate::chart::{Annotation, Chart, Form, Panel, Point, Quantity, Scale, Series};
 use crate::words::series_title;
-use stripewise_results::{Interval, JobRow, RunRecord};
+use stripewise_results::{Interval, JobRow, ProcessorUse, RunRecord};
 use stripewise_units::{counted, format_duration};
 
 /// Fewer runs are no bench.
@@ -15,6 +15,8 @@ const POINTS_OF_RUN: usize = 6;
 const PARTS_MAX: usize = 6;
 /// More events cannot be read.
 const EVENTS_MAX: usize = 5;
+/// Per cent of the processors' time that are worth a line.
+const STEAL_SHOWN: f64 = 0.1;
 /// Warnings that something came from outside at some moment.
 const EVENTS: [&str; 9] = [
     "other-load",
@@ -65,6 +67,7 @@ pub(super) fn chart(runs: &[RunRecord]) -> Option<Chart> {
     }
     let (marks, events) = marks(&placed, &parts);
     let end = placed.iter().map(end_ns).max().unwrap_or(0);
+    let host = host_lines(&placed);
     Some(Chart {
         cautions: Vec::new(),
         name: "timeline".to_owned(),
@@ -94,8 +97,43 @@ pub(super) fn chart(runs: &[RunRecord]) -> Option<Chart> {
                 series: latencies,
                 annotations: Vec::new(),
             },
+            Panel {
+                y: axis("Processors of the host", Quantity::Share, Scale::FromZero),
+                series: host,
+                annotations: Vec::new(),
+            },
         ],
     })
+}
+
+/// How busy the host was in each run, and how much of it a hypervisor took: a
+/// point in the middle of each. Simulated runs have none, and the panel is left out.
+fn host_lines(placed: &[Placed<'_>]) -> Vec<Series> {
+    let used = |one: &Placed<'_>| -> Option<[f64; 2]> {
+        let sum = |of: fn(&ProcessorUse) -> u64| -> f64 {
+            one.run.processors.iter().map(|one| of(one) as f64).sum()
+        };
+        let (busy, steal) = (sum(|one| one.busy_ns), sum(|one| one.steal_ns));
+        let all = busy + steal + sum(|one| one.idle_ns);
+        (all > 0.0).then(|| [busy / all * 100.0, steal / all * 100.0])
+    };
+    let known: Vec<(f64, [f64; 2])> = placed
+        .iter()
+        .filter_map(|one| {
+            let middle = (one.from_ns as f64 + end_ns(one) as f64) / 2.0;
+            Some((middle, used(one)?))
+        })
+        .collect();
+    let line = |name: &str, tone: usize, of: usize| {
+        let points = known.iter().map(|(x, shares)| Point::new(*x, shares[of]));
+        series(name, Form::Trace, tone, points.collect())
+    };
+    let mut lines = vec![line("busy", 6, 0)];
+    // A line along 0 says nothing.
+    if known.iter().any(|(_, [_, steal])| *steal >= STEAL_SHOWN) {
+        lines.push(line("taken by the hypervisor", 1, 1));
+    }
+    lines
 }
 
 /// Runs in their order, each where the clock says, and never before the end of the one

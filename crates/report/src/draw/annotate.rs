@@ -16,13 +16,17 @@ const LINE: f64 = SMALL_SIZE + 4.0;
 pub(crate) fn behind(canvas: &mut Canvas, panel: &Panel, frame: &Frame<'_>) {
     let area = frame.area;
     for annotation in &panel.annotations {
-        if let Annotation::RangeX { from, to, .. } = annotation {
-            let (from, to) = (frame.x(*from).max(area.left), frame.x(*to).min(area.right));
-            canvas.rectangle(
-                [(from, area.top), (to.max(from + 2.0), area.bottom)],
-                SHADE,
-                0.10,
-            );
+        match annotation {
+            Annotation::RangeX { from, to, .. } => {
+                let (from, to) = (frame.x(*from).max(area.left), frame.x(*to).min(area.right));
+                let corners = [(from, area.top), (to.max(from + 2.0), area.bottom)];
+                canvas.rectangle(corners, SHADE, 0.10);
+            }
+            Annotation::AboveY { y } => {
+                let foot = frame.y(*y).clamp(area.top, area.bottom);
+                canvas.rectangle([(area.left, area.top), (area.right, foot)], SHADE, 0.10);
+            }
+            _ => {}
         }
     }
 }
@@ -52,7 +56,7 @@ pub(crate) fn before(canvas: &mut Canvas, panel: &Panel, frame: &Frame<'_>) {
             Annotation::AtPoint { x, y, .. } => {
                 canvas.ring((frame.x(*x), frame.y(*y)), 7.0, INK);
             }
-            Annotation::RangeX { .. } => {}
+            Annotation::RangeX { .. } | Annotation::AboveY { .. } => {}
         }
     }
     for annotation in &panel.annotations {
@@ -62,6 +66,8 @@ pub(crate) fn before(canvas: &mut Canvas, panel: &Panel, frame: &Frame<'_>) {
             | Annotation::RangeX { label, .. }
             | Annotation::Bound { label, .. }
             | Annotation::AtPoint { label, .. } => (label, INK),
+            // The line at its edge has words.
+            Annotation::AboveY { .. } => continue,
         };
         room.write(canvas, label, colour, &spots(annotation, frame));
     }
@@ -122,6 +128,7 @@ fn spots(annotation: &Annotation, frame: &Frame<'_>) -> Vec<Spot> {
             spots
         }
         Annotation::AtPoint { x, y, .. } => around((frame.x(*x), frame.y(*y))),
+        Annotation::AboveY { .. } => Vec::new(),
     }
 }
 

@@ -97,11 +97,7 @@ pub(crate) fn legend(canvas: &mut Canvas, panel: &Panel, frame: &Frame<'_>) {
 /// that the middle shade is far below half of the most.
 fn shades(canvas: &mut Canvas, panel: &Panel, (right, y): (f64, f64), even: bool) {
     let series = &panel.series[0];
-    let largest = series
-        .points
-        .iter()
-        .filter_map(|cell| cell.value)
-        .fold(0.0, f64::max);
+    let largest = series.darkest();
     let quantity = series.value.unwrap_or(crate::Quantity::Count);
     let high = format!("{} {}", quantity.format(largest), quantity.unit());
     let high = format!(

@@ -146,8 +146,7 @@ fn bars(canvas: &mut Canvas, series: &Series, frame: &Frame<'_>, slot: usize, sl
 }
 
 fn cells(canvas: &mut Canvas, series: &Series, frame: &Frame<'_>, labelled: bool) {
-    let values = series.points.iter().filter_map(|cell| cell.value);
-    let largest = values.fold(0.0, f64::max);
+    let largest = series.darkest();
     let quantity = series.value.unwrap_or(crate::Quantity::Count);
     for cell in &series.points {
         let Some(value) = cell.value else { continue };

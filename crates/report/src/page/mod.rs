@@ -46,7 +46,6 @@ const BYTES_MAX: usize = 1_500_000;
 #[must_use]
 pub fn html(material: &Material) -> String {
     let mut charts = crate::charts(material);
-    charts.retain(|chart| !is_picture_only(&chart.name));
     charts.truncate(CHARTS_MAX);
     let mut records = records::embedded(material);
     loop {
@@ -116,12 +115,6 @@ fn head(page: &mut String, material: &Material, has_charts: bool) {
     );
 }
 
-/// Charts that are pictures and not yet on the page, where each value must be found under
-/// the mouse.
-fn is_picture_only(name: &str) -> bool {
-    name.starts_with("forest-") || name == "timeline" || name == "latency-distribution"
-}
-
 /// The summary card of a bench, for light and for dark pages; empty of anything else.
 fn card_of(material: &Material) -> String {
     let card = match crate::picture::pictures(material).into_iter().next() {
@@ -144,7 +137,18 @@ fn figure(page: &mut String, chart: &Chart, is_printed: bool) {
         escaped(&chart.summary),
     );
     let cautions = cautions(&chart.cautions);
-    let printed = if is_printed { "" } else { " class=\"noprint\"" };
+    let mut classes: Vec<&str> = Vec::new();
+    if !is_printed {
+        classes.push("noprint");
+    }
+    // Maps of one scale stand beside each other.
+    if chart.panels.iter().any(shares_a_scale) {
+        classes.push("small");
+    }
+    let classes = match classes.is_empty() {
+        true => String::new(),
+        false => format!(" class=\"{}\"", classes.join(" ")),
+    };
     let rows = match chart.panels.first().map(|panel| &panel.y.scale) {
         Some(crate::Scale::Names(names)) => names.len(),
         _ => 0,
@@ -157,7 +161,7 @@ fn figure(page: &mut String, chart: &Chart, is_printed: bool) {
     };
     let _ = write!(
         page,
-        "<figure id=\"figure-{name}\"{printed}>\n<figcaption><h3>{title}</h3>{cautions}<p>{summary}</p></figcaption>\n\
+        "<figure id=\"figure-{name}\"{classes}>\n<figcaption><h3>{title}</h3>{cautions}<p>{summary}</p></figcaption>\n\
          <div class=\"tools\"></div>\n\
          <div class=\"plot {height}\" role=\"img\" aria-label=\"{title}. {summary} The values are in the table below.\"></div>\n\
          <div class=\"picture\">{}</div>\n\
@@ -165,6 +169,10 @@ fn figure(page: &mut String, chart: &Chart, is_printed: bool) {
         svg(chart),
         tables::behind(chart),
     );
+}
+
+fn shares_a_scale(panel: &crate::Panel) -> bool {
+    panel.series.iter().any(|series| series.darkest.is_some())
 }
 
 /// What must be read before any number.

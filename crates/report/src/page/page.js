@@ -118,7 +118,11 @@ function tight(common, values) {
 }
 function valuesOf(panel, zoom, chart) {
   var all = [];
-  panel.series.forEach(function (s) { seen(chart, s, zoom).forEach(function (p) { all.push(p.y); if (p.span) all = all.concat(p.span); }); });
+  panel.series.forEach(function (s) { seen(chart, s, zoom).forEach(function (p) {
+    all.push(p.y);
+    // Of a cell the first end is on the other axis.
+    if (p.span) { if (!s.form.cells) all.push(p.span[0]); all.push(p.span[1]); }
+  }); });
   if (isWhole(zoom)) panel.annotations.forEach(function (a) { if (a.kind === 'at-y' || a.kind === 'bound') all.push(a.y); });
   return all;
 }
@@ -152,6 +156,7 @@ function axisOf(axis, log, ink, isX, values) {
   if (isX && axis.quantity === 'count' && axis.scale === 'linear') common.minInterval = 1;
   return common;
 }
+function darkest(s) { return s.darkest || s.points.reduce(function (most, p) { return Math.max(most, p.value || 0); }, 0); }
 function edges(x, form) {
   var width = 0.76 / form.slots, left = x - 0.38 + width * form.slot;
   return [left, left + width];
@@ -211,7 +216,7 @@ function seriesOf(chart, panel, number, index, ink, zoom) {
         }
       });
     } else {
-      var cells = form.cells, largest = Math.max.apply(null, s.points.map(function (p) { return p.value || 0; }).concat([0]));
+      var cells = form.cells, largest = darkest(s);
       add({
         id: 'v' + id, name: s.name, type: 'custom', itemStyle: { color: colour }, clip: true,
         data: s.points.map(function (p) { return p.span ? [p.x, p.y, p.span[0], p.span[1]] : [p.x - 0.5, p.y - 0.5, p.x + 0.5, p.y + 0.5]; }),
@@ -245,7 +250,7 @@ function annotations(chart, panel, ink, zoom) {
   }
   panel.annotations.forEach(function (a) {
     if (a.kind === 'at-x') {
-      lines.push({ xAxis: a.x, label: label(a.label, { position: 'insideEndTop', rotate: 0, distance: [4, 4 + 16 * row++], align: 'left' }) });
+      lines.push({ xAxis: a.x, label: label(a.label, { position: 'insideEndTop', rotate: 0, distance: [4, -16 - 15 * (row++ % 6)], align: 'left' }) });
     } else if (a.kind === 'at-y') {
       var tone = a.tone === undefined ? ink.ink : ink.tones[a.tone % ink.tones.length];
       lines.push({ yAxis: a.y, label: label(a.label, { position: 'insideEndBottom', color: tone }), lineStyle: { color: tone } });
@@ -255,6 +260,8 @@ function annotations(chart, panel, ink, zoom) {
       lines.push([{ coord: [a.x - 0.1, a.y], label: label(a.label, { position: 'start', distance: 4 }), lineStyle: { color: ink.ink, type: 'solid', width: 3 } },
         { coord: [a.x + 0.1, a.y] }]);
       held.push([a.x, a.y]);
+    } else if (a.kind === 'above-y') {
+      areas.push([{ yAxis: a.y }, { yAxis: Infinity }]);
     } else if (a.kind === 'range-x') {
       areas.push([{ xAxis: a.from, label: label(a.label, { position: 'insideBottom', distance: 6 }) }, { xAxis: a.to }]);
     } else {
@@ -324,8 +331,9 @@ function widthOf(text, font) { ruler.font = font; return ruler.measureText(text)
 var FONT = 'system-ui, "Segoe UI", Roboto, Arial, sans-serif';
 // Room for the labels of the y axes: of round steps over the values, as the axis
 // will have them, signs and decimals included.
-function leftOf(chart) {
-  var widest = 20;
+// Names of rows may take a good part of a wide window, and are cut where it is narrow.
+function leftOf(chart, width) {
+  var widest = 20, most = rowsOf(chart) ? Math.min(Math.max(width * 0.5, 110), 330) : 140;
   function see(text) { widest = Math.max(widest, widthOf(text, '12px ' + FONT)); }
   chart.panels.forEach(function (panel) {
     var all = names(panel.y);
@@ -340,7 +348,12 @@ function leftOf(chart) {
       for (var k = Math.floor(low / step), n = 0; k <= Math.ceil(high / step) && n < 60; k++, n++) see(tick(panel.y.quantity, k * step));
     });
   });
-  return Math.min(Math.ceil(widest), 140) + 16;
+  return Math.min(Math.ceil(widest), most) + 16;
+}
+// Rows that have a name on the y axis and a mark each.
+function rowsOf(chart) {
+  var panel = chart.panels[0], all = panel && names(panel.y);
+  return all && panel.series.every(function (s) { return s.form === 'intervals'; }) ? all.length : 0;
 }
 // ---- zoom: places on an axis as shares of what is to be seen ----
 // Powers are even on an axis of powers, so that half of it is half of its decades.
@@ -381,7 +394,7 @@ function options(chart, state, width) {
   var foot = 50;
   var byAxis = chart.panels.every(function (p) { return p.series.every(function (s) { return typeof s.form === 'string' && s.form !== 'intervals'; }); }) &&
     chart.x.quantity !== 'iops' && chart.x.quantity !== 'mib-per-second';
-  var height = state.height, inside = (height - foot) / n, left = leftOf(chart);
+  var height = state.height, inside = (height - foot) / n, left = leftOf(chart, width);
   var bars = chart.panels.some(function (p) { return p.series.some(function (s) { return typeof s.form !== 'string'; }); });
   var result = {
     animation: false, textStyle: { color: ink.ink, fontFamily: FONT }, backgroundColor: 'transparent',
@@ -400,6 +413,7 @@ function options(chart, state, width) {
         var range = windowOf(chart, state.zoom);
         axis.min = value(chart.x, range[0]); axis.max = value(chart.x, range[1]);
       }
+      if (chart.x.quantity === 'time') { axis.axisLabel.alignMinLabel = 'left'; axis.axisLabel.alignMaxLabel = 'right'; }
       if (i < n - 1) axis.axisLabel.show = false;
       else { axis.name = title(chart.x); axis.nameLocation = 'middle'; axis.nameGap = 28; axis.nameTextStyle = { color: ink.ink, width: width - left - 30, overflow: 'break' }; }
       return axis;
@@ -409,6 +423,7 @@ function options(chart, state, width) {
       var shownPanel = { annotations: one.panel.annotations, series: one.panel.series.filter(function (s) { return state.shown[s.name] !== false; }) };
       var axis = axisOf(one.panel.y, usual && state.log !== null && !bars ? state.log : null, ink, false, valuesOf(shownPanel, state.zoom, chart));
       axis.gridIndex = i; axis.splitNumber = n > 1 ? 4 : 5;
+      if (names(one.panel.y)) { axis.axisLabel.width = left - 14; axis.axisLabel.overflow = 'truncate'; axis.axisLabel.hideOverlap = false; }
       return axis;
     }),
     legend: { show: false, selected: state.shown },
@@ -448,7 +463,7 @@ function save(name, url) {
 function shadesOf(chart) {
   var s = chart.panels.length === 1 && chart.panels[0].series.length === 1 && chart.panels[0].series[0];
   if (!s || !s.form.cells) return null;
-  var largest = s.points.reduce(function (most, p) { return Math.max(most, p.value || 0); }, 0), labelled = s.form.cells.labelled;
+  var largest = darkest(s), labelled = s.form.cells.labelled;
   return [0, 0.25, 0.5, 0.75, 1].map(function (share) {
     var words = format(s.value, largest * (labelled ? share : Math.pow(share, 3)));
     var unit = share === 1 ? ' ' + (UNITS[s.value] || s.name) : '';
@@ -502,11 +517,30 @@ function picture(chart, drawn, legend) {
     });
     y += row.height;
   });
-  return canvas.toDataURL('image/png');
+  return stamped(canvas.toDataURL('image/png'), { Title: chart.title, Description: data.about, Software: 'Stripewise' });
+}
+// The same PNG with words in its metadata (iTXt), behind its first chunk.
+function stamped(url, facts) {
+  function crc(text) {
+    var sum = -1;
+    for (var i = 0; i < text.length; i++) {
+      sum ^= text.charCodeAt(i);
+      for (var k = 0; k < 8; k++) sum = sum & 1 ? (sum >>> 1) ^ 0xedb88320 : sum >>> 1;
+    }
+    return ~sum >>> 0;
+  }
+  function four(n) { return String.fromCharCode(n >>> 24, n >>> 16 & 255, n >>> 8 & 255, n & 255); }
+  var raw = atob(url.split(',')[1]), HEAD = 33, chunks = Object.keys(facts).filter(function (name) { return facts[name]; }).map(function (name) {
+    var text = 'iTXt' + name + '\0\0\0\0\0' + unescape(encodeURIComponent(facts[name]));
+    return four(text.length - 4) + text + four(crc(text));
+  });
+  return 'data:image/png;base64,' + btoa(raw.slice(0, HEAD) + chunks.join('') + raw.slice(HEAD));
 }
 function start(figure, chart) {
   var plot = figure.querySelector('.plot'), tools = figure.querySelector('.tools');
   figure.classList.add('live');
+  // A line of text for each row.
+  if (rowsOf(chart)) plot.style.height = Math.max(rowsOf(chart), 3) * 21 + 90 + 'px';
   var state = { log: null, shown: {}, zoom: [0, 100], height: plot.clientHeight };
   var drawn = echarts.init(plot, null, { renderer: 'canvas' });
   function draw() { drawn.setOption(options(chart, state, plot.clientWidth), { notMerge: true }); }
@@ -568,14 +602,14 @@ function start(figure, chart) {
       state.zoom = factor === 0 ? [0, 100] : [start, start + size];
       draw();
     };
-    button(tools, '+', function () { zoom(0.5, 0.5); }).setAttribute('aria-label', 'Zoom in');
-    button(tools, '\u2212', function () { zoom(2, 0.5); }).setAttribute('aria-label', 'Zoom out');
-    button(tools, 'Reset', function () { zoom(0, 0.5); }).setAttribute('aria-label', 'Show the whole range');
+    button(tools, '+', function () { zoom(0.5, 0.5); }).setAttribute('aria-label', '+ Zoom in');
+    button(tools, '\u2212', function () { zoom(2, 0.5); }).setAttribute('aria-label', '\u2212 Zoom out');
+    button(tools, 'Reset', function () { zoom(0, 0.5); }).setAttribute('aria-label', 'Reset: show the whole range');
     // The wheel scrolls the page; with Ctrl, as browsers have it, it zooms.
     plot.addEventListener('wheel', function (event) {
       if (!event.ctrlKey) return;
       event.preventDefault();
-      var left = leftOf(chart), at = (event.clientX - plot.getBoundingClientRect().left - left) / Math.max(plot.clientWidth - left - 26, 1);
+      var left = leftOf(chart, plot.clientWidth), at = (event.clientX - plot.getBoundingClientRect().left - left) / Math.max(plot.clientWidth - left - 26, 1);
       zoom(event.deltaY < 0 ? 0.8 : 1.25, Math.min(Math.max(at, 0), 1));
     }, { passive: false });
     // What is zoomed in on is dragged along.
@@ -583,7 +617,7 @@ function start(figure, chart) {
     plot.addEventListener('pointerdown', function (event) { held = isWhole(state.zoom) ? null : { x: event.clientX, from: state.zoom[0] }; });
     plot.addEventListener('pointermove', function (event) {
       if (!held || !(event.buttons & 1)) return;
-      var size = state.zoom[1] - state.zoom[0], by = (held.x - event.clientX) / Math.max(plot.clientWidth - leftOf(chart) - 26, 1) * size;
+      var size = state.zoom[1] - state.zoom[0], by = (held.x - event.clientX) / Math.max(plot.clientWidth - leftOf(chart, plot.clientWidth) - 26, 1) * size;
       var start = Math.min(Math.max(held.from + by, 0), 100 - size);
       state.zoom = [start, start + size];
       draw();
@@ -593,7 +627,7 @@ function start(figure, chart) {
     save(chart.name + '.png', picture(chart, drawn, toggles.map(function (t) {
       return { name: t.name, tone: named[t.name], shown: state.shown[t.name] !== false };
     })));
-  }).setAttribute('aria-label', 'Save this chart as a PNG picture');
+  }).setAttribute('aria-label', 'PNG: save this chart as a picture');
   draw();
   new ResizeObserver(function () {
     if (!plot.clientWidth) return;
@@ -614,7 +648,7 @@ function amount(text) {
 }
 function sortable(table) {
   var body = table.tBodies[0], heads = table.tHead ? table.tHead.rows[0].cells : [], rows = Array.prototype.slice.call(body.rows), by = -1, down = false;
-  if (rows.length < 3) return;
+  if (rows.length < 2) return;
   Array.prototype.forEach.call(heads, function (th, i) {
     if (!th.textContent) return;
     var b = element('button', 'sort', th.textContent);
@@ -625,15 +659,28 @@ function sortable(table) {
       var key = function (row) { var text = row.cells[i] ? row.cells[i].textContent : '', n = amount(text); return th.className === 'n' ? (n === null ? -Infinity : n) : text; };
       rows.slice().sort(function (a, b) { var x = key(a), y = key(b); return (x < y ? -1 : x > y ? 1 : 0) * (down ? -1 : 1); }).forEach(function (row) { body.appendChild(row); });
     });
-    if (!/^(IOPS|MiB\/s|Difference)/.test(b.textContent)) return;
+  });
+}
+// Rates have a bar from the right; differences one from the middle, in the colour of the verdict of their row.
+var VERDICTS = { better: 'rgba(0,150,110,0.30)', worse: 'rgba(214,90,20,0.32)' };
+function bars(table) {
+  var heads = table.tHead ? Array.prototype.slice.call(table.tHead.rows[0].cells) : [], rows = Array.prototype.slice.call(table.tBodies[0].rows);
+  var verdict = heads.map(function (th) { return th.textContent; }).indexOf('Verdict');
+  heads.forEach(function (th, i) {
+    var words = th.textContent, isDifference = /^(diff %|Estimate|Difference|Mean of diff %)/.test(words);
+    if (!isDifference && !/^(IOPS|MiB\/s)/.test(words)) return;
     var cells = rows.map(function (row) { return row.cells[i]; }).filter(Boolean), most = cells.reduce(function (m, c) { return Math.max(m, Math.abs(amount(c.textContent) || 0)); }, 0);
     if (most > 0) cells.forEach(function (c) {
-      var share = Math.abs(amount(c.textContent) || 0) / most * 100;
-      c.style.backgroundImage = 'linear-gradient(to left, rgba(47,143,196,0.22) ' + share.toFixed(1) + '%, transparent ' + share.toFixed(1) + '%)';
+      var n = amount(c.textContent), share = Math.abs(n || 0) / most * (isDifference ? 50 : 100), said = verdict >= 0 && c.parentNode.cells[verdict] ? c.parentNode.cells[verdict].textContent : '';
+      if (n === null) return;
+      if (!isDifference) { c.style.backgroundImage = 'linear-gradient(to left, rgba(47,143,196,0.22) ' + share.toFixed(1) + '%, transparent ' + share.toFixed(1) + '%)'; return; }
+      var from = n < 0 ? 50 - share : 50, to = n < 0 ? 50 : 50 + share, colour = VERDICTS[said] || 'rgba(127,135,143,0.30)';
+      c.classList.add('delta');
+      c.style.backgroundImage = 'linear-gradient(to right, transparent ' + from.toFixed(1) + '%, ' + colour + ' ' + from.toFixed(1) + '%, ' + colour + ' ' + to.toFixed(1) + '%, transparent ' + to.toFixed(1) + '%)';
     });
   });
 }
-Array.prototype.forEach.call(document.querySelectorAll('#tables table'), sortable);
+Array.prototype.forEach.call(document.querySelectorAll('#tables table'), function (table) { bars(table); sortable(table); });
 // The records are packed: gzip in base64. A browser that cannot unpack gives the
 // packed file.
 function unpacked() {

@@ -7,9 +7,9 @@
 /// SHA-256 of `assets/echarts/echarts.min.js`.
 const ECHARTS_HASH: &str = "eNhwGWZICuQuimgOBDVJv3uc4Rp2VKCrOikxMiCyYG0=";
 /// SHA-256 of `page.js`.
-const SCRIPT_HASH: &str = "DYNCXuxEObd3kvcym5PXDrLwKFya0Ir1Swi801mbQBE=";
+const SCRIPT_HASH: &str = "Kf1QcZDfuyghk3q6Acn/+vwhArDzLJA/WVMl9BfV038=";
 /// SHA-256 of `page.css`.
-const STYLE_HASH: &str = "bOrWKRhvEuW5pp3WkkxzjYx6bmvaZ8zSVSYzNbtHNTI=";
+const STYLE_HASH: &str = "dVQt8PNKiyl8Ea/wWFg0dY02tvD3y+zaoM3jLZyBMhY=";
 
 /// The value of the `Content-Security-Policy` that a page of [`crate::html`] has in itself,
 /// for servers that send it as a header, too.

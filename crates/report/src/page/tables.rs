@@ -14,6 +14,8 @@ use std::fmt::Write;
 use stripewise_results::{ComparisonRecord, ComparisonRow, JobRow, Verdict};
 use stripewise_units::format_count;
 
+/// Rows of a table on paper.
+const PRINTED_ROWS_MAX: usize = 16;
 /// Rows of a table on a page; the records have the others.
 pub(super) const ROWS_MAX: usize = 400;
 
@@ -98,15 +100,26 @@ fn table_of(
     html
 }
 
-/// The values of a chart.
+/// The values of a chart. There are thousands of cells in a page: they have no class and
+/// no end tag, which HTML lets one leave out.
 pub(super) fn behind(chart: &Chart) -> String {
     let values = chart.table();
-    table(
-        &format!("Values: {}", chart.title),
-        &values.headings,
-        &values.rows,
-        1,
-    )
+    let caption = escaped(&format!("Values: {}", chart.title));
+    let mut html = format!(
+        "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{caption}\"><table class=\"values\"><thead><tr>"
+    );
+    for heading in &values.headings {
+        let _ = write!(html, "<th scope=\"col\">{}</th>", escaped(heading));
+    }
+    html.push_str("</tr></thead><tbody>");
+    for row in &values.rows {
+        html.push_str("<tr>");
+        for cell in row {
+            let _ = write!(html, "<td>{}", escaped(cell));
+        }
+    }
+    html.push_str("</tbody></table></div>\n");
+    html
 }
 
 fn headings(words: &[&str]) -> Vec<String> {
@@ -120,7 +133,7 @@ pub(super) fn section(material: &Material, has_card: bool) -> String {
     let mut html = "<section id=\"tables\" aria-labelledby=\"tables-title\"><h2 id=\"tables-title\">Tables</h2>\n".replacen("<section", &format!("<section{printed}"), 1);
     let mut said = Said::default();
     for comparison in &document.comparisons {
-        html.push_str(&of_comparison(comparison));
+        html.push_str(&on_paper(of_comparison(comparison), comparison.rows.len()));
         for note in said.new_of(&comparison.notes) {
             let _ = writeln!(html, "<p>{}</p>", escaped(note));
         }
@@ -130,8 +143,8 @@ pub(super) fn section(material: &Material, has_card: bool) -> String {
     }
     let rows = material.rows_outside_ladders();
     if !rows.is_empty() {
-        html.push_str("<h3>Runs</h3>\n");
-        html.push_str(&of_rows(&rows, ROWS_MAX));
+        let table = format!("<h3>Runs</h3>\n{}", of_rows(&rows, ROWS_MAX));
+        html.push_str(&on_paper(table, rows.len()));
     }
     if let Some((words, cells)) = histograms(&rows, ROWS_MAX) {
         let _ = writeln!(html, "<h3>{}</h3>", escaped(CAPTION));
@@ -139,6 +152,14 @@ pub(super) fn section(material: &Material, has_card: bool) -> String {
     }
     html.push_str("</section>\n");
     html
+}
+
+/// A long table is for the screen: paper has its charts, and the sentences.
+fn on_paper(html: String, rows: usize) -> String {
+    match rows > PRINTED_ROWS_MAX {
+        true => format!("<div class=\"noprint\">{html}</div>\n"),
+        false => html,
+    }
 }
 
 fn of_series(named: &NamedSeries<'_>) -> String {

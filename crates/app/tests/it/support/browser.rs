@@ -9,6 +9,31 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use tempfile::TempDir;
 
+/// What finds faults that keep people out who use a page without eyes or mouse.
+const AXE: &str = include_str!("../../../../../tests/axe/axe.min.js");
+/// Its serious and critical findings, each with the first element that has it.
+const SERIOUS: &str = "axe.run(document, {resultTypes: ['violations']}).then(found => found.violations\
+  .filter(one => one.impact === 'serious' || one.impact === 'critical')\
+  .map(one => one.id + ' at ' + one.nodes.length + ': ' + one.nodes[0].html.slice(0, 200) + ' ' + one.nodes[0].failureSummary))";
+
+/// Words that stand out too little from what is behind them, by the rule of WCAG 2 (4.5 to
+/// 1, large ones 3 to 1): axe leaves that open where there is a picture behind, as of
+/// shadows at the edges of tables.
+const FAINT: &str = r"(() => {
+  const rgb = text => (text.match(/[\d.]+/g) || []).map(Number);
+  const light = c => { const [r, g, b] = c.map(v => v / 255).map(v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+  const behind = e => { for (; e; e = e.parentElement) { const c = rgb(getComputedStyle(e).backgroundColor); if (c.length === 3 || c[3] === 1) return c.slice(0, 3); } return [255, 255, 255]; };
+  const faults = new Set();
+  for (const e of document.querySelectorAll('body *')) {
+    if (!(e instanceof HTMLElement) || e.closest(':disabled') || !e.offsetHeight) continue;
+    if (![...e.childNodes].some(node => node.nodeType === 3 && node.textContent.trim())) continue;
+    const style = getComputedStyle(e), a = light(rgb(style.color).slice(0, 3)), b = light(behind(e));
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05), size = parseFloat(style.fontSize);
+    if (ratio < (size >= 24 || (size >= 18.66 && style.fontWeight >= 700) ? 3 : 4.5)) faults.add(e.tagName + '.' + e.className + ' ' + ratio.toFixed(2));
+  }
+  return [...faults].map(one => 'faint: ' + one);
+})()";
+
 /// A browser with one page. Killed, and its profile removed, at the end.
 pub struct Browser {
     child: Child,
@@ -169,6 +194,21 @@ impl Browser {
             return false;
         }
         answer["result"]["result"]["value"] == true
+    }
+
+    /// What axe-core calls serious or critical on this page, and words that are too faint.
+    /// It is put there past the page's policy, as a debugger may.
+    pub fn serious_findings(&mut self) -> Value {
+        self.ask(
+            "Runtime.evaluate",
+            json!({"expression": AXE, "returnByValue": false}),
+        );
+        let mut all = self.value(SERIOUS);
+        let faint = self.value(FAINT);
+        if let (Some(all), Some(faint)) = (all.as_array_mut(), faint.as_array()) {
+            all.extend(faint.iter().cloned());
+        }
+        all
     }
 
     /// Moves the mouse to a place of the window.
