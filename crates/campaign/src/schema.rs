@@ -2,6 +2,7 @@
 
 use crate::steps::answer::ExperimentDocument;
 use crate::steps::layouts::kept::AdviceDocument;
+use crate::steps::measured::Measurement;
 use crate::steps::provision::ProvisionDocument;
 use crate::steps::surface;
 use crate::steps::verification::document::VerifyDocument;
@@ -12,8 +13,8 @@ use crate::{
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 use stripewise_disk_provision::{FormatPlan, FormatReport, TablePlan, TableReport};
-use stripewise_results::Document;
 use stripewise_results::schema::{generator, of, published};
+use stripewise_results::{Document, RunRecord};
 
 const HOME: &str = "https://github.com/stripewise/stripewise/blob/main/docs/schema";
 const NEW_FIELDS: &str = "Fields that are absent are not known or do not apply. New fields may come without a new version.";
@@ -171,10 +172,95 @@ const DOCUMENTS: [Described; 29] = [
     ("watch", "`watch`: what runs now", of::<live::Now>),
 ];
 
+/// A run, measured or imported, by its place among the definitions.
+fn run(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<RunRecord>()
+}
+
+/// What a server answers and hears, a line at a time.
+const LINES: [Described; 16] = [
+    ("now", "`GET /api/now`: what runs now", of::<live::Now>),
+    (
+        "runs",
+        "`GET /api/runs`: a line for each stored run",
+        of::<live::Entry>,
+    ),
+    (
+        "measurements",
+        "`GET /api/measurements`: a line for each profile, fill and verification",
+        of::<Measurement>,
+    ),
+    (
+        "records",
+        "`GET /api/records`: a line for each run in full",
+        run,
+    ),
+    (
+        "trends",
+        "`GET /api/trends`: results of the same load over time",
+        of::<live::Trends>,
+    ),
+    (
+        "compare",
+        "`GET /api/compare` of runs or series",
+        of::<compare::CompareDocument>,
+    ),
+    (
+        "compare-profiles",
+        "`GET /api/compare` of two profiles",
+        of::<profile::ProfileComparison>,
+    ),
+    (
+        "disks",
+        "`GET /api/disks`: what is here",
+        of::<disks::DisksDocument>,
+    ),
+    (
+        "doctor",
+        "`GET /api/doctor`: what this machine offers",
+        of::<doctor::DoctorDocument>,
+    ),
+    (
+        "arrays",
+        "`GET /api/arrays`: a line for each simulated array",
+        of::<live::ArrayEntry>,
+    ),
+    (
+        "try",
+        "`GET /api/try`: what a simulated array gives",
+        of::<live::Tried>,
+    ),
+    (
+        "started",
+        "`GET /api/started`: what may be started, and what was started last",
+        of::<live::StartedHere>,
+    ),
+    (
+        "wish",
+        "The body of `POST /api/runs`: what is to be started",
+        of::<live::Wish>,
+    ),
+    (
+        "done",
+        "`POST /api/runs`, `POST /api/stop`: whether something was done",
+        of::<live::Done>,
+    ),
+    (
+        "login",
+        "`POST /api/login`: where another browser may sign in, once",
+        of::<live::LoginPath>,
+    ),
+    (
+        "error",
+        "Any address, with a status of 400 or more",
+        of::<live::Refused>,
+    ),
+];
+
 /// All schemas: the names of their files in `docs/schema`, and what is in them. `others` are
 /// the documents that a front end has besides.
 #[must_use]
-pub fn schemas(others: &[Described]) -> [(&'static str, Value); 3] {
+pub fn schemas(others: &[Described]) -> [(&'static str, Value); 4] {
     let documents = (
         "document-1.schema.json",
         whole(
@@ -197,6 +283,7 @@ pub fn schemas(others: &[Described]) -> [(&'static str, Value); 3] {
         documents,
         ("commands-1.schema.json", of_commands(others)),
         disks,
+        ("api-1.schema.json", of_server()),
     ]
 }
 
@@ -225,17 +312,30 @@ fn whole(
 }
 
 fn of_commands(others: &[Described]) -> Value {
-    let mut generator = generator();
-    let mut commands = Map::new();
-    for (name, description, of) in DOCUMENTS.iter().chain(others) {
-        let mut schema = of(&mut generator);
-        schema.insert("description".to_owned(), (*description).into());
-        commands.insert((*name).to_owned(), schema.into());
-    }
     let head = head(
         "commands-1.schema.json",
         "Stripewise: documents of the other commands, schema version 1",
         "What --json prints, a definition for each command.",
     );
-    published(generator, head, json!({ "$defs": commands }))
+    definitions(head, DOCUMENTS.iter().chain(others))
+}
+
+fn of_server() -> Value {
+    let head = head(
+        "api-1.schema.json",
+        "Stripewise: lines of /api/..., schema version 1",
+        "What `serve` answers there, a definition for each address: of a line, where the answer has several.",
+    );
+    definitions(head, LINES.iter())
+}
+
+fn definitions<'a>(head: Value, all: impl Iterator<Item = &'a Described>) -> Value {
+    let mut generator = generator();
+    let mut described = Map::new();
+    for (name, description, of) in all {
+        let mut schema = of(&mut generator);
+        schema.insert("description".to_owned(), (*description).into());
+        described.insert((*name).to_owned(), schema.into());
+    }
+    published(generator, head, json!({ "$defs": described }))
 }

@@ -92,7 +92,8 @@ function logTicks(low, high) {
 }
 // options: title, summary, lines [{name, points [[x, y]...], tone, marks}], log, xLog, x, y (formats), xName, limit {ns, words}, changes [x...]
 function chart(to, options) {
-  var figure = add(to, 'figure'), W = 620, H = options.height || 230, left = 64, right = 14, top = 12, bottom = 38;
+  // Drawn as wide as it will stand, so that words keep their size on a phone.
+  var figure = add(to, 'figure'), W = Math.max(320, Math.min(620, to.clientWidth || 620)), H = options.height || 230, left = 64, right = 14, top = 12, bottom = 38;
   add(figure, 'figcaption', {}, options.title);
   var all = [], xs = [];
   options.lines.forEach(function (line) { line.points.forEach(function (p) { if (!options.log || p[1] > 0) all.push(p[1]); xs.push(p[0]); }); });
@@ -309,7 +310,10 @@ function startForm(to) {
       form.addEventListener('submit', function (event) {
         event.preventDefault();
         go.disabled = true;
-        ask('/api/runs', { what: what.value, target: target.value, block: block.value || null, label: label.value || null })
+        var wish = { what: what.value, target: target.value };
+        if (block.value) wish.block = block.value;
+        if (label.value) wish.label = label.value;
+        ask('/api/runs', wish)
           .then(function () { say('Started.'); }).catch(trouble).then(function () { go.disabled = false; look(); });
       });
       stop.addEventListener('click', function () { ask('/api/stop', {}).then(function () { say('Stopping; what was measured is kept.'); }).catch(trouble); });
@@ -336,7 +340,8 @@ function pageHistory() {
   compare.disabled = true;
   compare.addEventListener('click', function () { location.href = '/compare?' + ticked.map(function (id) { return 'id=' + encodeURIComponent(id); }).join('&'); });
   function load() {
-    ask('/api/runs?' + query({ target: target.value, label: label.value, since: since.value, limit: 2000 })).then(function (runs) { clear(box); list(runs); say(''); }).catch(trouble);
+    var of = query({ target: target.value, label: label.value, since: since.value, limit: 2000 });
+    Promise.all([ask('/api/runs?' + of), ask('/api/measurements?' + of)]).then(function (both) { clear(box); list(both[0]); measurements(box, both[1]); say(''); }).catch(trouble);
     ask('/api/trends?' + query({ target: target.value })).then(function (lines) { clear(below); trends(below, lines[0]); }).catch(trouble);
   }
   function list(runs) {
@@ -353,9 +358,9 @@ function pageHistory() {
         if (run.series_part) g.parts[run.series_part] = true;
       });
       var parts = Object.keys(g.parts).filter(function (name) { return name !== 'precondition'; });
-      g.what = run.series ? (parts.length > 1 ? 'bench, ' + parts.length + ' series' : parts[0] ? parts[0].replace(/-/g, ' ') : 'series') : (run.jobs[0] ? run.jobs[0].pattern + ' ' + bytes(run.jobs[0].block_size_bytes) + ', ' + run.jobs[0].read_percent + ' % reads' : '');
+      g.what = run.series ? (parts.length > 1 ? 'bench, ' + parts.length + ' series' : parts[0] ? parts[0].replace(/-/g, ' ') : 'series') : (run.jobs[0] ? loadWords(run.jobs[0]) : '');
     });
-    if (!groups.length) { add(box, 'p', {}, 'Nothing stored matches.'); return; }
+    if (!groups.length) { add(box, 'p', {}, 'No stored run matches.'); return; }
     var most = Math.max.apply(null, groups.map(function (g) { return g.iops; })) || 1;
     table(box, 'Runs and series', [
       { name: 'Compare', show: function (cell, g) {
@@ -363,20 +368,43 @@ function pageHistory() {
         tick.checked = ticked.indexOf(g.id) >= 0;
         tick.addEventListener('change', function () { ticked = ticked.filter(function (id) { return id !== g.id; }); if (tick.checked) ticked.push(g.id); compare.disabled = ticked.length < 2 || ticked.length > 8; });
       } },
-      { name: 'Begun', value: function (g) { return g.started; }, show: function (cell, g) { cell.className = 'short'; add(cell, 'a', { href: '/run/' + encodeURIComponent(g.id) }, moment(g.started) || g.id); } },
+      { name: 'Begun (UTC)', value: function (g) { return g.started; }, show: function (cell, g) { cell.className = 'short'; add(cell, 'a', { href: '/run/' + encodeURIComponent(g.id) }, moment(g.started).replace(' UTC', '') || g.id); } },
       { name: 'Label', value: function (g) { return g.label; } },
+      { name: 'Highest IOPS', n: true, value: function (g) { return g.iops; }, show: function (cell, g) { barCell(cell, g.iops / most, rate(g.iops)); } },
+      { name: 'p99 there', n: true, value: function (g) { return g.p99; }, show: function (cell, g) { cell.textContent = g.p99 ? time(g.p99) : ''; } },
       { name: 'Target', value: function (g) { return g.target; } },
       { name: 'What', value: function (g) { return g.what; } },
       { name: 'Runs', n: true, value: function (g) { return g.runs; } },
-      { name: 'Highest IOPS', n: true, value: function (g) { return g.iops; }, show: function (cell, g) { barCell(cell, g.iops / most, rate(g.iops)); } },
-      { name: 'p99 there', n: true, value: function (g) { return g.p99; }, show: function (cell, g) { cell.textContent = g.p99 ? time(g.p99) : ''; } },
       { name: 'Warnings', n: true, value: function (g) { return g.warnings; } },
       { name: 'Host', value: function (g) { return g.host; } },
       { name: 'Status', value: function (g) { return g.tool || g.status; } }
-    ], groups);
+    ].filter(function (column) { return column.name !== 'Host' || groups.some(function (g) { return g.host !== groups[0].host; }); }), groups);
   }
   form.addEventListener('submit', function (event) { event.preventDefault(); load(); });
   load();
+}
+function loadWords(job) {
+  var kind = job.read_percent === 100 ? ' read ' : job.read_percent === 0 ? ' write ' : ' ' + job.read_percent + ' % read ';
+  return job.pattern + kind + bytes(job.block_size_bytes);
+}
+// Profiles, fills and verifications: they have no runs.
+function measurements(to, all) {
+  if (!all.length) return;
+  add(to, 'h2', {}, 'Profiles and verifications');
+  table(to, 'Profiles and verifications', [
+    { name: 'Begun (UTC)', value: function (m) { return m.started_at; }, show: function (cell, m) {
+      var words = moment(m.started_at).replace(' UTC', '');
+      cell.className = 'short';
+      // A verification has no page of its own.
+      if (m.kind === 'verify') cell.textContent = words; else add(cell, 'a', { href: '/run/' + encodeURIComponent(m.id) }, words);
+    } },
+    { name: 'Kind', value: function (m) { return m.kind; } },
+    { name: 'Target', value: function (m) { return m.target; } },
+    { name: 'What', value: function (m) { return m.what; } },
+    { name: 'Result', value: function (m) { return m.result; } },
+    { name: 'Status', value: function (m) { return m.status; }, show: function (cell, m) { add(cell, 'span', { class: m.status === 'faults' ? 'bad' : m.status === 'passed' ? 'good' : '' }, m.status); } },
+    { name: 'Host', value: function (m) { return m.host; } }
+  ], all);
 }
 function trends(to, all) {
   add(to, 'h2', {}, 'Trends');
@@ -410,8 +438,11 @@ function pageCompare() {
     clear(box);
     ids.slice(1).forEach(function (id) {
       var part = add(box, 'section');
-      add(part, 'h2', {}, ids[0] + ' against ' + id);
+      var heading = add(part, 'h2', {}, ids[0] + ' against ' + id);
       ask('/api/compare?' + query({ a: ids[0], b: id, metric: metric.value })).then(function (lines) {
+        // What people call them says more than ids.
+        var first = (lines[0].comparisons || [])[0];
+        if (first && first.a.name !== first.b.name) heading.textContent = first.a.name + ' against ' + first.b.name;
         (lines[0].comparisons || []).forEach(function (c) { comparison(part, c, metric.value); });
         if (!(lines[0].comparisons || []).length) add(part, 'p', {}, 'They have nothing in common that could be compared.');
       }).catch(function (error) { add(part, 'p', { class: 'bad' }, error.message); });

@@ -7,6 +7,7 @@ use axum::http::header::{
 };
 use axum::http::{Response, StatusCode};
 use serde::Serialize;
+use stripewise_campaign::live::Refused;
 
 /// Pages of this server: scripts and styles from here, nothing inline, nothing from
 /// anywhere else, in no frame.
@@ -66,13 +67,10 @@ pub(crate) fn lines<T: Serialize>(all: &[T]) -> Response<Body> {
 
 /// A failure as a line of JSON: `{"error": ..., "hint": ...}`.
 pub(crate) fn failure(status: StatusCode, error: &str, hint: Option<&str>) -> Response<Body> {
-    #[derive(Serialize)]
-    struct Failed<'a> {
-        error: &'a str,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        hint: Option<&'a str>,
-    }
-    let mut response = lines(&[Failed { error, hint }]);
+    let mut response = lines(&[Refused {
+        error: error.to_owned(),
+        hint: hint.map(str::to_owned),
+    }]);
     *response.status_mut() = status;
     response
 }

@@ -1,9 +1,9 @@
 //! `/api/...`: JSON lines. What only looks is GET; what does something is POST.
 
-use crate::answer::{answer, failure, lines, words};
+use crate::answer::{answer, failure, lines};
 use crate::child::{self, NoDocument};
 use crate::guard::Who;
-use crate::runs::{self, Wish};
+use crate::runs;
 use crate::state::App;
 use axum::Extension;
 use axum::body::Body;
@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::time::Duration;
-use stripewise_campaign::live::{self, Cursor, Query, Wished};
+use stripewise_campaign::live::{self, Cursor, Done, LoginPath, Query, Wish, Wished};
 use stripewise_campaign::{Exit, Failure, Outcome};
 use stripewise_units::ByteSize;
 use tokio::time::timeout;
@@ -140,18 +140,18 @@ pub(crate) async fn new_login(
     Extension(who): Extension<Who>,
     _sent: Body,
 ) -> Response<Body> {
-    #[derive(Serialize)]
-    struct New {
-        path: String,
-    }
     if who != Who::Script {
-        return words(StatusCode::FORBIDDEN, "only with the token from the file");
+        return failure(
+            StatusCode::FORBIDDEN,
+            "only with the token from the file",
+            None,
+        );
     }
     match shared.guard.new_login() {
-        Some(token) => lines(&[New {
+        Some(token) => lines(&[LoginPath {
             path: format!("/login#{token}"),
         }]),
-        None => words(StatusCode::SERVICE_UNAVAILABLE, "no random numbers"),
+        None => failure(StatusCode::SERVICE_UNAVAILABLE, "no random numbers", None),
     }
 }
 
@@ -161,18 +161,30 @@ pub(crate) async fn now(State(shared): App, RawQuery(query): RawQuery) -> Respon
     answered(blocking(move || Ok(vec![live::now(&view, &seen)?])).await)
 }
 
-pub(crate) async fn history(State(shared): App, RawQuery(query): RawQuery) -> Response<Body> {
-    let view = shared.view.clone();
-    let value = |name: &str| query_value(query.as_deref(), name);
+/// `?target=...&label=...&series=...&since=...&limit=...`.
+fn what_of_store(query: Option<&str>) -> Query {
+    let value = |name: &str| query_value(query, name);
     let limit = value("limit").and_then(|limit| limit.parse().ok());
-    let query = Query {
+    Query {
         label: value("label"),
         target: value("target"),
         series: value("series"),
         since: value("since"),
         limit: Some(limit.unwrap_or(RUNS_USUAL).clamp(1, RUNS_MAX)),
-    };
+    }
+}
+
+pub(crate) async fn history(State(shared): App, RawQuery(query): RawQuery) -> Response<Body> {
+    let view = shared.view.clone();
+    let query = what_of_store(query.as_deref());
     answered(blocking(move || live::history(&view, &query)).await)
+}
+
+/// Profiles, fills and verifications.
+pub(crate) async fn measurements(State(shared): App, RawQuery(query): RawQuery) -> Response<Body> {
+    let view = shared.view.clone();
+    let query = what_of_store(query.as_deref());
+    answered(blocking(move || live::measurements(&view, &query)).await)
 }
 
 pub(crate) async fn trends(State(shared): App, RawQuery(query): RawQuery) -> Response<Body> {
@@ -244,9 +256,10 @@ pub(crate) async fn try_array(State(shared): App, RawQuery(query): RawQuery) -> 
     };
     // Simulating takes a processor for a moment: not more than documents at a time.
     let Ok(_permit) = shared.children.acquire().await else {
-        return words(
+        return failure(
             StatusCode::SERVICE_UNAVAILABLE,
             "the server is shutting down",
+            None,
         );
     };
     answered(blocking(move || Ok(vec![live::try_array(&wished)?])).await)
@@ -295,21 +308,7 @@ fn wished(query: Option<&str>) -> Result<Wished, &'static str> {
 
 /// What may be started here, and what was started last.
 pub(crate) async fn started(State(shared): App) -> Response<Body> {
-    #[derive(Serialize)]
-    struct Here<'a> {
-        allowed: &'a [runs::Allowed],
-        #[serde(skip_serializing_if = "Option::is_none")]
-        last: Option<runs::Started>,
-    }
-    lines(&[Here {
-        allowed: shared.runs.allowed(),
-        last: shared.runs.last(),
-    }])
-}
-
-#[derive(Serialize)]
-struct Done {
-    done: bool,
+    lines(&[shared.runs.here()])
 }
 
 pub(crate) async fn start(State(shared): App, sent: Body) -> Response<Body> {

@@ -29,6 +29,7 @@ pub(crate) fn router(shared: &Arc<Shared>) -> Router {
         .route("/metrics", get(metrics::metrics))
         .route("/api/now", get(api::now))
         .route("/api/runs", get(api::history).post(api::start))
+        .route("/api/measurements", get(api::measurements))
         .route("/api/records", get(api::records))
         .route("/api/trends", get(api::trends))
         .route("/api/compare", get(api::compare))
@@ -44,8 +45,20 @@ pub(crate) fn router(shared: &Arc<Shared>) -> Router {
         .with_state(Arc::clone(shared))
 }
 
-async fn missing() -> Response<Body> {
-    answer::words(StatusCode::NOT_FOUND, "there is no such page")
+async fn missing(request: Request) -> Response<Body> {
+    refused(
+        request.uri().path(),
+        StatusCode::NOT_FOUND,
+        "there is no such page",
+    )
+}
+
+/// Scripts are refused in JSON, people in words.
+fn refused(path: &str, status: StatusCode, words: &str) -> Response<Body> {
+    match path.starts_with("/api/") {
+        true => answer::failure(status, words, None),
+        false => answer::words(status, words),
+    }
 }
 
 /// Nothing is looked at before the guard has judged.
@@ -54,7 +67,7 @@ async fn guarded(State(shared): App, mut request: Request, next: Next) -> Respon
     let judged = shared.guard.judge(&parts);
     let who: Who = match judged {
         Ok(who) => who,
-        Err(refusal) => return answer::words(refusal.status, refusal.words),
+        Err(refusal) => return refused(parts.uri.path(), refusal.status, refusal.words),
     };
     request = Request::from_parts(parts, body);
     request.extensions_mut().insert(who);

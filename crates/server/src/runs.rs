@@ -3,16 +3,16 @@
 //! child that keeps its results itself, as if it had been typed.
 
 use crate::system;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use stripewise_campaign::live::View;
+use stripewise_campaign::live::{AllowedTarget, Started, StartedHere, View, Wish};
 use stripewise_campaign::{Exit, Failure, Outcome};
 use stripewise_units::NameText;
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
-use tokio::process::{Child, ChildStdout, Command};
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
+use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 use tokio::time::timeout;
 
 /// Letters of a value that comes from a page.
@@ -23,11 +23,10 @@ const LINE_MAX: u64 = 64 << 10;
 const STOP_LIMIT: Duration = Duration::from_secs(40);
 
 /// A file or device that runs may be started on.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub(crate) struct Allowed {
     /// As the user typed it.
-    pub(crate) name: String,
-    #[serde(skip)]
+    name: String,
     path: PathBuf,
 }
 
@@ -58,46 +57,6 @@ pub(crate) fn allowed(names: &[PathBuf]) -> Outcome<Vec<Allowed>> {
     each.collect()
 }
 
-/// What is to be started.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Wish {
-    /// `bench` or `run`.
-    what: String,
-    /// One of the allowed, or `sim:NAME`.
-    target: String,
-    label: Option<String>,
-    block: Option<String>,
-    threads: Option<String>,
-    outstanding: Option<String>,
-    duration: Option<String>,
-    time: Option<String>,
-}
-
-/// A run that goes on or has ended.
-#[derive(Clone, Debug, Default, Serialize)]
-pub(crate) struct Started {
-    /// `bench` or `run`.
-    what: String,
-    /// On what.
-    target: String,
-    /// RFC 3339, UTC.
-    started_at: String,
-    /// What it does now.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    title: Option<String>,
-    /// Time that all of it may still take.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    left_ns: Option<u64>,
-    /// What must be known of it, the last words last.
-    notes: Vec<String>,
-    /// The code that it ended with; absent while it goes on.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    exit_code: Option<i32>,
-    /// It has ended.
-    has_ended: bool,
-}
-
 /// Notes that are kept of a run.
 const NOTES_MAX: usize = 20;
 
@@ -121,15 +80,16 @@ impl Runs {
         }
     }
 
-    pub(crate) fn allowed(&self) -> &[Allowed] {
-        &self.allowed
-    }
-
-    /// The last run that was started here.
-    pub(crate) fn last(&self) -> Option<Started> {
-        locked(&self.last)
-            .as_ref()
-            .map(|(started, _)| started.clone())
+    /// What may be started here, and the last run that was.
+    pub(crate) fn here(&self) -> StartedHere {
+        let allowed = self.allowed.iter().map(|one| AllowedTarget {
+            name: one.name.clone(),
+        });
+        let last = locked(&self.last);
+        StartedHere {
+            allowed: allowed.collect(),
+            last: last.as_ref().map(|(started, _)| started.clone()),
+        }
     }
 
     /// Asks the run to stop; whether there was one.
@@ -187,7 +147,7 @@ pub(crate) fn start(
         .args(words.get(1..).unwrap_or_default())
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
-        .stderr(Stdio::null())
+        .stderr(Stdio::piped())
         .kill_on_drop(true)
         .spawn()
         .map_err(|error| format!("cannot start {}: {error}", wish.what))?;
@@ -279,13 +239,16 @@ fn same_place(path: &Path) -> Result<(), String> {
 
 /// Hears what a child says, until it ends.
 async fn follow(runs: Arc<Runs>, mut child: Child, out: Option<ChildStdout>) {
+    let complaint = tokio::spawn(complaint(child.stderr.take()));
     if let Some(out) = out {
         let mut lines = BufReader::new(out);
         while let Some(line) = line(&mut lines).await {
             runs.change(|started| hear(started, &line));
         }
     }
+    let complaint = complaint.await.ok().flatten();
     let code = child.wait().await.ok().and_then(|status| status.code());
+    runs.change(|started| started.notes.extend(complaint));
     if let Some((started, pid)) = &mut *locked(&runs.last) {
         started.has_ended = true;
         started.exit_code = code;
@@ -294,8 +257,23 @@ async fn follow(runs: Arc<Runs>, mut child: Child, out: Option<ChildStdout>) {
     }
 }
 
+/// Why a child failed, in its own words: the last line on stderr that says `error:`. All of
+/// them are read, so that none is waited for.
+async fn complaint(from: Option<ChildStderr>) -> Option<String> {
+    let mut lines = BufReader::new(from?);
+    let mut last = None;
+    while let Some(line) = line(&mut lines).await {
+        let line = String::from_utf8_lossy(&line);
+        last = match line.trim().strip_prefix("error: ") {
+            Some(words) => Some(words.to_owned()),
+            None => last,
+        };
+    }
+    last
+}
+
 /// The next line; of a longer one nothing. None at the end.
-async fn line(lines: &mut BufReader<ChildStdout>) -> Option<Vec<u8>> {
+async fn line<S: AsyncRead + Unpin>(lines: &mut BufReader<S>) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let read = (&mut *lines)
         .take(LINE_MAX)

@@ -57,12 +57,26 @@ impl Store {
     /// # Errors
     /// The failure of the store.
     pub fn documents(&self, kind: &str) -> Result<Vec<KeptDocument>> {
-        let read = || -> rusqlite::Result<Vec<KeptDocument>> {
+        let mut all = Vec::new();
+        self.each_document(kind, &mut |document| all.push(document))?;
+        Ok(all)
+    }
+
+    /// Shows all documents of a kind, the newest first, one at a time: together they may be
+    /// large.
+    ///
+    /// # Errors
+    /// The failure of the store.
+    pub fn each_document(&self, kind: &str, see: &mut dyn FnMut(KeptDocument)) -> Result<()> {
+        let mut read = || -> rusqlite::Result<()> {
             let mut statement = self.connection.prepare(
                 "SELECT name, kept_at, json, crc32, kind FROM documents WHERE kind = ?1 \
                  ORDER BY kept_at DESC, name",
             )?;
-            statement.query_map([kind], document_at)?.collect()
+            for document in statement.query_map([kind], document_at)? {
+                see(document?);
+            }
+            Ok(())
         };
         read().map_err(|error| self.sqlite_error("list documents", error))
     }

@@ -21,7 +21,7 @@ fn until(browser: &mut Browser, expression: &str) {
     }
 }
 
-fn sign_in(browser: &mut Browser, served: &Served) {
+pub fn sign_in(browser: &mut Browser, served: &Served) {
     browser.open_url(&served.url, 1_400, false);
     until(
         browser,
@@ -82,6 +82,8 @@ fn every_page_works_wide_and_narrow_light_and_dark_and_asks_nobody_else() {
             until(&mut browser, ready);
             let faults = browser.value(FAULTS);
             assert_eq!(faults, json!([]), "{path} at {width}");
+            let serious = browser.serious_findings();
+            assert_eq!(serious, json!([]), "{path} at {width}");
         }
     }
     assert!(browser.complaints.is_empty(), "{:?}", browser.complaints);

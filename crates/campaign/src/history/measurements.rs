@@ -1,129 +1,7 @@
-//! Measurements that are not runs: profiles, fills and verifications. The store keeps them
-//! as documents; of each kind only what a line of the history shows is read.
+//! Measurements that are not runs in the table of the history.
 
-use crate::context::store_failure;
-use crate::failure::Outcome;
-use crate::steps::measured::{FILL, KINDS, PROFILE};
-use serde::{Deserialize, Serialize};
+use crate::steps::measured::Measurement;
 use stripewise_report::HistoryRow;
-use stripewise_store::{Filter, KeptDocument, Store};
-use stripewise_units::{format_bytes, format_iops};
-
-const MIB: f64 = 1_048_576.0;
-
-/// One measurement.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
-pub struct Measurement {
-    /// Its id.
-    pub id: String,
-    /// `profile`, `fill` or `verify`.
-    pub kind: String,
-    /// RFC 3339, UTC.
-    pub started_at: String,
-    /// Name of the machine.
-    pub host: String,
-    /// What was measured; of several targets the first.
-    pub target: String,
-    /// What was done: `burn-in`, `surface`, `fill`.
-    pub what: String,
-    /// What it came to: `115 MiB/s`, the median over a surface or the first rate of a fill;
-    /// `13.9 MiB` that were verified.
-    pub result: String,
-    /// `passed`, `faults`, `cut short`; empty where there is nothing to say.
-    pub status: String,
-}
-
-/// The fields that the kinds have, each under the names that it has there.
-#[derive(Deserialize)]
-struct Outline {
-    id: String,
-    #[serde(alias = "measured_at")]
-    started_at: String,
-    #[serde(default)]
-    host: String,
-    #[serde(default)]
-    target: Option<Named>,
-    #[serde(default)]
-    targets: Vec<Named>,
-    #[serde(default)]
-    mode: Option<String>,
-    #[serde(default)]
-    verdict: Option<String>,
-    #[serde(default)]
-    verified_bytes: u64,
-    #[serde(default)]
-    cut_short: Option<String>,
-    #[serde(default)]
-    rate_median_bytes_per_s: Option<f64>,
-    #[serde(default)]
-    stretches: Vec<Stretch>,
-}
-
-#[derive(Deserialize)]
-struct Named {
-    name: String,
-}
-
-#[derive(Deserialize)]
-struct Stretch {
-    bytes_per_s: f64,
-}
-
-/// All of them that a filter lets through, the newest first. They have no label, no
-/// series and no tool: a filter by one of those leaves them out.
-pub fn measurements(store: &Store, filter: &Filter) -> Outcome<Vec<Measurement>> {
-    let by_others = filter.label.is_some() || filter.series.is_some() || filter.tool.is_some();
-    if by_others || filter.status.is_some() {
-        return Ok(Vec::new());
-    }
-    let mut all = Vec::new();
-    for kind in KINDS {
-        let documents = store.documents(kind).map_err(store_failure)?;
-        // One of another version has no line, and takes no other with it.
-        all.extend(documents.iter().filter_map(|document| of(kind, document)));
-    }
-    all.retain(|one| {
-        let since = filter.since.as_deref();
-        let target = filter.target.as_deref();
-        since.is_none_or(|since| one.started_at.as_str() >= since)
-            && target.is_none_or(|target| one.target.contains(target))
-    });
-    all.sort_by(|a, b| b.started_at.cmp(&a.started_at));
-    if let Some(limit) = filter.limit {
-        all.truncate(limit as usize);
-    }
-    Ok(all)
-}
-
-fn of(kind: &str, document: &KeptDocument) -> Option<Measurement> {
-    let outline: Outline = serde_json::from_str(&document.json).ok()?;
-    let rate = |bytes_per_s: f64| format!("{} MiB/s", format_iops(bytes_per_s / MIB));
-    let first = outline
-        .target
-        .or_else(|| outline.targets.into_iter().next());
-    let (what, result) = match kind {
-        PROFILE => ("surface", outline.rate_median_bytes_per_s.map(rate)),
-        FILL => (
-            "fill",
-            outline.stretches.first().map(|one| rate(one.bytes_per_s)),
-        ),
-        _ => (
-            outline.mode.as_deref().unwrap_or_default(),
-            Some(format_bytes(outline.verified_bytes)),
-        ),
-    };
-    let cut = outline.cut_short.map(|_| "cut short".to_owned());
-    Some(Measurement {
-        id: outline.id,
-        kind: kind.to_owned(),
-        started_at: outline.started_at,
-        host: outline.host,
-        target: first.map(|target| target.name).unwrap_or_default(),
-        what: what.to_owned(),
-        result: result.unwrap_or_default(),
-        status: outline.verdict.or(cut).unwrap_or_default(),
-    })
-}
 
 /// As a row of the table.
 pub fn row(one: &Measurement) -> HistoryRow {
@@ -165,7 +43,9 @@ pub fn merged(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::steps::measured::{FILL, PROFILE, of};
     use crate::steps::verification::DOCUMENT_KIND as VERIFY;
+    use stripewise_store::KeptDocument;
 
     fn measurement(id: &str, started_at: &str) -> Measurement {
         Measurement {

@@ -9,10 +9,10 @@ use crate::failure::{Failure, Outcome};
 use crate::steps::documents::document;
 use crate::steps::kept::Kept;
 use crate::steps::measured;
+pub use crate::steps::measured::Measurement;
 use crate::steps::surface::MeasuredSurface;
 use crate::steps::verification::document::VerifyDocument;
 use crate::steps::verification::text::verified_text;
-pub use measurements::Measurement;
 use rows::{Said, rows, said};
 use serde::Serialize;
 use stripewise_report::HistoryRow;
@@ -51,7 +51,7 @@ pub fn list(context: &Context, filter: &Filter) -> Outcome<History> {
         ..Filter::default()
     };
     let measurements = match &store {
-        Some(store) => measurements::measurements(store, filter)?,
+        Some(store) => measured::measurements(store, filter)?,
         None => Vec::new(),
     };
     Ok(History {

@@ -3,6 +3,7 @@
 use super::{View, store};
 use crate::context::store_failure;
 use crate::failure::Outcome;
+use crate::steps::measured::{self, Measurement};
 use serde::Serialize;
 use stripewise_results::Status;
 use stripewise_store::{Filter, RunSummary};
@@ -98,17 +99,32 @@ pub fn history(view: &View, query: &Query) -> Outcome<Vec<Entry>> {
     let Some(store) = store(view)? else {
         return Ok(Vec::new());
     };
+    let listing = store.list_readable(&filter(query)).map_err(store_failure)?;
+    Ok(listing.runs.into_iter().map(entry).collect())
+}
+
+/// Profiles, fills and verifications that the query lets through, the newest first: they
+/// have no runs.
+///
+/// # Errors
+/// Where the store cannot be read.
+pub fn measurements(view: &View, query: &Query) -> Outcome<Vec<Measurement>> {
+    match store(view)? {
+        Some(store) => measured::measurements(&store, &filter(query)),
+        None => Ok(Vec::new()),
+    }
+}
+
+fn filter(query: &Query) -> Filter {
     let query = query.clone();
-    let filter = Filter {
+    Filter {
         label: query.label,
         target: query.target,
         series: query.series,
         since: query.since,
         limit: query.limit,
         ..Filter::default()
-    };
-    let listing = store.list_readable(&filter).map_err(store_failure)?;
-    Ok(listing.runs.into_iter().map(entry).collect())
+    }
 }
 
 fn entry(run: RunSummary) -> Entry {

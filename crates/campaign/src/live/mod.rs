@@ -4,13 +4,15 @@
 
 mod cursor;
 mod history;
+mod messages;
 mod now;
 mod serving;
 mod trend;
 mod tried;
 
 pub use cursor::Cursor;
-pub use history::{Entry, EntryJob, Query, history};
+pub use history::{Entry, EntryJob, Query, history, measurements};
+pub use messages::{AllowedTarget, Done, LoginPath, Refused, Started, StartedHere, Wish};
 pub use now::{
     HostNow, IntervalNow, JobNow, KindNow, Now, PartNow, RunNow, StepNow, WarningNow, now,
 };

@@ -4,7 +4,7 @@ use super::Desk;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 /// Longer than anything here takes on a busy machine.
@@ -32,7 +32,19 @@ pub struct Reply {
 
 impl Served {
     pub fn start(desk: &Desk, arguments: &[&str]) -> Served {
-        let mut command = desk.command(&[&["serve", "--json"], arguments].concat());
+        Served::of(desk.command(&[&["serve", "--json"], arguments].concat()))
+    }
+
+    /// With another store than the desk's.
+    pub fn elsewhere(desk: &Desk, store: &str) -> Served {
+        let mut command = Command::new(super::program());
+        command
+            .args(["serve", "--json", "--store", store])
+            .current_dir(desk.path());
+        Served::of(command)
+    }
+
+    fn of(mut command: Command) -> Served {
         let mut child = command
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

@@ -1,6 +1,12 @@
 //! Measurements without runs, which the store keeps as documents: `history` lists them, and
 //! `last` is one of them where that was done last.
 
+mod list;
+
+#[cfg(test)]
+pub(crate) use list::of;
+pub use list::{Measurement, measurements};
+
 use crate::context::store_failure;
 use crate::failure::{Failure, Outcome};
 use crate::steps::verification::DOCUMENT_KIND as VERIFY;

@@ -1,0 +1,101 @@
+//! `/api/...` of `serve` against its published schema, line by line.
+
+use super::report::schema;
+use super::support::Desk;
+use super::support::served::{Reply, Served};
+
+/// A result of SQLIO.
+const SQLIO: &str = include_str!("../../../compat/tests/data/sqlio-plain.txt");
+const SCHEMA: &str = include_str!("../../../../docs/schema/api-1.schema.json");
+
+/// Every line of an answer is what the schema says of this address; how many there are.
+#[track_caller]
+pub fn holds_to(name: &str, reply: &Reply) -> usize {
+    let one = schema::definition(SCHEMA, name);
+    let one = one.unwrap_or_else(|| panic!("the schema says nothing of {name}"));
+    for line in reply.body.lines() {
+        let faults = schema::faults_of(line, &one);
+        assert_eq!(faults, Vec::<String>::new(), "{name}: {line:.2000}");
+    }
+    reply.body.lines().count()
+}
+
+#[test]
+fn every_address_answers_as_its_schema_says() {
+    let desk = Desk::new();
+    for label in ["one", "two"] {
+        let run = ["run", "sim:raid10-10k", "--outstanding", "1,8"];
+        let more = ["--duration", "100ms", "--label", label, "--quiet"];
+        desk.run(&[&run[..], &more].concat()).done();
+    }
+    desk.run(&["profile", "sim:raid10-10k", "--quiet"]).done();
+    // It says less than a run of ours.
+    let sqlio = desk.write("old.txt", SQLIO);
+    desk.run(&["import", &sqlio]).done();
+    let ids = desk.ids();
+    let served = Served::start(&desk, &[]);
+    let id = |place: usize| ids[place].as_str();
+    let (records, imported) = (
+        format!("/api/records?id={}", id(1)),
+        format!("/api/records?id={}", id(0)),
+    );
+    let compare = format!("/api/compare?a={}&b={}", id(1), id(3));
+    for (path, name, least) in [
+        ("/api/now", "now", 1),
+        ("/api/runs", "runs", 5),
+        ("/api/measurements", "measurements", 1),
+        (records.as_str(), "records", 1),
+        (imported.as_str(), "records", 1),
+        ("/api/trends", "trends", 1),
+        (compare.as_str(), "compare", 1),
+        ("/api/disks", "disks", 1),
+        ("/api/arrays", "arrays", 5),
+        ("/api/try?array=raid10-10k&offset=63s", "try", 1),
+        ("/api/started", "started", 1),
+    ] {
+        let reply = served.get(path);
+        assert_eq!(reply.status, 200, "{path}: {reply:?}");
+        assert!(holds_to(name, &reply) >= least, "{path}: {reply:?}");
+    }
+    // A profile has a page, as a run has.
+    let measured = served.json("/api/measurements");
+    let page = served.get(&format!("/run/{}", measured["id"].as_str().unwrap()));
+    assert!(page.status == 200 && page.body.contains("sim:raid10-10k"));
+    assert!(served.json("/api/trends")["trends"][0]["points"][1].is_object());
+    holds_to("login", &served.post("/api/login", "{}"));
+    holds_to("done", &served.post("/api/stop", "{}"));
+}
+
+#[test]
+fn refusals_are_lines_that_the_schema_has_and_so_is_what_is_wished() {
+    let desk = Desk::new();
+    let served = Served::start(&desk, &[]);
+    let bearer = format!("Authorization: Bearer {}", served.bearer);
+    let foreign = served.ask("GET", "/api/now", &[&bearer, "Origin: http://x"], "");
+    for (reply, status) in [
+        (served.ask("GET", "/api/now", &[], ""), 401),
+        (foreign, 403),
+        (served.get("/api/nonesuch"), 404),
+        (served.get("/api/records?id=--help"), 400),
+        (served.get("/api/records?id=20261122-000000-aaaa"), 404),
+        (served.get("/api/try?array=x"), 400),
+        (served.post("/api/runs", "{}"), 400),
+        (
+            served.post("/api/runs", r#"{"what":"lab","target":"sim:nvme"}"#),
+            409,
+        ),
+    ] {
+        assert_eq!(reply.status, status, "{reply:?}");
+        assert_eq!(holds_to("error", &reply), 1, "{reply:?}");
+    }
+    let wish = r#"{"what":"run","target":"sim:nvme","label":"x","duration":"10ms"}"#;
+    let one = schema::definition(SCHEMA, "wish").expect("a definition");
+    assert_eq!(schema::faults_of(wish, &one), Vec::<String>::new());
+    holds_to("done", &served.post("/api/runs", wish));
+    let began = std::time::Instant::now();
+    while served.json("/api/started")["last"]["has_ended"] != true {
+        assert!(began.elapsed() < super::support::PATIENCE, "it never ends");
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    assert_eq!(holds_to("started", &served.get("/api/started")), 1);
+}

@@ -1,0 +1,128 @@
+//! Profiles, fills and verifications as lines of the history: of each document only what a
+//! line shows is read, and one document at a time is held.
+
+use super::{FILL, KINDS, PROFILE};
+use crate::context::store_failure;
+use crate::failure::Outcome;
+use serde::{Deserialize, Serialize};
+use stripewise_store::{Filter, KeptDocument, Store};
+use stripewise_units::{format_bytes, format_iops};
+
+const MIB: f64 = 1_048_576.0;
+
+/// One measurement.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+pub struct Measurement {
+    /// Its id.
+    pub id: String,
+    /// `profile`, `fill` or `verify`.
+    pub kind: String,
+    /// RFC 3339, UTC.
+    pub started_at: String,
+    /// Name of the machine.
+    pub host: String,
+    /// What was measured; of several targets the first.
+    pub target: String,
+    /// What was done: `burn-in`, `surface`, `fill`.
+    pub what: String,
+    /// What it came to: `115 MiB/s`, the median over a surface or the first rate of a fill;
+    /// `13.9 MiB` that were verified.
+    pub result: String,
+    /// `passed`, `faults`, `cut short`; empty where there is nothing to say.
+    pub status: String,
+}
+
+/// The fields that the kinds have, each under the names that it has there.
+#[derive(Deserialize)]
+struct Outline {
+    id: String,
+    #[serde(alias = "measured_at")]
+    started_at: String,
+    #[serde(default)]
+    host: String,
+    #[serde(default)]
+    target: Option<Named>,
+    #[serde(default)]
+    targets: Vec<Named>,
+    #[serde(default)]
+    mode: Option<String>,
+    #[serde(default)]
+    verdict: Option<String>,
+    #[serde(default)]
+    verified_bytes: u64,
+    #[serde(default)]
+    cut_short: Option<String>,
+    #[serde(default)]
+    rate_median_bytes_per_s: Option<f64>,
+    #[serde(default)]
+    stretches: Vec<Stretch>,
+}
+
+#[derive(Deserialize)]
+struct Named {
+    name: String,
+}
+
+#[derive(Deserialize)]
+struct Stretch {
+    bytes_per_s: f64,
+}
+
+/// All of them that a filter lets through, the newest first. They have no label, no
+/// series and no tool: a filter by one of those leaves them out.
+///
+/// # Errors
+/// Where the store cannot be read.
+pub fn measurements(store: &Store, filter: &Filter) -> Outcome<Vec<Measurement>> {
+    let by_others = filter.label.is_some() || filter.series.is_some() || filter.tool.is_some();
+    if by_others || filter.status.is_some() {
+        return Ok(Vec::new());
+    }
+    let mut all = Vec::new();
+    for kind in KINDS {
+        // One of another version has no line, and takes no other with it.
+        let mut see = |document: KeptDocument| all.extend(of(kind, &document));
+        store.each_document(kind, &mut see).map_err(store_failure)?;
+    }
+    all.retain(|one| {
+        let since = filter.since.as_deref();
+        let target = filter.target.as_deref();
+        since.is_none_or(|since| one.started_at.as_str() >= since)
+            && target.is_none_or(|target| one.target.contains(target))
+    });
+    all.sort_by(|a, b| b.started_at.cmp(&a.started_at));
+    if let Some(limit) = filter.limit {
+        all.truncate(limit as usize);
+    }
+    Ok(all)
+}
+
+pub(crate) fn of(kind: &str, document: &KeptDocument) -> Option<Measurement> {
+    let outline: Outline = serde_json::from_str(&document.json).ok()?;
+    let rate = |bytes_per_s: f64| format!("{} MiB/s", format_iops(bytes_per_s / MIB));
+    let first = outline
+        .target
+        .or_else(|| outline.targets.into_iter().next());
+    let (what, result) = match kind {
+        PROFILE => ("surface", outline.rate_median_bytes_per_s.map(rate)),
+        FILL => (
+            "fill",
+            outline.stretches.first().map(|one| rate(one.bytes_per_s)),
+        ),
+        _ => (
+            outline.mode.as_deref().unwrap_or_default(),
+            Some(format_bytes(outline.verified_bytes)),
+        ),
+    };
+    let cut = outline.cut_short.map(|_| "cut short".to_owned());
+    Some(Measurement {
+        id: outline.id,
+        kind: kind.to_owned(),
+        started_at: outline.started_at,
+        host: outline.host,
+        target: first.map(|target| target.name).unwrap_or_default(),
+        what: what.to_owned(),
+        result: result.unwrap_or_default(),
+        status: outline.verdict.or(cut).unwrap_or_default(),
+    })
+}
