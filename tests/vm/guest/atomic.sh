@@ -57,12 +57,14 @@ fi
 cached() { fincore --bytes --noheadings --output RES "$1" | tr -d ' '; }
 
 # A load on a file of which nothing is cached; `left` is what the page cache has of it then.
+# It passes over the file once and not quite to its end: what an uncached read finds in the
+# cache it leaves there, so in later passes all that ever stayed adds up.
 load() { # WORDS CACHE ARGUMENT...
     words=$1 cache=$2
     shift 2
     echo 3 > /proc/sys/vm/drop_caches
     stripewise --quiet --json --store $store run /mnt/file --cache "$cache" --block 64K --outstanding 4 \
-        --duration 5s "$@" > /tmp/out.json 2> /tmp/err
+        --rate 50 --duration 5s "$@" > /tmp/out.json 2> /tmp/err
     clean "$words, $cache" $?
     sync
     left=$(cached /mnt/file)
