@@ -106,7 +106,11 @@ fn the_table_of_2007_comes_out_as_printed_row_by_row() {
         .run(&["report", OFFSETS, "--format", "md"])
         .done()
         .stdout;
-    for words in ["may be chance", "truncated to their last digit", "78.46 for"] {
+    for words in [
+        "may be chance",
+        "truncated to their last digit",
+        "78.46 for",
+    ] {
         assert_eq!(markdown.matches(words).count(), 1, "{words}: {markdown}");
     }
 }
