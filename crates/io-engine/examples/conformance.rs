@@ -4,15 +4,17 @@
 //!
 //! `conformance ENGINE --destroy DEVICE...` where ENGINE is `uring`, `uring-polled`, `nvme`
 //! or `nvme-polled`, and each DEVICE is a block device of which the first MiB are
-//! overwritten; for `nvme` their generic character devices are used as well.
+//! overwritten; for `nvme` their generic character devices are used as well. Each is claimed
+//! (`O_EXCL`) before the first byte and until the end: what is mounted, or is part of an array
+//! or of a volume, is refused by the kernel.
 
 #[cfg(target_os = "linux")]
 mod devices {
     use std::any::Any;
     use std::cell::{Cell, RefCell};
     use std::fs::{File, OpenOptions};
-    use std::io::Write;
-    use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+    use std::io::{Error, Write};
+    use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
 
     use stripewise_io_engine::backend::linux_io_uring::{Nvme, Uring};
     use stripewise_io_engine::conformance::asked::{Polled, With};
@@ -23,10 +25,22 @@ mod devices {
 
     struct Devices {
         names: Vec<String>,
+        /// Nobody else has them as long as these are open.
+        _claims: Vec<File>,
         is_generic: bool,
         next: Cell<usize>,
         /// What is open: number of the node, its block device, and the bytes in use.
         open: RefCell<Vec<(u64, String, u64)>>,
+    }
+
+    /// Claims a block device that nobody uses, without changing anything.
+    fn claimed(name: &String) -> std::io::Result<File> {
+        let mut options = OpenOptions::new();
+        let file = options.read(true).custom_flags(libc::O_EXCL).open(name)?;
+        match file.metadata()?.file_type().is_block_device() {
+            true => Ok(file),
+            false => Err(Error::other("is not a block device")),
+        }
     }
 
     impl Devices {
@@ -100,8 +114,19 @@ mod devices {
         if permission != "--destroy" || names.is_empty() {
             return usage();
         }
+        let mut claims = Vec::new();
+        for name in names {
+            match claimed(name) {
+                Ok(claim) => claims.push(claim),
+                Err(error) => {
+                    eprintln!("{name}: {error}; nothing was written");
+                    std::process::exit(3);
+                }
+            }
+        }
         let devices = Devices {
             names: names.to_vec(),
+            _claims: claims,
             is_generic: engine.starts_with("nvme"),
             next: Cell::new(0),
             open: RefCell::default(),
