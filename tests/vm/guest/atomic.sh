@@ -13,14 +13,6 @@
 since() { # MAJOR MINOR
     uname -r | awk -F'[.-]' -v major="$1" -v minor="$2" '{ exit !($1 > major || ($1 == major && $2 >= minor)) }'
 }
-refused() { # WORDS TEXT ARGUMENT...
-    words=$1 text=$2
-    shift 2
-    stripewise --quiet --store $store run "$@" --duration 100ms > /tmp/out 2> /tmp/err
-    code=$?
-    [ $code = 3 ] && grep -q -- "$text" /tmp/err && grep -q "^ *hint: " /tmp/err && ok "refused: $words" ||
-        bad "refused: $words: exit $code, expected 3 and: $text" /tmp/err
-}
 
 rmmod scsi_debug
 insmod /modules/scsi_debug.ko dev_size_mb=64 atomic_wr=1 || failure "scsi_debug"
@@ -45,12 +37,12 @@ if since 6 11; then
         bad "so does its document: $largest" /tmp/out
     sw doctor /dev/"$atomic" > /tmp/out 2>&1
     grep -q "atomic writes" /tmp/out && ok "doctor shows the units" || bad "doctor shows the units" /tmp/out
-    refused "larger than an atomic write" "its atomic writes have" /dev/"$atomic" --write --block $((largest * 2)) \
+    refused "larger than an atomic write" 3 "its atomic writes have" /dev/"$atomic" --write --block $((largest * 2)) \
         --size 8M --atomic --destroy "$atomic"
-    refused "a disk without atomic writes" "has no atomic writes" /dev/vda $write --destroy vda
+    refused "a disk without atomic writes" 3 "has no atomic writes" /dev/vda $write --destroy vda
 else
-    refused "a kernel that does not know them" "Linux 6.11" /dev/"$atomic" $write --destroy "$atomic"
-    refused "a kernel that does not know them" "Linux 6.11" /dev/vda $write --destroy vda
+    refused "a kernel that does not know them" 3 "Linux 6.11" /dev/"$atomic" $write --destroy "$atomic"
+    refused "a kernel that does not know them" 3 "Linux 6.11" /dev/vda $write --destroy vda
 fi
 
 # Bytes of a file in the page cache.
@@ -77,7 +69,7 @@ uncached() { # FILE_SYSTEM
     dd if=/dev/urandom of=/mnt/file bs=1M count=16 2> /dev/null
     sync
     if ! since 6 14; then
-        refused "dontcache on $1 of an old kernel" "RWF_DONTCACHE" /mnt/file --cache dontcache --block 64K
+        refused "dontcache on $1 of an old kernel" 3 "RWF_DONTCACHE" /mnt/file --cache dontcache --block 64K
         umount /mnt
         return
     fi
@@ -102,6 +94,6 @@ uncached xfs
 if since 6 14; then
     mount -t tmpfs none /mnt
     dd if=/dev/urandom of=/mnt/file bs=1M count=4 2> /dev/null
-    refused "dontcache in memory" "RWF_DONTCACHE" /mnt/file --cache dontcache --block 64K
+    refused "dontcache in memory" 3 "RWF_DONTCACHE" /mnt/file --cache dontcache --block 64K
     umount /mnt
 fi

@@ -32,7 +32,7 @@ for poll in "" --poll; do
     verified "verified while passed through $poll" $way --engine nvme $poll
     verified "verified through the block layer $poll" $disk $poll
 done
-written_elsewhere $disk $way
+written "commands" $disk $way --engine nvme --destroy nvme0n1
 conformance uring uring-polled nvme nvme-polled
 
 # Of a stranger's data nothing is lost by a mistake.

@@ -48,23 +48,19 @@ mixed() { # WORDS PATH ENGINE CACHE PERMISSION...
     clean "$words" $code "$asked"
 }
 
-# What was written is there, all of it, and nothing else was changed.
-content() { # WORDS PATH PERMISSION...
-    words=$1 path=$2
-    shift 2
+# What is written by one way is there by another, all of it, and nothing else was changed.
+written() { # WORDS PATH WAY ARGUMENT...
+    words=$1 path=$2 way=$3
+    shift 3
     fio --name=x --filename="$path" --size=4m --rw=write --bs=64k --direct=1 --ioengine=io_uring --iodepth=4 \
         --verify=crc32c --do_verify=1 --eta=never > /tmp/fio.txt 2>&1 && ok "$words: fio writes and verifies" ||
         bad "$words: fio writes and verifies" /tmp/fio.txt
     pieces before "$path"
-    run "$path" --write --sequential --block 64K --outstanding 4 --size 2M "$@"
+    run "$way" --write --sequential --block 64K --outstanding 4 --size 2M "$@"
     clean "$words: sequential writes" $?
     written=$(values /tmp/out.json | awk '$1 ~ /outcome\.bytes$/ { print $2; exit }')
     echo 3 > /proc/sys/vm/drop_caches
     pieces after "$path"
-    dd if="$path" bs=64k count=64 2> /dev/null > /tmp/buffered
-    dd if="$path" bs=64k count=64 iflag=direct 2> /dev/null > /tmp/direct
-    cmp /tmp/buffered /tmp/direct && ok "$words: read alike directly and through the cache" ||
-        bad "$words: read alike directly and through the cache"
     # A slow machine may not have come round once.
     [ "${written:-0}" -ge $half ] && expected=8 || expected=$((${written:-0} * 8 / half))
     changed=$(cat /tmp/before.sums /tmp/after.sums | sort | uniq -u | awk '{ print $2 }' | sort -u | wc -l)
@@ -73,6 +69,17 @@ content() { # WORDS PATH PERMISSION...
     fio --name=x --filename="$path" --offset=2m --size=2m --rw=read --bs=64k --direct=1 --ioengine=io_uring \
         --iodepth=4 --verify=crc32c --eta=never > /tmp/fio.txt 2>&1 && ok "$words: fio finds the rest unchanged" ||
         bad "$words: fio finds the rest unchanged" /tmp/fio.txt
+}
+
+# The same of one place, which is read alike in every mode afterwards.
+content() { # WORDS PATH PERMISSION...
+    words=$1 path=$2
+    shift 2
+    written "$words" "$path" "$path" "$@"
+    dd if="$path" bs=64k count=64 2> /dev/null > /tmp/buffered
+    dd if="$path" bs=64k count=64 iflag=direct 2> /dev/null > /tmp/direct
+    cmp /tmp/buffered /tmp/direct && ok "$words: read alike directly and through the cache" ||
+        bad "$words: read alike directly and through the cache"
     rm -f /tmp/buffered /tmp/direct
 }
 
@@ -122,4 +129,14 @@ align() { # WORDS PATH PERMISSION...
 doctor() { # WORDS PATH
     sw doctor "$2" > /tmp/out 2>&1 && grep -q "one block through uring works" /tmp/out && ok "$1: doctor reads it" ||
         bad "$1: doctor reads it" /tmp/out
+}
+
+# A run that must not begin.
+refused() { # WORDS CODE TEXT PATH ARGUMENT...
+    words=$1 expected=$2 text=$3
+    shift 3
+    stripewise --quiet --store $store run "$@" --duration 100ms > /tmp/out 2> /tmp/err
+    code=$?
+    [ $code = "$expected" ] && grep -q -- "$text" /tmp/err && grep -q "^ *hint: " /tmp/err && ok "refused: $words" ||
+        bad "refused: $words: exit $code, expected $expected and: $text" /tmp/err
 }

@@ -26,26 +26,6 @@ verified() { # WORDS PATH ARGUMENT...
     [ "$compared" -gt 0 ] && ok "$words: $compared bytes compared" || bad "$words: nothing was compared" /tmp/out.json
 }
 
-# What commands write is seen through the block layer, and what they do not write stays.
-written_elsewhere() { # DISK WAY
-    fio --name=x --filename="$1" --size=4m --rw=write --bs=64k --direct=1 --ioengine=io_uring --iodepth=4 \
-        --verify=crc32c --do_verify=1 --eta=never > /tmp/fio.txt 2>&1 && ok "fio writes and verifies" ||
-        bad "fio writes and verifies" /tmp/fio.txt
-    pieces before "$1"
-    run "$2" --engine nvme --write --sequential --block 64K --outstanding 4 --size 2M --destroy nvme0n1
-    clean "sequential commands" $?
-    written=$(values /tmp/out.json | awk '$1 ~ /outcome\.bytes$/ { print $2; exit }')
-    echo 3 > /proc/sys/vm/drop_caches
-    pieces after "$1"
-    [ "${written:-0}" -ge $half ] && expected=8 || expected=$((${written:-0} * 8 / half))
-    changed=$(cat /tmp/before.sums /tmp/after.sums | sort | uniq -u | awk '{ print $2 }' | sort -u | wc -l)
-    [ "$changed" -ge "$expected" ] && ok "$changed of 8 pieces are new" ||
-        bad "$changed pieces are new, $expected were written"
-    fio --name=x --filename="$1" --offset=2m --size=2m --rw=read --bs=64k --direct=1 --ioengine=io_uring \
-        --iodepth=4 --verify=crc32c --eta=never > /tmp/fio.txt 2>&1 && ok "fio finds the rest unchanged" ||
-        bad "fio finds the rest unchanged" /tmp/fio.txt
-}
-
 conformance() { # ENGINE...
     for engine in "$@"; do
         /usr/bin/conformance "$engine" --destroy /dev/nvme1n1 /dev/nvme2n1 > /tmp/out 2>&1
@@ -57,15 +37,7 @@ conformance() { # ENGINE...
     done
 }
 
-refused() { # WORDS CODE TEXT PATH ARGUMENT...
-    words=$1 expected=$2 text=$3
-    shift 3
-    stripewise --quiet --store $store run "$@" --duration 100ms > /tmp/out 2> /tmp/err
-    code=$?
-    [ $code = "$expected" ] && grep -q -- "$text" /tmp/err && grep -q "^ *hint: " /tmp/err && ok "refused: $words" ||
-        bad "refused: $words: exit $code, expected $expected and: $text" /tmp/err
-}
-# The same, and the disk is as it was.
+# Refused, and the disk is as it was.
 nothing_written() { # WORDS CODE TEXT PATH ARGUMENT...
     refused "$@"
     md5sum < $disk > /tmp/after
