@@ -128,6 +128,7 @@ impl Loop {
                 .expect("losetup");
             if output.status.success() {
                 let device = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+                forget_partitions(&device);
                 return Loop {
                     device,
                     backing,
@@ -161,6 +162,19 @@ impl Loop {
         .into_iter()
         .flatten()
         .any(|ours| found.starts_with(ours.as_os_str().as_encoded_bytes()))
+    }
+}
+
+/// Partitions outlive a loop device whose test was killed.
+fn forget_partitions(device: &str) {
+    let name = device.trim_start_matches("/dev/");
+    let known = std::fs::read_dir(Path::new("/sys/block").join(name));
+    let is_partition = |entry: std::fs::DirEntry| {
+        let entry = entry.file_name();
+        entry.to_string_lossy().starts_with(&format!("{name}p"))
+    };
+    if known.is_ok_and(|entries| entries.flatten().any(is_partition)) {
+        let _ = try_run("partx", &["-d", device]);
     }
 }
 

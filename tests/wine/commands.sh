@@ -18,7 +18,7 @@ json 0 probe-stripe 'probe stripe' probe stripe "$sim"
 json 0 probe-flash 'probe flash' probe flash sim:nvme
 json 0 verify 'verify writes and compares' verify 'C:\sw' --size 4M --duration 300ms --busy-ok
 windows 0 'a run compares what it reads' run 'C:\sw' --size 4M $short --read-percent 50 --verify --busy-ok
-says 'and says so' 'Verified: no fault'
+says 'and says so' 'Verification: no fault'
 
 windows 0 'six runs' run "$sim" --outstanding 16 --repeat 6
 json 0 baseline 'baseline set' baseline set last
@@ -55,7 +55,7 @@ if until_it 60 place; then
     held 'the witness listens'
     windows 0 'verify --power-cut reports to it' \
         verify 'C:\sw\kept.dat' --power-cut --witness "$(place)" --duration 1s --overwrite --busy-ok
-    says 'which ended without a cut' 'The power did not go'
+    says 'which ended without a cut' 'The power did not fail'
 else
     broken 'the witness does not listen'
 fi

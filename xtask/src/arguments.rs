@@ -46,7 +46,7 @@ impl Arguments {
     /// What is left: words, no switches.
     pub fn words(self) -> Result<Vec<String>> {
         match self.rest.iter().find(|word| word.starts_with('-')) {
-            Some(extra) => bail!("what is `{extra}`?"),
+            Some(extra) => bail!("unexpected argument `{extra}`"),
             None => Ok(self.rest),
         }
     }
@@ -54,7 +54,7 @@ impl Arguments {
     /// Nothing may be left.
     pub fn finish(self) -> Result<()> {
         match self.rest.first() {
-            Some(extra) => bail!("what is `{extra}`?"),
+            Some(extra) => bail!("unexpected argument `{extra}`"),
             None => Ok(()),
         }
     }

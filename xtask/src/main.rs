@@ -6,6 +6,7 @@
 //! download; `nightly` is what takes longer than a change can wait.
 #![forbid(unsafe_code)]
 
+mod aarch64;
 mod accuracy;
 mod arguments;
 mod book;
@@ -41,10 +42,13 @@ usage: cargo xtask COMMAND
                           every parser of outside bytes under libFuzzer, by the
                           stable compiler; the sanitizer needs a nightly one; see
                           fuzz/README.md
-  perf [--gate]           instructions per operation and IOPS beside fio's;
+  perf [--gate | --rates | --table]
+                          instructions per operation, IOPS and processor time beside
+                          fio's; --gate: only the limit on our own instructions;
+                          --rates: no instructions; --table: processor time of our own
        [--device DEV] [--t-io-uring PATH] [--pairs 20] [--seconds 2]
+       [--threads 1] [--outstanding 128] [--block-bytes 8192]
        [--binary PATH]    instead of building one
-                          --gate: only the limit on our own instructions
   agree [--device DEV] [--pairs 30] [--seconds 1] [--binary PATH]
                           agreement with fio on a target that the disk bounds
   truth [--share 0.1] [--only abcdefg] [--seeds 1,2]
@@ -54,9 +58,10 @@ usage: cargo xtask COMMAND
                           A/A on a loop device, by the program itself
         --throttled [--tries 5] [--binary PATH]
                           benches of a loop device held to a known rate
-  dist [--only windows|linux] [--out DIRECTORY] [--binary PATH]
-                          what users download: a zip for Windows, a static binary for
-                          Linux in a tar.gz, and their SHA-256
+  dist [--only linux|linux-aarch64|windows] [--out DIRECTORY] [--binary PATH]
+                          what users download: static binaries for Linux on two
+                          processors, each as a tar.gz, a .deb and a .rpm, a zip for
+                          Windows, manifests for package managers, and the SHA-256 of all
   book [--out DIRECTORY] [--binary PATH]
                           the documentation as one folder of HTML (target/book)
   schemas                 writes docs/schema from the types that --json prints

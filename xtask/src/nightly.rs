@@ -10,6 +10,7 @@ use crate::perf::{agree, programs};
 use crate::shell::{self, cargo};
 use anyhow::{Context, Result, bail};
 use std::path::Path;
+use std::process::Command;
 
 /// The kernel may see this share of sectors more or less than we say.
 const SECTORS_SHARE_MAX: f64 = 0.005;
@@ -115,13 +116,22 @@ pub fn run(root: &Path) -> Result<()> {
         println!("== four hosts by ssh");
         crate::campaigns::by_ssh(root)?;
     }
+    downloads(root)
+}
+
+/// Packed, then installed, used and removed; the aarch64 archive under qemu-user.
+fn downloads(root: &Path) -> Result<()> {
     println!("== what users download");
-    crate::dist::run(Arguments::new(std::iter::empty()))
+    crate::dist::run(Arguments::new(std::iter::empty()))?;
+    println!("== what users download: installed, used, removed");
+    shell::run(&mut Command::new(root.join("tests/packages/run")))
 }
 
 /// What an old kernel refuses and a new one does.
 fn newer_ways(root: &Path) -> Result<()> {
-    println!("== commands past the block layer, polling, atomic and uncached operations");
+    println!(
+        "== commands past the block layer, polling, atomic and uncached operations, discards, cores"
+    );
     let suite = [
         "build",
         "--release",
@@ -135,7 +145,10 @@ fn newer_ways(root: &Path) -> Result<()> {
     ];
     shell::run(&mut cargo(root, &suite))?;
     let kernels = ["--kernel", "default", "--kernel", "newest"];
-    crate::ci::scenarios_in_vm(root, &[&kernels[..], &["nvme", "atomic"]].concat())
+    crate::ci::scenarios_in_vm(
+        root,
+        &[&kernels[..], &["nvme", "atomic", "discards", "cores"]].concat(),
+    )
 }
 
 fn layouts(root: &Path) -> Result<()> {
@@ -159,12 +172,12 @@ fn dependencies(root: &Path) -> Result<()> {
         return shell::skip("licences of dependencies", "cargo-deny");
     }
     let deny = |checks: &[&str]| {
-        let mut command = std::process::Command::new("cargo-deny");
+        let mut command = Command::new("cargo-deny");
         command.current_dir(root).args(["check"]).args(checks);
         shell::run(&mut command)
     };
     deny(&["licenses", "bans", "sources"])?;
-    let mut fetch = std::process::Command::new("cargo-deny");
+    let mut fetch = Command::new("cargo-deny");
     if let Err(error) = shell::run(fetch.current_dir(root).arg("fetch")) {
         println!("known faults: not looked for, as their list could not be had: {error}");
         return Ok(());

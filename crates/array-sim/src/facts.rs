@@ -103,6 +103,10 @@ pub struct ArrayTotals {
     pub accesses: u64,
     /// Nanoseconds of service, summed over drives.
     pub drives_busy_ns: u64,
+    /// Pages that the host made solid-state drives program that map them (`ssd.page_map`).
+    pub pages_written: u64,
+    /// Pages that collection programmed besides.
+    pub pages_moved: u64,
 }
 
 #[cfg(test)]

@@ -158,8 +158,8 @@ impl Context {
         self.surroundings.store.clone().ok_or_else(|| {
             Failure::new(
                 Exit::Store,
-                "there is no place to keep results: neither HOME nor XDG_DATA_HOME names a directory",
-                "name a file with --store FILE",
+                "there is no place to store results: neither HOME nor XDG_DATA_HOME names a directory",
+                "name a store with --store FILE",
             )
         })
     }

@@ -17,7 +17,8 @@ use stripewise_results::schema::{generator, of, published};
 use stripewise_results::{Document, RunRecord};
 
 const HOME: &str = "https://github.com/stripewise/stripewise/blob/main/docs/schema";
-const NEW_FIELDS: &str = "Fields that are absent are not known or do not apply. New fields may come without a new version.";
+const NEW_FIELDS: &str =
+    "Absent fields are unknown or do not apply. New fields may be added without a new version.";
 
 /// A document of a command: its name among the definitions, what it is in a line, and its
 /// type's schema.

@@ -25,7 +25,7 @@ use stripewise_units::Hint;
 use switches::{Cli, Command};
 
 pub use show::context::{VERSION, host_name, system_clock};
-pub use together::{Found, Together};
+pub use together::{HostDocument, Together};
 
 /// Reads the command line of this process, does what it says, and returns the code to
 /// end with. `commit` is what the program was built from, for `--version --json`.

@@ -9,7 +9,7 @@ use stripewise_workload::Request;
 
 /// What a host found by itself.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct HostDocument {
     /// Its name, with the rank where several are on it.
     pub host: String,
     /// Its document.
@@ -57,7 +57,7 @@ pub trait Together {
         &self,
         context: &stripewise_campaign::Context,
         document: serde_json::Value,
-    ) -> Outcome<Vec<Found>>;
+    ) -> Outcome<Vec<HostDocument>>;
 
     /// Something happens here: time for a look at what the others say.
     fn look(&self);

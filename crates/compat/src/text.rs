@@ -23,7 +23,7 @@ pub(crate) fn decode<'a>(bytes: &'a [u8], source_name: &str) -> Result<Cow<'a, s
         return Err(Error::new(
             source_name,
             format!(
-                "changes its encoding at byte {at}: UTF-16 and 8-bit text stand in one file, as two shells write it (PowerShell's `>` and then cmd's `>>`)"
+                "changes its encoding at byte {at}: UTF-16 and 8-bit text are in one file, as two shells write it (PowerShell's `>` and then cmd's `>>`)"
             ),
             "split it there into two files, or save all of it as UTF-8; nothing was read",
         ));

@@ -71,7 +71,7 @@ fn check(size_bytes: u64, offset_bytes: u64, length: usize) -> Result<()> {
     }
     match offset_bytes.checked_add(length as u64) {
         Some(end) if end <= size_bytes => Ok(()),
-        _ => Err(Error::new(ErrorKind::UnexpectedEof, "it lies past the end")),
+        _ => Err(Error::new(ErrorKind::UnexpectedEof, "it is past the end")),
     }
 }
 

@@ -24,7 +24,7 @@ pub struct FormatPlan {
     /// Why it cannot be known that no program has it open, where that is so: then
     /// carrying it out needs [`Destroy::busy_ok`](crate::Destroy::busy_ok).
     pub unseen: Option<String>,
-    /// Which file system.
+    /// The file system to make.
     pub file_system: FileSystemKind,
     /// Bytes of an allocation unit.
     pub allocation_unit_bytes: u64,
@@ -69,7 +69,7 @@ impl FormatPlan {
 pub struct FormatReport {
     /// The device.
     pub device: DeviceFacts,
-    /// Which file system.
+    /// The file system to make.
     pub file_system: FileSystemKind,
     /// Its UUID or serial number.
     pub uuid: Option<String>,

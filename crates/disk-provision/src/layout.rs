@@ -184,7 +184,7 @@ pub fn layout(geometry: &Geometry, wish: &Wish, device: &str) -> Result<Layout> 
     };
     if wish.align_bytes == 0 {
         return fail(
-            "an alignment of 0 bytes is none".to_owned(),
+            "an alignment of 0 bytes is not valid".to_owned(),
             "Give one like `--align 1M`.".to_owned(),
         );
     }

@@ -187,7 +187,7 @@ fn zeroed<D: Disk>(disk: &D, geometry: &Geometry, remains: &[Remain]) -> io::Res
         offset_bytes,
         bytes,
         what: format!(
-            "the mark of {}",
+            "the signature of {}",
             what.into_iter().collect::<Vec<_>>().join(" and ")
         ),
     };
@@ -357,7 +357,7 @@ mod tests {
         let mut want = vec![0x77; 512];
         want[0x38..0x3a].fill(0);
         assert_eq!(patches[0].bytes, want);
-        assert_eq!(patches[1].what, "the mark of an XFS file system");
+        assert_eq!(patches[1].what, "the signature of an XFS file system");
         // What the table overwrites is not wiped besides.
         let table = [patches[0].clone()];
         assert_eq!(

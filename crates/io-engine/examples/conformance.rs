@@ -1,12 +1,16 @@
-//! The conformance suite on block devices, for ways that files do not have: polled
-//! completions, and commands passed through to NVMe namespaces. It is run in a guest whose
-//! disks hold nothing (`tests/vm/guest/nvme.sh`).
+//! The conformance suite on block devices, for ways that files do not have (polled
+//! completions, and commands passed through to NVMe namespaces), and on the file systems and
+//! devices of other kernels. It is run in guests whose disks hold nothing
+//! (`tests/vm/guest/nvme.sh`, `atomic.sh`, `discards.sh`).
 //!
-//! `conformance ENGINE --destroy DEVICE...` where ENGINE is `uring`, `uring-polled`, `nvme`
-//! or `nvme-polled`, and each DEVICE is a block device of which the first MiB are
-//! overwritten; for `nvme` their generic character devices are used as well. Each is claimed
-//! (`O_EXCL`) before the first byte and until the end: what is mounted, or is part of an array
-//! or of a volume, is refused by the kernel.
+//! `conformance ENGINE --destroy DEVICE...` where ENGINE is `uring`, `uring-polled`,
+//! `uring-discards`, `threads-discards`, `nvme` or `nvme-polled`, and each DEVICE is a block
+//! device of which the first MiB are overwritten; for `nvme` their generic character devices
+//! are used as well. Each is claimed (`O_EXCL`) before the first byte and until the end: what
+//! is mounted, or is part of an array or of a volume, is refused by the kernel.
+//!
+//! `conformance ENGINE --in DIRECTORY` where ENGINE is `uring-uncached` or `threads-uncached`:
+//! on files that are made there and have no name any more.
 
 #[cfg(target_os = "linux")]
 mod devices {
@@ -16,12 +20,74 @@ mod devices {
     use std::io::{Error, Write};
     use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
 
+    use stripewise_io_engine::Manner;
     use stripewise_io_engine::backend::linux_io_uring::{Nvme, Uring};
-    use stripewise_io_engine::conformance::asked::{Polled, With};
+    use stripewise_io_engine::backend::portable_threads::Threads;
+    use stripewise_io_engine::conformance::asked::{Asked, PLAIN, Polled, With};
     use stripewise_io_engine::conformance::{Fixture, Report, Scope, patterns, run};
+
+    /// Discards may come between reads and writes.
+    struct Discarding;
+
+    impl Asked for Discarding {
+        const MANNER: Manner = Manner {
+            discards: true,
+            ..PLAIN
+        };
+    }
+
+    /// Operations leave nothing in the page cache.
+    struct Uncached;
+
+    impl Asked for Uncached {
+        const MANNER: Manner = Manner {
+            dontcache: true,
+            ..PLAIN
+        };
+    }
 
     /// The most that a case wants of a device.
     const BYTES_MAX: u64 = 16 << 20;
+
+    /// Why signals are left out.
+    const WITHOUT_SIGNALS: &str = "signals, which the suite of the tests has";
+
+    /// Where files are made.
+    struct Folder(String);
+
+    impl Folder {
+        /// A file that holds the pattern, is on the disk, and has no name.
+        fn filled(&self, size_bytes: u64, flags: i32, writes: bool) -> std::io::Result<File> {
+            let path = format!("{}/conformance-{}", self.0, std::process::id());
+            let mut new = File::create_new(&path)?;
+            new.write_all(&patterns(0..size_bytes))?;
+            new.sync_all()?;
+            let mut options = OpenOptions::new();
+            options.read(true).write(writes).custom_flags(flags);
+            let file = options.open(&path);
+            std::fs::remove_file(&path)?;
+            file
+        }
+    }
+
+    impl Fixture for Folder {
+        fn file(&self, size_bytes: u64) -> File {
+            self.filled(size_bytes, 0, true).expect("a file")
+        }
+
+        fn read_only(&self, size_bytes: u64) -> File {
+            self.filled(size_bytes, 0, false).expect("a file")
+        }
+
+        fn direct(&self, size_bytes: u64) -> Result<File, String> {
+            self.filled(size_bytes, libc::O_DIRECT, true)
+                .map_err(|error| format!("direct I/O ({error})"))
+        }
+
+        fn interrupt_me(&self) -> Result<Box<dyn Any>, String> {
+            Err(WITHOUT_SIGNALS.to_owned())
+        }
+    }
 
     struct Devices {
         names: Vec<String>,
@@ -83,7 +149,7 @@ mod devices {
         }
 
         fn interrupt_me(&self) -> Result<Box<dyn Any>, String> {
-            Err("signals, which the suite on files has".to_owned())
+            Err(WITHOUT_SIGNALS.to_owned())
         }
 
         /// By the block device, with nothing of it in the page cache.
@@ -111,9 +177,42 @@ mod devices {
         let [engine, permission, names @ ..] = &arguments[..] else {
             return usage();
         };
-        if permission != "--destroy" || names.is_empty() {
-            return usage();
+        let found = match (&permission[..], names) {
+            ("--in", [folder]) => on_files(engine, &Folder(folder.clone())),
+            ("--destroy", [_, ..]) => on_devices(engine, names),
+            _ => return usage(),
+        };
+        match found {
+            None => usage(),
+            Some(Ok(Report { passed, skipped })) => {
+                for (name, needs) in &skipped {
+                    println!("skipped: {name}: needs {needs}");
+                }
+                println!(
+                    "{engine}: {} passed, {} skipped",
+                    passed.len(),
+                    skipped.len()
+                );
+            }
+            Some(Err(reason)) => {
+                eprintln!("{engine}: {reason}");
+                std::process::exit(1);
+            }
         }
+    }
+
+    /// What came of it; `None` where there is no such engine.
+    type Found = Option<Result<Report, String>>;
+
+    fn on_files(engine: &str, folder: &Folder) -> Found {
+        match engine {
+            "uring-uncached" => Some(run::<With<Uring, Uncached>>(folder, Scope::Full)),
+            "threads-uncached" => Some(run::<With<Threads, Uncached>>(folder, Scope::Full)),
+            _ => None,
+        }
+    }
+
+    fn on_devices(engine: &str, names: &[String]) -> Found {
         let mut claims = Vec::new();
         for name in names {
             match claimed(name) {
@@ -131,33 +230,18 @@ mod devices {
             next: Cell::new(0),
             open: RefCell::default(),
         };
-        let found = match &engine[..] {
+        Some(match engine {
             "uring-polled" => run::<With<Uring, Polled>>(&devices, Scope::PolledBlocks),
+            "uring-discards" => run::<With<Uring, Discarding>>(&devices, Scope::Commands),
+            "threads-discards" => run::<With<Threads, Discarding>>(&devices, Scope::Commands),
             "nvme" => run::<Nvme>(&devices, Scope::Commands),
             "nvme-polled" => run::<With<Nvme, Polled>>(&devices, Scope::PolledBlocks),
             "uring" => run::<Uring>(&devices, Scope::Commands),
-            _ => return usage(),
-        };
-        match found {
-            Ok(Report { passed, skipped }) => {
-                for (name, needs) in &skipped {
-                    println!("skipped: {name}: needs {needs}");
-                }
-                println!(
-                    "{engine}: {} passed, {} skipped",
-                    passed.len(),
-                    skipped.len()
-                );
-            }
-            Err(reason) => {
-                eprintln!("{engine}: {reason}");
-                std::process::exit(1);
-            }
-        }
+            _ => return None,
+        })
     }
-
     fn usage() {
-        eprintln!("usage: conformance uring|uring-polled|nvme|nvme-polled --destroy DEVICE...");
+        eprintln!("usage: conformance ENGINE --destroy DEVICE... | ENGINE --in DIRECTORY");
         std::process::exit(2);
     }
 }

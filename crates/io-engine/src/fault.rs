@@ -148,7 +148,7 @@ pub struct FaultTextError {
 }
 
 /// Reads rules separated by `;`, each `EFFECT[=NUMBER] @ WHEN[=NUMBER[..NUMBER]]
-/// [read|write|sync]`; numbers are decimal, times in nanoseconds, sizes in bytes:
+/// [read|write|sync|discard]`; numbers are decimal, times in nanoseconds, sizes in bytes:
 /// `fail=5@nth=1000`, `short=512@every=10 read`, `delay=20000000@permillion=100`,
 /// `torn=4096@offsets=0..65536 write`, `stall@between=1000000000..2000000000`,
 /// and `seed=7`.
@@ -182,7 +182,8 @@ fn parse_rule(rule: &str) -> Result<Fault, &'static str> {
         Some("read") => Some(Kind::Read),
         Some("write") => Some(Kind::Write),
         Some("sync") => Some(Kind::Sync),
-        Some(_) => return Err("the kind is read, write or sync"),
+        Some("discard") => Some(Kind::Discard),
+        Some(_) => return Err("the kind is read, write, sync or discard"),
     };
     let (effect, number) = match effect.trim().split_once('=') {
         Some((effect, number)) => (effect, number.parse::<u64>().map_err(|_| NOT_A_NUMBER)?),

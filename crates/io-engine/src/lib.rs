@@ -58,12 +58,23 @@ pub struct Operation {
     pub length_bytes: u32,
 }
 
+impl Operation {
+    /// Bytes that it transfers where nothing goes wrong: [`Completion::result`] then.
+    #[must_use]
+    pub const fn transfers_bytes(&self) -> u32 {
+        match self.kind {
+            Kind::Read | Kind::Write => self.length_bytes,
+            Kind::Sync | Kind::Discard => 0,
+        }
+    }
+}
+
 /// One operation's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Completion {
     /// The slot of the operation.
     pub slot: u32,
-    /// Bytes transferred, or a negated error number of the operating system (see
+    /// Bytes transferred (none by a sync or a discard), or a negated error number of the operating system (see
     /// [`error_name`]).
     pub result: i32,
     /// When the program saw it, nanoseconds on the plan's [`Clock`].
@@ -108,7 +119,7 @@ pub trait Source {
     /// The data of the write on `slot` is made and it is issued, at `now_ns`:
     /// its latency counts from here, as making data is the program's work and
     /// not the device's. Called once for every write, after [`Source::data`];
-    /// never for reads and syncs, which are issued when they are asked for.
+    /// never for reads, syncs and discards, which are issued when they are asked for.
     fn ready(&mut self, slot: u32, now_ns: u64) {
         let _ = (slot, now_ns);
     }
@@ -205,6 +216,8 @@ pub struct Manner {
     /// makes and sees is in the file's order. Only the engine of threads does that, where
     /// [`CAN_SCATTER`]; io_uring does not open.
     pub scattered: bool,
+    /// There may be discards. Engines that cannot carry them out on these files do not open.
+    pub discards: bool,
 }
 
 impl Manner {
@@ -216,7 +229,7 @@ impl Manner {
         match kind {
             Kind::Read => uncached,
             Kind::Write => uncached | if self.atomic { ATOMIC } else { 0 },
-            Kind::Sync => 0,
+            Kind::Sync | Kind::Discard => 0,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Which back end, by name. The choice is made once a run, by the caller, who
 //! then calls generic code: nothing is dispatched per operation.
 
+use crate::Result;
 use crate::backend::{linux_io_uring, sys, windows_iocp};
 use std::fmt;
 use std::str::FromStr;
@@ -35,6 +36,27 @@ impl EngineName {
         EngineName::Null,
     ];
 
+    /// Whether it works here, as far as that can be told without files; cheap.
+    ///
+    /// # Errors
+    /// Why it does not.
+    pub fn probe(self) -> Result<()> {
+        match self {
+            EngineName::Uring => linux_io_uring::probe(),
+            EngineName::Iocp => windows_iocp::probe(),
+            EngineName::Auto | EngineName::Nvme | EngineName::Threads | EngineName::Null => Ok(()),
+        }
+    }
+
+    /// Whether it can poll for completions.
+    #[must_use]
+    pub fn polls(self) -> bool {
+        matches!(
+            self,
+            EngineName::Auto | EngineName::Uring | EngineName::Nvme
+        )
+    }
+
     /// What to use: never [`EngineName::Auto`], and for `auto` the reason where
     /// it is not the best one. A name that was asked for is not replaced.
     #[must_use]
@@ -46,12 +68,7 @@ impl EngineName {
             };
         }
         let native = sys::NATIVE_ENGINE;
-        let probed = match native {
-            EngineName::Uring => linux_io_uring::probe(),
-            EngineName::Iocp => windows_iocp::probe(),
-            _ => Ok(()),
-        };
-        match probed {
+        match native.probe() {
             Ok(()) => Choice {
                 engine: native,
                 because: None,
@@ -92,7 +109,7 @@ impl fmt::Display for EngineName {
 impl FromStr for EngineName {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
+    fn from_str(text: &str) -> std::result::Result<Self, Self::Err> {
         EngineName::ALL
             .into_iter()
             .find(|name| name.to_string() == text)

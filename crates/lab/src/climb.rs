@@ -77,9 +77,9 @@ impl Ended {
             Ended::Ladder(Stop::InFlightLimit) => "reached the maximum in flight",
             Ended::Ladder(Stop::NothingCompleted) => "no operation completed",
             Ended::SingleStep => "a single step",
-            Ended::TimeSpent => "the time was spent",
+            Ended::TimeSpent => "the time was up",
             Ended::Partial => "stopped before its end",
-            Ended::Fragment => "only some of its steps are here",
+            Ended::Fragment => "only some of its steps are present",
         }
     }
 }

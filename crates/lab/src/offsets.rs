@@ -166,12 +166,12 @@ fn distinct(ground: &Ground, offsets: &[u64]) -> Result<(), OffsetProblem> {
         return Err(match period {
             Some(period) if other != offset => OffsetProblem::new(
                 format!(
-                    "the extents of this file start alike only in units of {}, in which {} and {} are the same",
+                    "the extents of this file start alike only in units of {}, where {} and {} are the same",
                     ByteSize(period),
                     ByteSize(other),
                     ByteSize(offset)
                 ),
-                "measure the device itself (reads need no permission), or a file made in one go on an emptier file system",
+                "measure the device itself (reads need no permission), or a file written in one go on an emptier file system",
             ),
             _ => OffsetProblem::new(
                 format!("the offset {} is given twice", ByteSize(offset)),

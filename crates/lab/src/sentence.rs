@@ -134,7 +134,7 @@ fn within(kind: SeriesKind, slo: Slo, series: &SeriesRecord, top: &str) -> Optio
     Some(match (answer.at, answer.bound) {
         (AnswerPlace::Knee, _) => return None,
         (AnswerPlace::Plateau, None) => {
-            format!("{rate} at {limit} with {load} in flight; more in flight gives no more.")
+            format!("{rate} at {limit} with {load} in flight; more in flight does not increase it.")
         }
         (AnswerPlace::Plateau, Some(AnswerBound::AtLeast)) => format!(
             "{rate} at {limit} with {load} in flight, where the ladder ended; throughput was \

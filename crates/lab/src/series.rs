@@ -97,6 +97,7 @@ impl SeriesKind {
         let random = matches!(self, SeriesKind::RandomRead | SeriesKind::RandomWrite);
         Workload {
             read_percent: if self.writes() { 0 } else { 100 },
+            discard_percent: 0,
             pattern: if random {
                 Pattern::Random {
                     distribution: Distribution::Uniform,

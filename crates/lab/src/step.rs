@@ -6,16 +6,10 @@ use stripewise_results::{JobRecord, LatencySummary, RunRecord, Status};
 use stripewise_stats::LadderStep;
 use stripewise_stats::{LatencyStatistic, Slo};
 
-/// The latencies that a job's limit speaks of: of its writes where it only
-/// writes, else of its reads.
+/// The latencies that a job's limit speaks of: see [`JobRecord::leading`].
 #[must_use]
 pub fn latency_summary(job: &JobRecord) -> Option<&LatencySummary> {
-    let kind = if job.workload.read_percent == 0 {
-        &job.outcome.write
-    } else {
-        &job.outcome.read
-    };
-    kind.latency_ns.as_ref()
+    job.leading().latency_ns.as_ref()
 }
 
 /// The statistic that a limit speaks of. Where there are too few operations for

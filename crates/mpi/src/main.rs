@@ -21,7 +21,7 @@ fn main() -> ExitCode {
     let Some((mut universe, threading)) = asked else {
         return ExitCode::from(refuse(
             "MPI was initialised before",
-            "start the program by mpirun or srun",
+            "start the program with mpirun or srun",
         ));
     };
     universe.set_buffer_size(BUFFER_BYTES);

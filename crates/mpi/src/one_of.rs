@@ -10,7 +10,7 @@ use stripewise_campaign::steps::input::{PLAN_BYTES_MAX, read_text};
 use stripewise_campaign::steps::start::Companion;
 use stripewise_campaign::steps::together::Leads;
 use stripewise_campaign::{Context, Failure, Outcome};
-use stripewise_cli::{Found, Together};
+use stripewise_cli::{HostDocument, Together};
 use stripewise_lab::hosts::HostPart;
 use stripewise_workload::Request;
 
@@ -60,7 +60,7 @@ impl<C: Carrier + 'static> Together for OneOf<C> {
         self.member.targets(context, read.transpose()?)
     }
 
-    fn found(&self, context: &Context, document: Value) -> Outcome<Vec<Found>> {
+    fn found(&self, context: &Context, document: Value) -> Outcome<Vec<HostDocument>> {
         self.member.found(context, document)
     }
 

@@ -72,7 +72,7 @@ impl Places {
             Some(Targets::One(one)) => Ok(vec![one.clone()]),
             Some(Targets::Several(several)) if !several.is_empty() => Ok(several.clone()),
             _ => Err(PlacesError {
-                problem: format!("the map says nothing of {host}, and {{target}} is asked for"),
+                problem: format!("the map has no entry for {host}, and {{target}} needs one"),
                 hint: "give the map a line for each host, and name the file with --map FILE",
             }),
         }
@@ -177,7 +177,7 @@ mod tests {
         let error = places
             .resolve(request(&["{target}"]), "beta", 1)
             .unwrap_err();
-        assert!(error.to_string().contains("says nothing of beta"));
+        assert!(error.to_string().contains("has no entry for beta"));
         for text in ["", "[hosts]\n", "hosts = 5", "[host]\na = \"b\"\n"] {
             assert!(Places::from_toml(text).is_err(), "{text}");
         }

@@ -15,7 +15,12 @@ pub fn parts_of(summary: &IntervalSummary, intervals: &[Interval]) -> Vec<PartIn
         let of = |kind: Kind| Some(&counts.kind(kind).latency_ns);
         PartInterval {
             interval: *interval,
-            latencies: Latencies::pack(of(Kind::Read), of(Kind::Write), of(Kind::Sync)),
+            latencies: Latencies::pack(
+                of(Kind::Read),
+                of(Kind::Write),
+                of(Kind::Sync),
+                of(Kind::Discard),
+            ),
         }
     })
     .collect()
@@ -212,7 +217,9 @@ fn part(of: &OfRank) -> Option<HostPart> {
         (Some(record), _) => record.clone(),
         (None, Some(skeleton)) => RunRecord {
             status: Status::Partial,
-            partial_because: Some("it was not heard of any more: killed, or cut off".to_owned()),
+            partial_because: Some(
+                "nothing more was heard of it: it was killed or disconnected".to_owned(),
+            ),
             ..skeleton.clone()
         },
         (None, None) => return None,

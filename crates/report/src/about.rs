@@ -29,7 +29,71 @@ pub struct About {
     pub facts: Vec<(&'static str, String)>,
 }
 
+/// Letters of a title that have room in every picture.
+const TITLE_SEEN: usize = 40;
+
+/// What is known of something that is kept, and is no run.
+#[derive(Clone, Copy, Debug)]
+pub struct KeptFacts<'a> {
+    /// What it is about.
+    pub title: &'a str,
+    /// The user's words.
+    pub label: Option<&'a str>,
+    /// As typed.
+    pub target: &'a str,
+    /// The machine that measured.
+    pub host: Option<&'a str>,
+    /// RFC 3339, UTC.
+    pub started_at: &'a str,
+    /// The program's version.
+    pub version: &'a str,
+    /// Under which it is kept.
+    pub id: &'a str,
+}
+
 impl About {
+    /// Of something that is kept, and is no run.
+    #[must_use]
+    pub fn of_kept(kept: &KeptFacts<'_>) -> About {
+        let simulated = kept.target.starts_with("sim:");
+        let device = if simulated { "simulated array" } else { "" };
+        let made_with = format!("Stripewise {}", kept.version);
+        let date = moment(kept.started_at);
+        let host = kept.host.map(|name| format!("host {name}"));
+        let made = [
+            host.as_deref(),
+            Some(date.as_str()),
+            Some(made_with.as_str()),
+            Some(kept.id),
+        ];
+        let measured = [kept.label, Some(kept.target)].into_iter().flatten();
+        let measured = measured.filter(|words| !is_seen(words, kept.title));
+        let facts = [
+            ("Title", Some(kept.title)),
+            ("Label", kept.label),
+            ("Target", Some(kept.target)),
+            ("Host", kept.host),
+            ("Date", Some(date.as_str())),
+            ("Made with", Some(made_with.as_str())),
+            ("Id", Some(kept.id)),
+        ];
+        let facts = facts.into_iter();
+        About {
+            title: kept.title.to_owned(),
+            measured: measured.collect::<Vec<_>>().join(" \u{b7} "),
+            device: device.to_owned(),
+            made: made
+                .into_iter()
+                .flatten()
+                .collect::<Vec<_>>()
+                .join(" \u{b7} "),
+            source: None,
+            facts: facts
+                .filter_map(|(name, value)| Some((name, value?.to_owned())))
+                .collect(),
+        }
+    }
+
     /// Of the records of a report.
     #[must_use]
     pub fn of(material: &Material) -> About {
@@ -56,27 +120,11 @@ impl About {
             ("Made with", distinct(runs.iter().map(maker))),
             ("Id", distinct(runs.iter().map(id))),
         ];
-        let said = |name: &str, what: &str| {
-            let (_, values) = all.iter().find(|(term, _)| *term == name)?;
-            match values.len() {
-                0 => None,
-                count if count > WORDS_MAX => Some(format!("{count} {what}")),
-                _ => Some(values.join(", ")),
-            }
-        };
+        let said = |name: &str, what: &str| said(&all, name, what);
         let line = |words: Vec<Option<String>>| {
             let words: Vec<String> = words.into_iter().flatten().collect();
             words.join(" \u{b7} ")
         };
-        let block = said("Block size", "block sizes").map(|sizes| format!("block {sizes}"));
-        let target = said("Target", "targets").filter(|name| !material.title.contains(name));
-        let measured = vec![
-            target,
-            said("Size", "sizes"),
-            said("File system", "file systems"),
-            block,
-            said("Cache mode", "cache modes"),
-        ];
         let made = vec![
             said("Host", "hosts").map(|name| format!("host {name}")),
             said("Date", "days"),
@@ -85,7 +133,7 @@ impl About {
         ];
         About {
             title: material.title.clone(),
-            measured: line(measured),
+            measured: line(measured(&all, &material.title)),
             device: said("Model", "models").unwrap_or_default(),
             made: line(made),
             source: None,
@@ -126,6 +174,44 @@ impl About {
         let lines = [first.join(" \u{b7} "), self.made.clone()];
         lines.into_iter().filter(|line| !line.is_empty()).collect()
     }
+}
+
+/// Values of a fact in a line of a picture; of many only their number.
+fn said(all: &[(&'static str, Vec<String>)], name: &str, what: &str) -> Option<String> {
+    let (_, values) = all.iter().find(|(term, _)| *term == name)?;
+    match values.len() {
+        0 => None,
+        count if count > WORDS_MAX => Some(format!("{count} {what}")),
+        _ => Some(values.join(", ")),
+    }
+}
+
+/// What was measured, as far as the title does not say it.
+fn measured(all: &[(&'static str, Vec<String>)], title: &str) -> Vec<Option<String>> {
+    let said = |name: &str, what: &str| said(all, name, what);
+    let block = said("Block size", "block sizes").map(|sizes| match sizes {
+        many if many.ends_with(" block sizes") => many,
+        sizes => format!("block {sizes}"),
+    });
+    // `sim:a and sim:b` has both.
+    let is_told = |name: &str| {
+        let values = all.iter().find(|(term, _)| *term == name);
+        values.is_some_and(|(_, values)| values.iter().all(|value| is_seen(value, title)))
+    };
+    vec![
+        said("Label", "labels").filter(|_| !is_told("Label")),
+        said("Target", "targets").filter(|_| !is_told("Target")),
+        said("Size", "sizes"),
+        said("File system", "file systems"),
+        block,
+        said("Cache mode", "cache modes"),
+    ]
+}
+
+/// A title says it in that part of it which no picture cuts off.
+fn is_seen(name: &str, title: &str) -> bool {
+    let end = title.find(name).map(|begin| begin + name.len());
+    end.is_some_and(|end| title[..end].chars().count() <= TITLE_SEEN)
 }
 
 /// `WDC WD1003FZEX (sda1), spins`, `simulated array`.
@@ -254,6 +340,15 @@ pub(crate) fn maker(run: &RunRecord) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_target_behind_a_long_label_is_not_taken_as_told() {
+        assert!(is_seen("/data", "Bench of /data"));
+        assert!(!is_seen("/data", "Bench of sdb"));
+        let long = "before the move to the new cabinet in March: bench of /data";
+        assert!(!is_seen("/data", long));
+        assert!(!is_seen("ä", &"ö".repeat(40)) && is_seen("ä", &format!("{}ä", "ö".repeat(39))));
+    }
 
     #[test]
     fn a_time_that_is_none_is_shown_as_it_is() {

@@ -1,16 +1,26 @@
 //! A bench as people read it: a table per series, then the answers.
 
 use crate::answers::{answer_amount, in_flight, judged_of_answer};
+use crate::brief::Marks;
 use crate::number::{latency_cells, rate};
 use crate::table::{draw, number, words};
 use crate::warnings::wrapped;
-use stripewise_results::SeriesRecord;
+use stripewise_results::{RunRecord, SeriesRecord};
 use stripewise_units::counted;
 
 /// The steps of one series, with the knee, the limit and the ceiling marked, and the answer
 /// of the runs made after them.
 #[must_use]
 pub fn series_table(series: &SeriesRecord) -> String {
+    series_table_marked(series, &[], &Marks::NONE)
+}
+
+/// Likewise, with the numbers of the warnings that concern some of `runs` only.
+pub(crate) fn series_table_marked(
+    series: &SeriesRecord,
+    runs: &[RunRecord],
+    marks: &Marks<'_>,
+) -> String {
     let columns = [
         number("Thr"),
         number("Out"),
@@ -24,7 +34,15 @@ pub fn series_table(series: &SeriesRecord) -> String {
         words(""),
     ];
     let rows: Vec<Vec<String>> = (0..series.steps.len())
-        .map(|index| step_row(series, index))
+        .map(|index| {
+            let mut row = step_row(series, index);
+            let run = runs.iter().find(|run| run.id == series.steps[index].run);
+            let warned = run.map_or_else(String::new, |run| marks.of_run(run));
+            if let Some(last) = row.last_mut().filter(|_| !warned.is_empty()) {
+                *last = format!("{last} {warned}").trim_start().to_owned();
+            }
+            row
+        })
         .collect();
     let mut text = draw(&columns, &rows);
     if let Some(answer) = answer_line(series) {

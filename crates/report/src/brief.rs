@@ -2,7 +2,7 @@
 //! that follow from another one are left out, and those that concern some rows of a table
 //! only have a number that stands in these rows too.
 
-use crate::warnings::{collected, of_runs, severity_word};
+use crate::warnings::{collected, of_runs, one, severity_word};
 use stripewise_results::{JobRecord, RunRecord, Warning};
 use stripewise_units::counted;
 
@@ -44,21 +44,43 @@ fn chosen(runs: &[RunRecord]) -> (Vec<(&Warning, usize)>, usize) {
     (chosen, left_out)
 }
 
-/// Codes of the warnings that are shown and concern some of the runs only, in the order of
-/// their numbers, from 1.
-fn numbered(runs: &[RunRecord]) -> Vec<&str> {
-    let (chosen, _) = chosen(runs);
-    let some = chosen.into_iter().filter(|(_, count)| *count < runs.len());
-    some.map(|(warning, _)| warning.code.as_str()).collect()
-}
-
 /// The numbers of the warnings of a job and its run, as a row of a table shows them:
-/// `[1,3]`; nothing where there are none.
+/// `[1,3]`; nothing where there are none. Only warnings of some of the runs have one, and
+/// only where a row of the table has them.
 pub(crate) struct Marks<'a>(Vec<&'a str>);
 
 impl<'a> Marks<'a> {
-    pub(crate) fn of(runs: &'a [RunRecord]) -> Marks<'a> {
-        Marks(numbered(runs))
+    /// Of a table without rows of runs.
+    pub(crate) const NONE: Marks<'static> = Marks(Vec::new());
+
+    /// Of a table whose rows are those runs of which `is_row` is true; `explain`: all warnings
+    /// are printed, not only the gravest.
+    pub(crate) fn of(
+        runs: &'a [RunRecord],
+        explain: bool,
+        is_row: impl Fn(&RunRecord) -> bool,
+    ) -> Marks<'a> {
+        let printed = match explain {
+            true => collected(runs),
+            false => chosen(runs).0,
+        };
+        let rows: Vec<&RunRecord> = runs.iter().filter(|run| is_row(run)).collect();
+        let is_of_some = |(warning, count): &(&Warning, usize)| {
+            *count < runs.len() && rows.iter().any(|run| has(run, &warning.code))
+        };
+        let of_some = printed.into_iter().filter(is_of_some);
+        Marks(of_some.map(|(warning, _)| warning.code.as_str()).collect())
+    }
+
+    /// ` [1]`, behind the code of a warning.
+    pub(crate) fn of_warning(&self, code: &str) -> String {
+        let at = self.0.iter().position(|other| *other == code);
+        at.map_or_else(String::new, |at| format!(" [{}]", at + 1))
+    }
+
+    /// Of a run that is one row, whatever jobs it has.
+    pub(crate) fn of_run(&self, run: &RunRecord) -> String {
+        self.listed(|code| has(run, code))
     }
 
     pub(crate) fn of_row(&self, run: &RunRecord, job: &JobRecord) -> String {
@@ -66,6 +88,10 @@ impl<'a> Marks<'a> {
             let mut all = job.warnings.iter().chain(&run.warnings);
             all.any(|warning| warning.code == code)
         };
+        self.listed(has)
+    }
+
+    fn listed(&self, has: impl Fn(&str) -> bool) -> String {
         let numbers: Vec<String> = (1..)
             .zip(&self.0)
             .filter(|(_, code)| has(code))
@@ -78,23 +104,29 @@ impl<'a> Marks<'a> {
     }
 }
 
+fn has(run: &RunRecord, code: &str) -> bool {
+    let of_jobs = run.jobs.iter().flat_map(|job| &job.warnings);
+    of_jobs
+        .chain(&run.warnings)
+        .any(|warning| warning.code == code)
+}
+
 /// The warnings of runs in at most five lines; the last of them says how to see the rest.
-/// `below_rows`: a table of the runs stands above, whose rows have the numbers.
 #[must_use]
-pub fn warnings_brief(runs: &[RunRecord], below_rows: bool) -> String {
+pub fn warnings_brief(runs: &[RunRecord]) -> String {
+    brief(runs, &Marks::NONE)
+}
+
+/// Likewise, below a table whose rows have `marks`.
+pub(crate) fn brief(runs: &[RunRecord], marks: &Marks<'_>) -> String {
     let (chosen, left_out) = chosen(runs);
-    let numbered = match below_rows {
-        true => numbered(runs),
-        false => Vec::new(),
-    };
     let mut text = String::new();
     for (warning, count) in &chosen {
-        let number = numbered.iter().position(|code| *code == warning.code);
-        let number = number.map_or_else(String::new, |at| format!(" [{}]", at + 1));
         let line = format!(
-            "{}[{}]{number}: {}",
+            "{}[{}]{}: {}",
             severity_word(warning.severity),
             warning.code,
+            marks.of_warning(&warning.code),
             warning.message
         );
         text.push_str(&cut(&line, &of_runs(warning, *count, runs)));
@@ -111,6 +143,15 @@ pub fn warnings_brief(runs: &[RunRecord], below_rows: bool) -> String {
         text.push_str(&format!("--explain shows {rest}what to do about each.\n"));
     }
     text
+}
+
+/// All warnings of runs in full, below a table whose rows have `marks`.
+pub(crate) fn explained(runs: &[RunRecord], marks: &Marks<'_>) -> String {
+    let full = |(warning, count): (&Warning, usize)| {
+        let number = marks.of_warning(&warning.code);
+        one(warning, &number, &of_runs(warning, count, runs))
+    };
+    collected(runs).into_iter().map(full).collect()
 }
 
 /// A line of at most [`WIDTH`] columns that ends with `end`; what does not fit gives way to
@@ -164,7 +205,7 @@ mod tests {
             ("narrow-span", Note),
             ("clock-jump", Warning),
         ];
-        let text = warnings_brief(&[run(&all)], true);
+        let text = warnings_brief(&[run(&all)]);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), 5, "{text}");
         assert!(
@@ -178,8 +219,8 @@ mod tests {
             lines[4],
             "--explain shows 3 more warnings and notes, and what to do about each."
         );
-        assert_eq!(warnings_brief(&[run(&[])], true), "");
-        let one = warnings_brief(&[run(&[("quick-run", Note)])], true);
+        assert_eq!(warnings_brief(&[run(&[])]), "");
+        let one = warnings_brief(&[run(&[("quick-run", Note)])]);
         assert!(
             one.ends_with("--explain shows what to do about each.\n"),
             "{one}"
@@ -198,11 +239,19 @@ mod tests {
                 ("other-load", Warning),
             ]),
         ];
-        assert!(!warnings_brief(&runs, false).contains("[1]"));
-        let text = warnings_brief(&runs, true);
+        assert!(!warnings_brief(&runs).contains("[1]"));
+        let marks = Marks::of(&runs, false, |_| true);
+        let text = brief(&runs, &marks);
         assert!(text.contains("warning[cpu-bound]: "), "{text}");
         assert!(text.contains("warning[other-load] [1]: "), "{text}");
         assert!(text.contains("warning[clock-jump] [2]: "), "{text}");
         assert!(text.contains("... (in 2 of 3 runs)"), "{text}");
+        let of_rows: Vec<String> = runs.iter().map(|run| marks.of_run(run)).collect();
+        assert_eq!(of_rows, ["[1]", "", "[1,2]"]);
+        // The third run has no row, and so has its clock.
+        let two = |run: &RunRecord| run.warnings.len() < 3;
+        let text = brief(&runs, &Marks::of(&runs, false, two));
+        assert!(text.contains("warning[other-load] [1]: "), "{text}");
+        assert!(text.contains("warning[clock-jump]: "), "{text}");
     }
 }

@@ -9,7 +9,9 @@ use crate::identity::{NamedSeries, named_series};
 use crate::material::Material;
 use crate::number::rate;
 use crate::words::{series_title, told_in_bytes};
-use stripewise_results::{AnswerRecord, LatencySummary, RunRecord, SeriesRecord, StepRecord};
+use stripewise_results::{
+    AnswerPlace, AnswerRecord, LatencySummary, RunRecord, SeriesRecord, StepRecord,
+};
 use stripewise_stats::{LatencyStatistic, Slo};
 use stripewise_units::{ByteSize, counted, format_duration, format_iops, format_rate_interval};
 
@@ -151,6 +153,7 @@ fn found(series: &SeriesRecord, answer: Answer<'_>) -> SeriesAnswer {
     let limit = series.slo.parse::<Slo>();
     let limit = limit.map_or_else(|_| series.slo.clone(), |slo| slo.describe());
     let within = is_within_limit(series);
+    let place = series.answer.as_ref().map(|answer| answer.at);
     let others = match answer.place {
         AnswerReason::Knee | AnswerReason::Ceiling => at_all_limits(series),
         AnswerReason::Only | AnswerReason::Within => String::new(),
@@ -165,9 +168,11 @@ fn found(series: &SeriesRecord, answer: Answer<'_>) -> SeriesAnswer {
         ceiling: ceiling(series, in_bytes),
         latency: latency(series, answer.step),
         within,
-        verdict: match within {
-            true => format!("within {limit}"),
-            false => format!("over {limit}"),
+        verdict: match (within, place) {
+            // Between two steps, where the line crosses the limit.
+            (true, Some(AnswerPlace::Limit)) => format!("at the limit, {limit}"),
+            (true, _) => format!("within {limit}"),
+            (false, _) => format!("over {limit}"),
         },
         others,
     }

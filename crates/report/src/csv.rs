@@ -8,13 +8,14 @@
 use crate::number::in_whole_milliseconds;
 use crate::plain::plain;
 use stripewise_results::{
-    AnswerBound, AnswerPlace, Errors, JobRow, KindOutcome, RunRecord, SeriesRecord, Status, Warning,
+    AnswerBound, AnswerPlace, Errors, JobRow, KindOutcome, LatencySummary, RunRecord, SeriesRecord,
+    Status, Warning,
 };
 
 type Cell = fn(&JobRow<'_>) -> String;
 
 /// Columns in order. Names are those of the JSON document where it has them.
-const COLUMNS: [(&str, Cell); 54] = [
+const COLUMNS: [(&str, Cell); 58] = [
     ("run_id", |row| text(&row.run.id)),
     ("started_at", |row| text(&row.run.started_at)),
     ("status", |row| status(row.run.status).to_owned()),
@@ -64,6 +65,9 @@ const COLUMNS: [(&str, Cell); 54] = [
             "jobs.workload.read_percent",
             row.job.workload.read_percent,
         )
+    }),
+    ("discard_percent", |row| {
+        row.job.workload.discard_percent.to_string()
     }),
     ("pattern", |row| {
         row.pattern().unwrap_or_default().to_owned()
@@ -129,6 +133,16 @@ const COLUMNS: [(&str, Cell); 54] = [
     ("write_latency_ns_p99", |row| latency(row, "write", "p99")),
     ("write_latency_ns_p999", |row| latency(row, "write", "p999")),
     ("write_latency_ns_max", |row| latency(row, "write", "max")),
+    ("discard_operations", |row| {
+        let discard = row.job.outcome.discard.as_ref();
+        discard.map_or_else(String::new, |kind| kind.operations.to_string())
+    }),
+    ("discard_latency_ns_p50", |row| {
+        discards_took(row, |latency| latency.p50)
+    }),
+    ("discard_latency_ns_p99", |row| {
+        discards_took(row, |latency| latency.p99)
+    }),
     ("errors", errors),
     ("drain_latency_ns_max", |row| {
         given(
@@ -154,7 +168,7 @@ const ANSWER_COLUMNS: [&str; 8] = [
 ];
 
 /// What a row of an answer has in common with its runs.
-const SHARED_COLUMNS: [&str; 17] = [
+const SHARED_COLUMNS: [&str; 18] = [
     "label",
     "series",
     "series_part",
@@ -168,11 +182,19 @@ const SHARED_COLUMNS: [&str; 17] = [
     "partition_offset_bytes",
     "base_offset_bytes",
     "read_percent",
+    "discard_percent",
     "pattern",
     "block_size_bytes",
     "cache",
     "latency_limit",
 ];
+
+/// A latency of discards; empty where there were none.
+fn discards_took(row: &JobRow<'_>, of: fn(&LatencySummary) -> u64) -> String {
+    let discard = row.job.outcome.discard.as_ref();
+    let latency = discard.and_then(|kind| kind.latency_ns.as_ref());
+    number(latency.map(of))
+}
 
 /// The heading row, with its line end.
 #[must_use]

@@ -28,7 +28,7 @@ pub fn faults_text(faults: &[FaultRecord]) -> String {
 pub fn verification_text(verification: &Verification) -> String {
     let mut text = faults_text(&verification.faults);
     if let Some(error) = verification.errors.first() {
-        text.push_str(&format!("\nNot all of it could be read again: {error}\n"));
+        text.push_str(&format!("\nNot everything could be read again: {error}\n"));
     }
     let verified = format!(
         "{} verified in {} operations",
@@ -40,9 +40,11 @@ pub fn verification_text(verification: &Verification) -> String {
             "FAULTS: {}; {verified}",
             classes_text(&verification.faults_by_class)
         ),
-        (true, true) => format!("Verified: no fault in {verified}"),
+        (true, true) => format!("Verification: no fault in {verified}"),
         (true, false) => {
-            format!("NOT FINISHED: no fault in {verified}; not all of it was read again at the end")
+            format!(
+                "NOT FINISHED: no fault in {verified}; not everything was read again at the end"
+            )
         }
     };
     format!("{text}\n{verdict}\n")

@@ -3,6 +3,7 @@
 //! Lines of charts, rows of tables and sentences get their names from here, so
 //! that one thing has one name on a page.
 
+use std::collections::BTreeMap;
 use stripewise_results::{Document, JobRow, RunRecord, SeriesRecord, TargetKind};
 use stripewise_units::ByteSize;
 
@@ -105,6 +106,20 @@ pub(crate) fn names_of_jobs(rows: &[JobRow<'_>]) -> Names {
     told_apart(rows, &all)
 }
 
+/// What is the same whenever one load is measured again on one target: all that tells
+/// jobs apart but the label, which says when or why. Of a step of a ladder its part
+/// stands for work in flight.
+pub(crate) fn load_key(row: &JobRow<'_>) -> Vec<String> {
+    let load = OF_GROUP.iter().skip(1).map(|(_, of)| of(row));
+    let mut key: Vec<String> = load.collect();
+    key.push(row.run.host.name.clone());
+    match crate::words::ladder_part(row.run) {
+        Some(part) => key.push(part.to_owned()),
+        None => key.extend(OF_LOAD.iter().map(|(_, of)| of(row))),
+    }
+    key
+}
+
 /// What a group has in common, to find its members.
 pub(crate) fn group_key(row: &JobRow<'_>) -> Vec<String> {
     let mut key: Vec<String> = OF_GROUP.iter().map(|(_, of)| of(row)).collect();
@@ -129,6 +144,7 @@ fn told_apart(rows: &[JobRow<'_>], properties: &[Property]) -> Names {
                 .iter()
                 .any(|of_row| of_row[index] != values[0][index])
         })
+        .filter(|&index| !is_told_by_label(properties[index].0, index, &values))
         .collect();
     let name = |of_row: &Vec<String>| {
         let words = differing.iter().map(|&index| of_row[index].as_str());
@@ -150,6 +166,19 @@ fn told_apart(rows: &[JobRow<'_>], properties: &[Property]) -> Names {
         names,
         heading: headings.join(", "),
     }
+}
+
+/// Whether the label, which people gave to know it by, already says which target it is:
+/// every row has one, and the same label means the same target.
+fn is_told_by_label(property: &str, index: usize, values: &[Vec<String>]) -> bool {
+    if !matches!(property, "Target" | "Starts at") {
+        return false;
+    }
+    let mut known: BTreeMap<&str, &str> = BTreeMap::new();
+    values.iter().all(|of_row| {
+        let (label, value) = (of_row[0].as_str(), of_row[index].as_str());
+        !label.is_empty() && *known.entry(label).or_insert(value) == value
+    })
 }
 
 /// Dates for those that nothing else tells apart: days, or minutes, or seconds,

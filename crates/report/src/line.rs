@@ -10,7 +10,7 @@ use crate::number::{latency, rate};
 use crate::repetitions::groups_of;
 use crate::words::{requirement_text, series_title};
 use stripewise_results::{
-    ComparisonRecord, Document, JobRecord, OperationKind, RunRecord, SeriesRecord, Severity,
+    ComparisonRecord, Document, JobRecord, JobRow, OperationKind, RunRecord, SeriesRecord, Severity,
 };
 use stripewise_stats::{Slo, median, median_interval};
 use stripewise_units::{counted, format_rate_interval};
@@ -119,7 +119,7 @@ fn of_runs(runs: &[RunRecord]) -> Vec<String> {
 
 /// `random read 8K 1x16: 742 IOPS (740-748; median of 6 runs), p99 113 ms`.
 fn of_group(group: &[(&RunRecord, &JobRecord)]) -> String {
-    let (_, job) = group[0];
+    let (run, job) = group[0];
     let workload = &job.workload;
     let rates: Vec<f64> = group.iter().map(|(_, job)| job.outcome.iops).collect();
     let middle = median(&rates).unwrap_or(0.0);
@@ -138,21 +138,21 @@ fn of_group(group: &[(&RunRecord, &JobRecord)]) -> String {
         ),
         (None, runs) => format!("{} IOPS, median of {runs} runs", rate(middle)),
     });
-    let is_mixed = !matches!(workload.read_percent, 0 | 100);
-    for kind in OperationKind::BOTH {
+    let kinds = JobRow { run, job }.kinds();
+    for kind in OperationKind::ALL {
         let all = group.iter().filter_map(|(_, job)| {
             let outcome = match kind {
                 OperationKind::Read => &job.outcome.read,
                 OperationKind::Write => &job.outcome.write,
+                OperationKind::Discard => job.outcome.discard.as_ref()?,
             };
             Some(outcome.latency_ns.as_ref()?.p99 as f64)
         });
         let all: Vec<f64> = all.collect();
         if let Some(ns) = median(&all) {
-            let of = match (is_mixed, kind) {
-                (false, _) => "",
-                (true, OperationKind::Read) => " of reads",
-                (true, OperationKind::Write) => " of writes",
+            let of = match kinds.len() {
+                0 | 1 => String::new(),
+                _ => format!(" of {}", kind.plural()),
             };
             let p99 = latency(Some(ns.round() as u64));
             text.push_str(&format!(", p99{of} {p99}"));

@@ -65,7 +65,7 @@ pub fn markdown(material: &Material) -> String {
     }
     if !commands.is_empty() {
         // Four blanks make code in which nothing can end the code.
-        text.push_str("To repeat it:\n\n");
+        text.push_str("Reproduce:\n\n");
         for command in commands {
             let _ = writeln!(
                 text,

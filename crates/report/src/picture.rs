@@ -1,4 +1,5 @@
-//! The pictures of a report: the summary card where there is a bench, and the charts.
+//! The pictures of a report: the summary card where there is a bench, small multiples where
+//! there are maps of one scale, and the charts.
 
 use crate::card::{Card, card};
 use crate::chart::Chart;
@@ -11,6 +12,17 @@ pub enum Picture {
     Card(Box<Card>),
     /// A chart.
     Chart(Box<Chart>),
+    /// All maps of one scale beside each other.
+    Multiples(Box<Multiples>),
+}
+
+/// Maps of one scale in one picture.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Multiples {
+    /// What all of them show, as the chart of it that carries words and cautions.
+    pub(crate) head: Chart,
+    /// A name and a map each.
+    pub(crate) maps: Vec<(String, Chart)>,
 }
 
 impl Picture {
@@ -20,6 +32,7 @@ impl Picture {
         match self {
             Picture::Card(_) => "summary",
             Picture::Chart(chart) => &chart.name,
+            Picture::Multiples(all) => &all.head.name,
         }
     }
 }
@@ -31,8 +44,66 @@ pub fn pictures(material: &Material) -> Vec<Picture> {
     let has_card = material.document.comparisons.is_empty();
     let card = card(material).filter(|_| has_card);
     let card = card.map(|card| Picture::Card(Box::new(card)));
-    let charts = crate::charts(material).into_iter();
-    card.into_iter()
-        .chain(charts.map(|chart| Picture::Chart(Box::new(chart))))
-        .collect()
+    let charts = crate::charts(material);
+    let multiples = multiples(&charts);
+    let first_map = charts.iter().position(is_map);
+    let mut pictures: Vec<Picture> = card.into_iter().collect();
+    for (index, chart) in charts.into_iter().enumerate() {
+        if first_map == Some(index) {
+            pictures.extend(multiples.iter().cloned());
+        }
+        pictures.push(Picture::Chart(Box::new(chart)));
+    }
+    pictures
+}
+
+/// A map whose shades have one scale with others.
+fn is_map(chart: &Chart) -> bool {
+    let mut series = chart.panels.iter().flat_map(|panel| &panel.series);
+    series.any(|series| series.darkest.is_some())
+}
+
+/// All maps of one scale, where there are several.
+fn multiples(charts: &[Chart]) -> Option<Picture> {
+    let maps: Vec<&Chart> = charts.iter().filter(|chart| is_map(chart)).collect();
+    let [first, _, ..] = maps[..] else {
+        return None;
+    };
+    let parts = |chart: &Chart| {
+        let parts = chart.title.rsplit_once(": ");
+        parts.map_or_else(
+            || (chart.title.clone(), chart.title.clone()),
+            |(name, what)| (name.to_owned(), what.to_owned()),
+        )
+    };
+    let what = stripewise_units::capitalised(&parts(first).1);
+    let best = maps.iter().copied().map(|map| (map, most(map)));
+    let (best, _) = best.max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let summary = format!(
+        "{}: {}. The same shade is the same rate in all maps.",
+        parts(best).0,
+        best.summary
+            .split(". ")
+            .next()
+            .unwrap_or_default()
+            .trim_end_matches('.')
+    );
+    let head = Chart {
+        name: "small-multiples".to_owned(),
+        title: format!("{what}, {} kinds of I/O", maps.len()),
+        summary,
+        ..first.clone()
+    };
+    let maps = maps.into_iter().map(|map| (parts(map).0, map.clone()));
+    Some(Picture::Multiples(Box::new(Multiples {
+        head,
+        maps: maps.collect(),
+    })))
+}
+
+/// The largest value of a map.
+fn most(map: &Chart) -> f64 {
+    let series = map.panels.iter().flat_map(|panel| &panel.series);
+    let cells = series.flat_map(|series| &series.points);
+    cells.filter_map(|cell| cell.value).fold(0.0, f64::max)
 }

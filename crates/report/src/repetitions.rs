@@ -22,16 +22,16 @@ pub fn repetitions_table(runs: &[RunRecord]) -> String {
         return String::new();
     }
     let columns = [
-        words("Repetitions"),
+        words("Medians"),
         number("Block"),
         number("Thr"),
         number("Out"),
         number("Runs"),
-        number("IOPS: median"),
+        number("IOPS"),
         number("95 %"),
         number("lowest"),
         number("highest"),
-        number("p99: median"),
+        number("p99"),
         number("highest"),
         words(""),
     ];

@@ -55,7 +55,7 @@ struct Line<'a> {
 enum Of {
     /// A job of one kind.
     Job,
-    /// Reads and writes of a mixed one.
+    /// All operations of a mixed one.
     Total,
     /// One kind of a mixed one.
     Kind(OperationKind),
@@ -66,7 +66,7 @@ impl<'a> Line<'a> {
         if !row.is_mixed() {
             return vec![Line { row, of: Of::Job }];
         }
-        let kinds = OperationKind::BOTH.map(Of::Kind);
+        let kinds = row.kinds().into_iter().map(Of::Kind);
         let all = std::iter::once(Of::Total).chain(kinds);
         all.map(|of| Line { row, of }).collect()
     }
@@ -256,6 +256,7 @@ fn workload(line: &Line<'_>) -> String {
     let kind = kind(&line.row);
     match line.of {
         Of::Job => kind,
+        Of::Total if line.row.job.workload.discards() => format!("{kind}: all"),
         Of::Total => format!("{kind}: both"),
         Of::Kind(of) => format!("{kind}: {}", of.plural()),
     }

@@ -13,8 +13,7 @@ use stripewise_units::{Percentile, counted, format_bytes, format_count, format_d
 
 /// A row per job of each run: what was asked and what came of it. A mixed load
 /// has a row for its reads, one for its writes, and one for both.
-#[must_use]
-pub fn run_rows_table(runs: &[RunRecord]) -> String {
+pub(crate) fn run_rows_table(runs: &[RunRecord], marks: &Marks<'_>) -> String {
     let columns = [
         words("Job"),
         words("Workload"),
@@ -39,7 +38,6 @@ pub fn run_rows_table(runs: &[RunRecord]) -> String {
         .iter()
         .flat_map(|run| &run.jobs)
         .any(|job| job.workload.base_offset_bytes != 0);
-    let marks = Marks::of(runs);
     let mut rows = Vec::new();
     for run in runs {
         for job in &run.jobs {
@@ -61,19 +59,40 @@ pub fn run_rows_table(runs: &[RunRecord]) -> String {
 /// writes apart, and their sum, which has a rate and no latency.
 pub(crate) fn kinds(job: &JobRecord) -> Vec<(&'static str, Cow<'_, KindOutcome>)> {
     let outcome = &job.outcome;
-    let mut kinds = match job.workload.read_percent {
-        100 => vec![("", Cow::Borrowed(&outcome.read))],
-        0 => vec![("", Cow::Borrowed(&outcome.write))],
-        _ => vec![
+    let workload = &job.workload;
+    let mut kinds = match (workload.read_percent, workload.discard_percent) {
+        (100, _) => vec![("", Cow::Borrowed(&outcome.read))],
+        (0, 0) => vec![("", Cow::Borrowed(&outcome.write))],
+        (_, 100) => vec![("", Cow::Owned(outcome.discard.clone().unwrap_or_default()))],
+        (_, 0) => vec![
             (": reads", Cow::Borrowed(&outcome.read)),
             (": writes", Cow::Borrowed(&outcome.write)),
             (": both", Cow::Owned(both(outcome))),
         ],
+        (reads, _) => with_discards(outcome, reads > 0, workload.writes()),
     };
     if let Some(sync) = &outcome.sync {
         kinds.push((": syncs", Cow::Borrowed(sync)));
     }
     kinds
+}
+
+/// Of a mix with discards: each kind that it has, and all, whose bytes are those of reads
+/// and writes.
+fn with_discards(
+    outcome: &JobOutcome,
+    reads: bool,
+    writes: bool,
+) -> Vec<(&'static str, Cow<'_, KindOutcome>)> {
+    let discard = outcome.discard.clone().unwrap_or_default();
+    let kinds = [
+        (reads, ": reads", Cow::Borrowed(&outcome.read)),
+        (writes, ": writes", Cow::Borrowed(&outcome.write)),
+        (true, ": discards", Cow::Owned(discard)),
+        (true, ": all", Cow::Owned(both(outcome))),
+    ];
+    let had = kinds.into_iter().filter(|(has, ..)| *has);
+    had.map(|(_, name, kind)| (name, kind)).collect()
 }
 
 fn both(outcome: &JobOutcome) -> KindOutcome {
@@ -325,6 +344,7 @@ fn longest_measured_ns(outcome: &JobOutcome) -> u64 {
         Some(&outcome.read),
         Some(&outcome.write),
         outcome.sync.as_ref(),
+        outcome.discard.as_ref(),
     ];
     kinds
         .into_iter()

@@ -1,7 +1,7 @@
 //! Finished runs as text.
 
-use crate::bench::{bench_sentences, series_table};
-use crate::brief::warnings_brief;
+use crate::bench::{bench_sentences, series_table_marked};
+use crate::brief::{Marks, brief, explained, warnings_brief};
 use crate::caution::caution_text;
 use crate::faults::verification_text;
 use crate::hosts::hosts_text;
@@ -66,11 +66,12 @@ pub fn runs_text(document: &Document, look: &RunsLook<'_>) -> String {
     }
     let mut text = String::new();
     let foreign = document.runs.iter().any(|run| run.imported.is_some());
+    let marks = Marks::of(&document.runs, look.explain, |_| !foreign);
     if foreign {
         // What they do not say must not look like zeros.
         text.push_str(&imported_rows_table(&document.runs));
     } else {
-        text.push_str(&run_rows_table(&document.runs));
+        text.push_str(&run_rows_table(&document.runs, &marks));
         text.push('\n');
         let repeated = repetitions_table(&document.runs);
         if !repeated.is_empty() {
@@ -93,8 +94,8 @@ pub fn runs_text(document: &Document, look: &RunsLook<'_>) -> String {
     text.push_str(&requirement_lines(document));
     text.push_str(&partial_lines(&document.runs));
     text.push_str(&match look.explain {
-        true => warnings_text(&document.runs),
-        false => warnings_brief(&document.runs, !foreign),
+        true => explained(&document.runs, &marks),
+        false => brief(&document.runs, &marks),
     });
     let verified = document
         .runs
@@ -108,6 +109,10 @@ pub fn runs_text(document: &Document, look: &RunsLook<'_>) -> String {
 /// last is still on the screen.
 fn ladders(document: &Document, look: &RunsLook<'_>) -> String {
     let mut text = String::new();
+    let marks = Marks::of(&document.runs, look.explain, |run| {
+        let mut steps = document.series.iter().flat_map(|series| &series.steps);
+        steps.any(|step| step.run == run.id)
+    });
     for series in &document.series {
         let first = series.steps.first();
         let run = first.and_then(|step| document.runs.iter().find(|run| run.id == step.run));
@@ -121,7 +126,7 @@ fn ladders(document: &Document, look: &RunsLook<'_>) -> String {
             series.stopped
         )));
         text.push('\n');
-        text.push_str(&series_table(series));
+        text.push_str(&series_table_marked(series, &document.runs, &marks));
         text.push('\n');
     }
     text.push_str(&partial_lines(&document.runs));
@@ -129,7 +134,7 @@ fn ladders(document: &Document, look: &RunsLook<'_>) -> String {
     if explain {
         text.extend(document.runs.iter().map(processors_text));
     }
-    let warnings = warnings_text(&document.runs);
+    let warnings = explained(&document.runs, &marks);
     if explain && !warnings.is_empty() {
         text.push_str(&warnings);
         text.push('\n');
@@ -141,7 +146,7 @@ fn ladders(document: &Document, look: &RunsLook<'_>) -> String {
     text.push_str(&caution_text(document));
     text.push_str(&match explain {
         true => warnings_line(&document.runs),
-        false => warnings_brief(&document.runs, false),
+        false => brief(&document.runs, &marks),
     });
     text
 }
@@ -156,7 +161,7 @@ pub fn like_text(document: &Document, explain: bool) -> String {
         partial_lines(&document.runs),
         match explain {
             true => warnings_text(&document.runs),
-            false => warnings_brief(&document.runs, false),
+            false => warnings_brief(&document.runs),
         }
     )
 }

@@ -10,7 +10,7 @@ use stripewise_units::{counted, format_count};
 pub fn warnings_text(runs: &[RunRecord]) -> String {
     collected(runs)
         .into_iter()
-        .map(|(warning, count)| one(warning, &of_runs(warning, count, runs)))
+        .map(|(warning, count)| one(warning, "", &of_runs(warning, count, runs)))
         .collect()
 }
 
@@ -189,10 +189,11 @@ pub(crate) fn of_runs(warning: &Warning, count: usize, runs: &[RunRecord]) -> St
     format!(" (in {count} of {} runs{where_})", runs.len())
 }
 
-fn one(warning: &Warning, of: &str) -> String {
+/// In full: `number` stands behind its code, `of` behind its message.
+pub(crate) fn one(warning: &Warning, number: &str, of: &str) -> String {
     let word = severity_word(warning.severity);
     let mut text = wrapped(
-        &format!("{word}[{}]: {}{of}", warning.code, warning.message),
+        &format!("{word}[{}]{number}: {}{of}", warning.code, warning.message),
         "  ",
     );
     if !warning.hint.is_empty() {

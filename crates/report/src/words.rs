@@ -1,7 +1,7 @@
 //! Names in records as people read them.
 
 use crate::warnings::wrapped;
-use stripewise_results::RequirementRecord;
+use stripewise_results::{RequirementRecord, RunRecord};
 use stripewise_units::capitalised;
 
 /// Sets a heading off from what follows, as the place can where the text goes.
@@ -35,6 +35,22 @@ pub fn requirement_text(requirement: &RequirementRecord) -> String {
 /// `Random read` for `random-read`.
 pub(crate) fn series_title(name: &str) -> String {
     capitalised(&name.replace('-', " "))
+}
+
+/// The series of a bench.
+const LADDERS: [&str; 5] = [
+    "random-read",
+    "sequential-read",
+    "random-write",
+    "sequential-write",
+    "log",
+];
+
+/// The part of a bench that a run is of. Grids and repetitions are series, too, of which
+/// every run has a load of its own.
+pub(crate) fn ladder_part(run: &RunRecord) -> Option<&str> {
+    let part = run.series_part.as_deref();
+    part.filter(|part| LADDERS.contains(part))
 }
 
 /// Sequential series are told in bytes, others in operations.

@@ -1,11 +1,17 @@
 //! Charts and pages from fixed records: golden pictures, texts that stay texts,
 //! CSV that is CSV.
 
+#[path = "../../../tests/support/skips.rs"]
+mod skips;
+
 #[path = "it/truth.rs"]
 mod truth;
 
 #[path = "it/pictures.rs"]
 mod pictures;
+
+#[path = "it/trend.rs"]
+mod trend;
 
 use stripewise_report::{About, Material, charts, csv_heading, csv_rows, html, markdown, png, svg};
 use stripewise_results::{

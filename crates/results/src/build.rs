@@ -39,7 +39,9 @@ pub struct OutcomeParts {
     pub write: KindParts,
     /// Explicit syncs, where they were asked for.
     pub sync: Option<KindParts>,
-    /// Sum over whole reads and writes of completion minus issue.
+    /// Discards, where there were any.
+    pub discard: Option<KindParts>,
+    /// Sum over whole reads, writes and discards of completion minus issue.
     pub in_flight_ns_sum: u128,
     /// User time of the workers in the window.
     pub cpu_user_ns: u64,
@@ -66,7 +68,8 @@ impl JobOutcome {
     /// operations have costs of 0.
     #[must_use]
     pub fn from_parts(parts: OutcomeParts) -> JobOutcome {
-        let operations = parts.read.operations + parts.write.operations;
+        let discards = parts.discard.as_ref().map_or(0, |kind| kind.operations);
+        let operations = parts.read.operations + parts.write.operations + discards;
         let bytes = parts.read.bytes + parts.write.bytes;
         let duration_ns = parts.duration_ns as f64;
         JobOutcome {
@@ -78,6 +81,7 @@ impl JobOutcome {
             read: KindOutcome::from(parts.read),
             write: KindOutcome::from(parts.write),
             sync: parts.sync.map(KindOutcome::from),
+            discard: parts.discard.map(KindOutcome::from),
             outstanding_mean: ratio(parts.in_flight_ns_sum as f64, duration_ns),
             initiation_latency_ns: None,
             threads: Vec::new(),
@@ -109,6 +113,7 @@ impl JobOutcome {
             Some(&mut self.read),
             Some(&mut self.write),
             self.sync.as_mut(),
+            self.discard.as_mut(),
         ];
         for kind in kinds.into_iter().flatten() {
             let Some(histogram) = &kind.histogram else {

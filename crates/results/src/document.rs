@@ -27,7 +27,7 @@ impl std::fmt::Display for DocumentError {
         match self {
             DocumentError::Malformed(error) => write!(f, "not a document of runs: {error}"),
             DocumentError::Impossible(what) => {
-                write!(f, "{what}, which nobody can have measured")
+                write!(f, "{what}, which cannot have been measured")
             }
             DocumentError::Version { found } => write!(
                 f,
@@ -55,7 +55,7 @@ impl DocumentError {
                 "give a file that `stripewise run --json` or `stripewise history show --json` printed"
             }
             DocumentError::Impossible(_) => {
-                "give the document as it was printed; somebody changed this number"
+                "give the document as it was printed; this number was changed"
             }
             DocumentError::Version { .. } => "use the version of Stripewise that printed it",
         }

@@ -129,17 +129,17 @@ impl Class {
         match self {
             Class::NotRead => "a read was reported as done, but its bytes never came",
             Class::Damaged => "the data is damaged",
-            Class::Transient => "a read brought wrong data once; the next ones were right",
-            Class::StaleRead => "a read brought old data; the next ones were right",
+            Class::Transient => "a read returned wrong data once; the next ones were right",
+            Class::StaleRead => "a read returned old data; the next ones were right",
             Class::LostWrite => "a write is lost (or went somewhere outside the tested range)",
             Class::MisdirectedWrite => "a write landed in the wrong place",
             Class::MisdirectedRead => {
-                "a read brought data of another place; the next ones were right"
+                "a read returned data from another place; the next ones were right"
             }
             Class::WrongDisk => "the data of another target is here",
-            Class::Torn => "only a part of a write arrived",
+            Class::Torn => "only part of a write arrived",
             Class::LeftOver => "the data of an earlier run is here",
-            Class::Foreign => "something else wrote here",
+            Class::Foreign => "something else has written here",
             Class::CopiesDiffer => "the data changes from read to read, as copies that differ do",
             Class::Dropped => "zeros where data was written",
             Class::LateWrite => "a write that was reported as failed appeared later",

@@ -45,9 +45,9 @@ fn is_not_held(completion_hold_ns_max: &u64) -> bool {
 pub struct JobOutcome {
     /// Length of the measured window.
     pub duration_ns: u64,
-    /// Reads and writes that completed in it, whole.
+    /// Reads, writes and discards that completed in it, whole.
     pub operations: u64,
-    /// Their bytes.
+    /// Bytes of the reads and writes; a discard moves none.
     pub bytes: u64,
     /// `operations` a second.
     pub iops: f64,
@@ -60,6 +60,9 @@ pub struct JobOutcome {
     /// Explicit syncs, where asked for; not part of `operations`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sync: Option<KindOutcome>,
+    /// Discards, where there were any; their bytes are those that they named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub discard: Option<KindOutcome>,
     /// Mean number in flight, by Little's law from the window's latencies
     /// counted from issue (sum of latencies over duration).
     pub outstanding_mean: f64,
@@ -96,7 +99,7 @@ pub struct JobOutcome {
     Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
 )]
 pub struct ThreadOutcome {
-    /// Reads and writes that it completed.
+    /// Reads, writes and discards that it completed.
     pub operations: u64,
     /// Its processor time in user mode.
     pub cpu_user_ns: u64,
@@ -203,6 +206,10 @@ fn is_none_failed(errors: &u64) -> bool {
     *errors == 0
 }
 
+fn is_zero(operations: &u64) -> bool {
+    *operations == 0
+}
+
 /// Book-keeping of an open loop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct OpenLoop {
@@ -225,18 +232,21 @@ pub struct Interval {
     pub read_operations: u64,
     /// Writes completed.
     pub write_operations: u64,
-    /// Bytes of both.
+    /// Discards completed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub discard_operations: u64,
+    /// Bytes of the reads and writes.
     pub bytes: u64,
-    /// Mean latency of reads and writes together; 0 where there were none.
+    /// Mean latency of reads, writes and discards together; 0 where there were none.
     pub latency_ns_mean: f64,
-    /// 99 % of reads and writes together; absent where there were none.
+    /// 99 % of the same; absent where there were none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_ns_p99: Option<u64>,
     /// The 99 % is only an upper bound: neighbours were joined whose histograms
     /// were gone, and it is the larger of theirs.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub latency_ns_p99_is_bound: bool,
-    /// Largest of both.
+    /// Their largest.
     pub latency_ns_max: u64,
     /// Failed operations.
     pub errors: u64,

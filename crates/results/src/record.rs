@@ -2,8 +2,8 @@
 
 use crate::faults::Verification;
 use crate::{
-    ComparisonRecord, EngineFacts, HostFacts, Imported, JobOutcome, MergedRecord, ProcessorUse,
-    RequirementRecord, SeriesRecord, StartRecord, TargetFacts, Warning,
+    ComparisonRecord, EngineFacts, HostFacts, Imported, JobOutcome, KindOutcome, MergedRecord,
+    ProcessorUse, RequirementRecord, SeriesRecord, StartRecord, TargetFacts, Warning,
 };
 use serde::{Deserialize, Serialize};
 use stripewise_workload::{Request, Workload};
@@ -164,9 +164,8 @@ impl RunRecord {
             let outcome = &mut job.outcome;
             outcome.read.histogram = None;
             outcome.write.histogram = None;
-            if let Some(sync) = &mut outcome.sync {
-                sync.histogram = None;
-            }
+            let others = outcome.sync.iter_mut().chain(&mut outcome.discard);
+            others.for_each(|kind| kind.histogram = None);
         }
         self
     }
@@ -221,6 +220,18 @@ impl JobRecord {
     #[must_use]
     pub fn target_names(&self) -> String {
         self.names_by(|facts| &facts.name)
+    }
+
+    /// What its latency is said to be: that of its writes where it reads nothing, of its
+    /// discards where it does nothing else, else of its reads.
+    #[must_use]
+    pub fn leading(&self) -> &KindOutcome {
+        let (outcome, workload) = (&self.outcome, &self.workload);
+        match (&outcome.discard, workload.read_percent) {
+            (Some(discard), 0) if workload.discard_percent == 100 => discard,
+            (_, 0) => &outcome.write,
+            _ => &outcome.read,
+        }
     }
 
     /// The same by names that mean the same from any directory: what two runs are told

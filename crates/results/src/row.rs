@@ -143,11 +143,11 @@ impl<'a> JobRow<'a> {
     }
 
     /// The latencies that the job's limit speaks of: of its writes where it only
-    /// writes, else of its reads. Ask [`JobRow::latency`] for single values of
+    /// writes, of its discards where it does nothing else, else of its reads. Ask [`JobRow::latency`] for single values of
     /// imported records, which may lack some.
     #[must_use]
     pub fn latencies(&self) -> Option<&'a LatencySummary> {
-        self.outcome_of(self.kind_of_limit()).latency_ns.as_ref()
+        self.outcome_of(self.kind_of_limit())?.latency_ns.as_ref()
     }
 
     /// What its limit speaks of; where a source does not say, what was measured does.
@@ -157,44 +157,61 @@ impl<'a> JobRow<'a> {
             Some(percent) => percent == 0,
             None => self.job.outcome.read.latency_ns.is_none(),
         };
-        if only_writes {
-            OperationKind::Write
-        } else {
-            OperationKind::Read
+        match only_writes {
+            true if self.job.workload.discard_percent == 100 => OperationKind::Discard,
+            true => OperationKind::Write,
+            false => OperationKind::Read,
         }
     }
 
-    /// It reads and writes, so that no latency is that of both: ask
-    /// [`JobRow::latency_of`]. Where a source does not say, what was measured does.
+    /// It does several kinds of operations, so that no latency is that of all: ask
+    /// [`JobRow::latency_of`].
     #[must_use]
     pub fn is_mixed(&self) -> bool {
-        let read_percent = self.job.workload.read_percent;
-        match self.given("jobs.workload.read_percent", read_percent) {
-            Some(percent) => !matches!(percent, 0 | 100),
-            None => OperationKind::BOTH
-                .into_iter()
-                .all(|kind| self.outcome_of(kind).latency_ns.is_some()),
+        self.kinds().len() > 1
+    }
+
+    /// The kinds of operations that it does. Where a source does not say, what was measured
+    /// does.
+    #[must_use]
+    pub fn kinds(&self) -> Vec<OperationKind> {
+        let workload = &self.job.workload;
+        let reads = self.given("jobs.workload.read_percent", workload.read_percent);
+        let is_done = |kind: &OperationKind| match (kind, reads) {
+            (OperationKind::Discard, _) => workload.discards(),
+            (OperationKind::Read, Some(percent)) => percent > 0,
+            (OperationKind::Write, Some(_)) => workload.writes(),
+            (_, None) => self.latencies_of(*kind).is_some(),
+        };
+        OperationKind::ALL.into_iter().filter(is_done).collect()
+    }
+
+    /// None where it has none of that kind.
+    fn outcome_of(&self, kind: OperationKind) -> Option<&'a KindOutcome> {
+        let outcome = &self.job.outcome;
+        match kind {
+            OperationKind::Read => Some(&outcome.read),
+            OperationKind::Write => Some(&outcome.write),
+            OperationKind::Discard => outcome.discard.as_ref(),
         }
     }
 
-    fn outcome_of(&self, kind: OperationKind) -> &'a KindOutcome {
-        match kind {
-            OperationKind::Read => &self.job.outcome.read,
-            OperationKind::Write => &self.job.outcome.write,
-        }
+    fn latencies_of(&self, kind: OperationKind) -> Option<&'a LatencySummary> {
+        self.outcome_of(kind)?.latency_ns.as_ref()
     }
 
     /// Operations of one kind a second; absent where the source does not give
     /// their number, or the time.
     #[must_use]
     pub fn iops_of(&self, kind: OperationKind) -> Option<f64> {
-        self.per_second_of(kind, "operations", self.outcome_of(kind).operations as f64)
+        let operations = self.outcome_of(kind)?.operations as f64;
+        self.per_second_of(kind, "operations", operations)
     }
 
     /// Units of 1,048,576 bytes of one kind a second, as [`JobRow::iops_of`].
     #[must_use]
     pub fn mib_per_s_of(&self, kind: OperationKind) -> Option<f64> {
-        let mib = self.outcome_of(kind).bytes as f64 / 1_048_576.0;
+        let mib = self.outcome_of(kind)?.bytes as f64 / 1_048_576.0;
         self.per_second_of(kind, "bytes", mib)
     }
 
@@ -215,7 +232,7 @@ impl<'a> JobRow<'a> {
     /// The same of one kind of operation.
     #[must_use]
     pub fn latency_of(&self, kind: OperationKind, name: &str) -> Option<f64> {
-        let latencies = self.outcome_of(kind).latency_ns.as_ref()?;
+        let latencies = self.latencies_of(kind)?;
         let value = match name {
             "min" => latencies.min as f64,
             "mean" => latencies.mean,
@@ -239,11 +256,17 @@ pub enum OperationKind {
     Read,
     /// It writes.
     Write,
+    /// It discards.
+    Discard,
 }
 
 impl OperationKind {
     /// Reads first.
-    pub const BOTH: [OperationKind; 2] = [OperationKind::Read, OperationKind::Write];
+    pub const ALL: [OperationKind; 3] = [
+        OperationKind::Read,
+        OperationKind::Write,
+        OperationKind::Discard,
+    ];
 
     /// Its name in records.
     #[must_use]
@@ -251,15 +274,17 @@ impl OperationKind {
         match self {
             OperationKind::Read => "read",
             OperationKind::Write => "write",
+            OperationKind::Discard => "discard",
         }
     }
 
-    /// Many of them: `reads`, `writes`.
+    /// Many of them: `reads`, `writes`, `discards`.
     #[must_use]
     pub fn plural(self) -> &'static str {
         match self {
             OperationKind::Read => "reads",
             OperationKind::Write => "writes",
+            OperationKind::Discard => "discards",
         }
     }
 }

@@ -39,10 +39,11 @@ fn numbers(job: &JobRecord) -> Vec<(String, f64, f64)> {
             RATE_MAX,
         ),
     ];
-    let kinds: [(&str, Option<&KindOutcome>); 3] = [
+    let kinds: [(&str, Option<&KindOutcome>); 4] = [
         ("read", Some(&outcome.read)),
         ("write", Some(&outcome.write)),
         ("sync", outcome.sync.as_ref()),
+        ("discard", outcome.discard.as_ref()),
     ];
     for (name, kind) in kinds {
         let mean = kind.and_then(|kind| kind.latency_ns).map(|ns| ns.mean);

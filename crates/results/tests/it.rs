@@ -62,6 +62,7 @@ fn interval() -> impl Strategy<Value = Interval> {
                 duration_ns: numbers[1].into(),
                 read_operations: numbers[2].into(),
                 write_operations: numbers[3].into(),
+                discard_operations: numbers[0].into(),
                 bytes: numbers[4].into(),
                 latency_ns_mean,
                 latency_ns_p99,
@@ -78,6 +79,7 @@ prop_compose! {
         read in kind(),
         write in kind(),
         sync in option::of(kind()),
+        discard in option::of(kind()),
         in_flight_ns_sum in any::<u64>(),
         cpu in any::<[u64; 2]>(),
         by_reason in proptest::collection::btree_map(text(), any::<u64>(), 0..3),
@@ -90,6 +92,7 @@ prop_compose! {
             read,
             write,
             sync,
+            discard,
             in_flight_ns_sum: u128::from(in_flight_ns_sum),
             cpu_user_ns: cpu[0],
             cpu_system_ns: cpu[1],
@@ -233,9 +236,8 @@ fn without_histograms(mut runs: Vec<RunRecord>) -> Vec<RunRecord> {
     {
         outcome.read.histogram = None;
         outcome.write.histogram = None;
-        if let Some(sync) = &mut outcome.sync {
-            sync.histogram = None;
-        }
+        let others = outcome.sync.iter_mut().chain(&mut outcome.discard);
+        others.for_each(|kind| kind.histogram = None);
     }
     runs
 }

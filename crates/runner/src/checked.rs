@@ -303,7 +303,7 @@ impl Source for Checked {
                 region.map.settle(block, *generation, whole);
             }
         }
-        self.operations += u64::from(whole && operation.kind != Kind::Sync);
+        self.operations += u64::from(whole && matches!(operation.kind, Kind::Read | Kind::Write));
         self.worker.complete(done);
     }
 }

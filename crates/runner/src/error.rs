@@ -49,7 +49,7 @@ pub enum Error {
     #[error("{0}")]
     Plan(String),
     /// Virtual time does not move: operations take no time and no limit is set.
-    #[error("virtual time stands still at {at_ns} ns after {operations} operations")]
+    #[error("virtual time makes no progress at {at_ns} ns after {operations} operations")]
     TimeStandsStill {
         /// Where.
         at_ns: u64,
@@ -73,7 +73,7 @@ impl Error {
             Error::Memory { .. } => {
                 Some("use a smaller <--block>, fewer <--threads> or a smaller <--outstanding>")
             }
-            Error::Plan(_) => Some("change the switch or the key of the plan that it names"),
+            Error::Plan(_) => Some("change the switch or plan key that it names"),
             Error::Target { .. } => None,
             Error::TimeStandsStill { .. } => {
                 Some("give the simulated array a service time above 0, or limit the operations")

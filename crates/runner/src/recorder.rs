@@ -32,8 +32,10 @@ fn index_of(value: u64) -> usize {
     ((shift as usize) << 9) + (value >> shift) as usize
 }
 
-/// Latencies of one kind in one interval.
+/// Latencies of one kind in one interval. Of a size that a shift finds, and in cache lines
+/// of its own.
 #[derive(Debug)]
+#[repr(align(128))]
 pub(crate) struct KindRecorder {
     /// Bucket that `counts[0]` stands for; a multiple of [`OCTAVE`].
     first_index: usize,
@@ -163,11 +165,11 @@ impl KindRecorder {
 #[derive(Debug)]
 pub(crate) struct Recorder {
     /// By kind.
-    pub(crate) kinds: [KindRecorder; 3],
-    /// Open loop only: sum of completion minus issue of reads and writes.
+    pub(crate) kinds: [KindRecorder; 4],
+    /// Open loop only: sum of completion minus issue of all but syncs.
     pub(crate) from_issue_ns_sum: Option<u64>,
-    /// Sum of completion minus issue of failed reads and writes: they have no
-    /// latency, but they were in flight.
+    /// Sum of completion minus issue of what failed, syncs left out: it has no
+    /// latency, but it was in flight.
     pub(crate) failed_ns_sum: u64,
     /// Failed operations.
     pub(crate) errors: ErrorCounts,
@@ -179,11 +181,7 @@ impl Recorder {
     /// An empty one; `open_loop`: latencies are not counted from issue.
     pub(crate) fn new(open_loop: bool) -> Self {
         Recorder {
-            kinds: [
-                KindRecorder::new(),
-                KindRecorder::new(),
-                KindRecorder::new(),
-            ],
+            kinds: Kind::ALL.map(|_| KindRecorder::new()),
             from_issue_ns_sum: open_loop.then_some(0),
             failed_ns_sum: 0,
             errors: ErrorCounts::with_room(),
@@ -200,7 +198,7 @@ impl Recorder {
 
     /// Adds everything to `into` and forgets it.
     pub(crate) fn drain_into(&mut self, into: &mut JobCounts, block_size_bytes: u64) {
-        let closed_ns: u64 = [Kind::Read, Kind::Write]
+        let closed_ns: u64 = [Kind::Read, Kind::Write, Kind::Discard]
             .map(|kind| &self.kinds[kind.index()])
             .iter()
             .map(|kind| kind.sum_ns + kind.unmeasured_ns_sum)

@@ -84,8 +84,8 @@ impl OpenLoopCounts {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JobCounts {
     /// By kind, at [`Kind::index`].
-    pub kinds: [KindCounts; 3],
-    /// Sum over reads and writes, failed ones too, of completion minus issue
+    pub kinds: [KindCounts; 4],
+    /// Sum over reads, writes and discards, failed ones too, of completion minus issue
     /// (of writes: from when their data was made): over the
     /// duration it is the mean number in flight (Little's law), also where
     /// latency counts from an intended start.
@@ -105,24 +105,26 @@ impl JobCounts {
         &self.kinds[kind.index()]
     }
 
-    /// Whole reads and writes.
+    /// Whole reads, writes and discards.
     #[must_use]
     pub fn operations(&self) -> u64 {
-        self.kind(Kind::Read).operations + self.kind(Kind::Write).operations
+        let kinds = [Kind::Read, Kind::Write, Kind::Discard];
+        kinds.map(|kind| self.kind(kind).operations).iter().sum()
     }
 
-    /// Bytes of whole reads and writes.
+    /// Bytes of whole reads and writes: discards move none.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.kind(Kind::Read).bytes + self.kind(Kind::Write).bytes
     }
 
-    /// Latencies of reads and writes together.
+    /// Latencies of reads, writes and discards together.
     #[must_use]
     pub fn latency_ns(&self) -> Histogram {
-        let mut both = self.kind(Kind::Read).latency_ns.clone();
-        both.merge(&self.kind(Kind::Write).latency_ns);
-        both
+        let mut all = self.kind(Kind::Read).latency_ns.clone();
+        all.merge(&self.kind(Kind::Write).latency_ns);
+        all.merge(&self.kind(Kind::Discard).latency_ns);
+        all
     }
 
     /// Adds another length of time of the same job.

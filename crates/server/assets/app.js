@@ -44,6 +44,7 @@ function trouble(error) { say(error && error.message === 'Failed to fetch' ? 'Th
 
 // ---- numbers ----
 function grouped(n) { return Math.round(n).toString().replace(/\B(?=(\d{3})+(?!\d))/g, ','); }
+function mixOf(job) { return job.read_percent + ' % reads' + (job.discard_percent ? ', ' + job.discard_percent + ' % discards' : ''); }
 function rate(n) { return n < 99.95 ? n.toFixed(1) : grouped(n); }
 // Words with `code` in them.
 function words(e, text) {
@@ -53,8 +54,8 @@ function words(e, text) {
 function three(n) { return n >= 99.95 ? n.toFixed(0) : n >= 9.995 ? n.toFixed(1) : n.toFixed(2); }
 function time(ns) {
   if (ns < 1e3) return Math.round(ns) + ' ns';
-  if (ns < 1e6) return three(ns / 1e3) + ' \u00b5s';
-  if (ns < 1e9) return three(ns / 1e6) + ' ms';
+  if (ns < 999.5e3) return three(ns / 1e3) + ' \u00b5s';
+  if (ns < 999.5e6) return three(ns / 1e6) + ' ms';
   if (ns < 120e9) return three(ns / 1e9) + ' s';
   var s = Math.round(ns / 1e9), h = Math.floor(s / 3600), m = Math.floor(s / 60) % 60;
   return h ? h + ' h ' + m + ' min' : m + ' min ' + s % 60 + ' s';
@@ -91,6 +92,8 @@ function logTicks(low, high) {
   return ticks;
 }
 // options: title, summary, lines [{name, points [[x, y]...], tone, marks}], log, xLog, x, y (formats), xName, limit {ns, words}, changes [x...]
+// Drawings are as wide as they will stand, so that words keep their size on a phone.
+function widthIn(to) { return Math.max(320, Math.min(900, to.clientWidth || 900)); }
 function chart(to, options) {
   // Drawn as wide as it will stand, so that words keep their size on a phone.
   var figure = add(to, 'figure'), W = Math.max(320, Math.min(620, to.clientWidth || 620)), H = options.height || 230, left = 64, right = 14, top = 12, bottom = 38;
@@ -114,10 +117,10 @@ function chart(to, options) {
   draw(svg, 'line', { x1: left, x2: W - right, y1: H - bottom, y2: H - bottom, class: 'axis' });
   var ticks = options.xTicks || (options.xLog ? xs.filter(function (v, i) { return xs.indexOf(v) === i; }) : nice(xLow, xHigh, 5)), free = -1e9;
   ticks.sort(function (a, b) { return a - b; }).forEach(function (v) {
-    var words = options.x(v), half = words.length * 3.4;
-    if (X(v) - half < free) return;
-    free = X(v) + half + 8;
-    draw(svg, 'text', { x: Math.min(X(v), W - half), y: H - bottom + 16, 'text-anchor': 'middle' }, words);
+    var words = options.x(v), half = words.length * 3.6, middle = Math.min(X(v), W - half);
+    if (middle - half < free) return;
+    free = middle + half + 8;
+    draw(svg, 'text', { x: middle, y: H - bottom + 16, 'text-anchor': 'middle' }, words);
   });
   draw(svg, 'text', { x: (left + W - right) / 2, y: H - 5, 'text-anchor': 'middle' }, options.xName || '');
   (options.changes || []).forEach(function (x) { draw(svg, 'line', { x1: X(x), x2: X(x), y1: top, y2: H - bottom, class: 'change' }); });
@@ -166,8 +169,8 @@ function table(to, caption, columns, rows) {
     sorted.forEach(function (row) {
       var tr = add(body, 'tr');
       columns.forEach(function (column) {
-        var cell = add(tr, 'td', column.n ? { class: 'n' } : {});
-        if (column.show) column.show(cell, row); else cell.textContent = column.value(row) === undefined ? '' : String(column.value(row));
+        var cell = add(tr, 'td', column.n ? { class: 'n', 'data-of': column.name } : { 'data-of': column.name });
+        if (column.show) column.show(cell, row); else { var value = column.value(row); cell.textContent = value === undefined || value === null ? '' : String(value); }
       });
     });
   }
@@ -205,7 +208,7 @@ function pageNow() {
     });
     return known;
   }
-  var warned = {};
+  var warned = {}, before_it = {};
   function show(now) {
     var next = {};
     now.runs.forEach(function (run) {
@@ -219,10 +222,15 @@ function pageNow() {
     clear(list);
     setTimeout(function () { var again = held && Array.prototype.find.call(list.querySelectorAll('a'), function (a) { return a.getAttribute('href') === held; }); if (again) again.focus({ preventScroll: true }); });
     if (!now.runs.length) {
-      add(list, 'p', {}, 'No run is in progress that this store knows of. A run that is started anywhere with this store - in a terminal, by cron, through the SQLIO drop-in - appears here while it goes on.');
+      add(list, 'p', {}, 'This store knows of no run in progress. A run that is started anywhere with this store - in a terminal, by cron, through the SQLIO drop-in - appears here while it is in progress.');
       return;
     }
-    now.runs.forEach(function (run) { runNow(list, run, runs[run.id].jobs, warned[run.series || run.id]); });
+    now.runs.forEach(function (run) {
+      var of = run.series || run.id, jobs = runs[run.id].jobs;
+      // Between two steps of a ladder the curves of the last one stay, so that nothing jumps.
+      if (run.jobs.some(function (job) { return (jobs[job.name] || []).length; })) before_it[of] = jobs;
+      runNow(list, run, jobs, warned[of], before_it[of]);
+    });
   }
   function step() {
     ask('/api/now?' + query({ cursor: cursor })).then(function (lines) {
@@ -242,15 +250,15 @@ function pageNow() {
   startForm(controls);
 }
 function tile(list, value, name) { var li = add(list, 'li'); add(li, 'b', {}, value); add(li, 'span', {}, name); }
-function runNow(to, run, jobs, warnings) {
+function runNow(to, run, jobs, warnings, before) {
   var section = add(to, 'section', { class: 'run' }), part = run.series_part ? run.series_part.replace(/-/g, ' ') : 'run';
   add(section, 'h2', {}, (run.label ? run.label + ': ' : '') + (run.jobs[0] ? run.jobs[0].target : '') + ', ' + part);
-  var p = add(section, 'p', { class: 'muted' }, run.host + ' \u00b7 ' + run.id + (run.is_between ? ' \u00b7 between two runs' : '') + (run.is_alive === undefined ? ' \u00b7 it cannot be known from here whether its process is there' : ''));
+  var p = add(section, 'p', { class: 'muted' }, run.host + ' \u00b7 ' + run.id + (run.is_between ? ' \u00b7 between two runs' : '') + (run.is_alive === undefined ? ' \u00b7 whether its process is still running cannot be determined from here' : ''));
   if (run.series) { p.appendChild(document.createTextNode(' \u00b7 ')); add(p, 'a', { href: '/run/' + encodeURIComponent(run.series) }, 'its series so far'); }
   run.jobs.forEach(function (job) {
     var seen = jobs[job.name] || [], last = seen[seen.length - 1];
     if (run.jobs.length > 1) add(section, 'h3', {}, job.name);
-    add(section, 'p', {}, job.pattern + ', ' + job.read_percent + ' % reads, block ' + bytes(job.block_size_bytes) + ', ' + job.threads + ' x ' + job.outstanding + ' outstanding');
+    add(section, 'p', {}, job.pattern + ', ' + mixOf(job) + ', block ' + bytes(job.block_size_bytes) + ', ' + job.threads + ' x ' + job.outstanding + ' outstanding');
     var tiles = add(section, 'ul', { class: 'tiles' });
     if (last) {
       tile(tiles, rate(last.iops), 'IOPS'); tile(tiles, rate(last.mib_per_s), 'MiB/s');
@@ -259,9 +267,11 @@ function runNow(to, run, jobs, warnings) {
       if (seen.some(function (i) { return i.errors; })) tile(tiles, grouped(seen.reduce(function (sum, i) { return sum + i.errors; }, 0)), 'failed');
     }
     if (!run.is_between) tile(tiles, time(run.left_ns), 'left of this run');
-    if (!seen.length) return;
+    var shown = seen.length ? seen : before && before[job.name] || [], of = seen.length ? '' : ', the run before';
+    if (!shown.length) return;
+    seen = shown; last = seen[seen.length - 1];
     var row = add(section, 'div', { class: 'row' }), middle = function (i) { return (i.start_ns + i.duration_ns / 2) / 1e9; };
-    chart(row, { title: 'IOPS over time', summary: 'Now ' + rate(last.iops) + ' IOPS.', lines: [{ points: seen.map(function (i) { return [middle(i), i.iops]; }), tone: 't0' }], x: seconds, y: rate, xName: 'since the start of measuring' });
+    chart(row, { title: 'IOPS over time' + of, summary: (of ? 'At its end ' : 'Now ') + rate(last.iops) + ' IOPS.', lines: [{ points: seen.map(function (i) { return [middle(i), i.iops]; }), tone: 't0' }], x: seconds, y: rate, xName: 'since the start of measuring' });
     var lines = [];
     ['read', 'write'].forEach(function (kind, k) {
       [['latency_ns_p50', 'p50', 0], ['latency_ns_p99', 'p99', 1], ['latency_ns_p999', 'p99.9', 2]].forEach(function (q) {
@@ -269,7 +279,7 @@ function runNow(to, run, jobs, warnings) {
         if (points.length) lines.push({ name: q[1] + ' ' + kind + 's', points: points, tone: k ? 't' + (q[2] + 1) : 'p' + q[2] });
       });
     });
-    chart(row, { title: 'Latency over time', lines: lines, log: true, x: seconds, y: time, xName: 'since the start of measuring', limit: limitOf(run.latency_limit) });
+    chart(row, { title: 'Latency over time' + of, lines: lines, log: true, x: seconds, y: time, xName: 'since the start of measuring', limit: limitOf(run.latency_limit) });
   });
   ladders(section, run);
   if (warnings && warnings.length) {
@@ -353,8 +363,8 @@ function pageHistory() {
       g.status = g.status === 'running' ? g.status : run.status; g.tool = run.tool;
       run.jobs.forEach(function (job) {
         g.target = job.target;
-        var p99 = job.read_latency_ns_p99 || job.write_latency_ns_p99;
-        if (job.iops >= g.iops) { g.iops = job.iops; g.p99 = p99; }
+        // Of a mix no value is that of both kinds.
+        if (job.iops >= g.iops) { g.iops = job.iops; g.p99s = [['reads', job.read_latency_ns_p99], ['writes', job.write_latency_ns_p99]].filter(function (one) { return one[1]; }); }
         if (run.series_part) g.parts[run.series_part] = true;
       });
       var parts = Object.keys(g.parts).filter(function (name) { return name !== 'precondition'; });
@@ -371,14 +381,20 @@ function pageHistory() {
       { name: 'Begun (UTC)', value: function (g) { return g.started; }, show: function (cell, g) { cell.className = 'short'; add(cell, 'a', { href: '/run/' + encodeURIComponent(g.id) }, moment(g.started).replace(' UTC', '') || g.id); } },
       { name: 'Label', value: function (g) { return g.label; } },
       { name: 'Highest IOPS', n: true, value: function (g) { return g.iops; }, show: function (cell, g) { barCell(cell, g.iops / most, rate(g.iops)); } },
-      { name: 'p99 there', n: true, value: function (g) { return g.p99; }, show: function (cell, g) { cell.textContent = g.p99 ? time(g.p99) : ''; } },
+      { name: 'p99 there', n: true, value: function (g) { return (g.p99s || []).reduce(function (most, one) { return Math.max(most, one[1]); }, 0) || undefined; }, show: function (cell, g) {
+        var all = g.p99s || [];
+        cell.textContent = all.map(function (one) { return time(one[1]) + (all.length > 1 ? ' ' + one[0] : ''); }).join(', ');
+      } },
       { name: 'Target', value: function (g) { return g.target; } },
       { name: 'What', value: function (g) { return g.what; } },
       { name: 'Runs', n: true, value: function (g) { return g.runs; } },
       { name: 'Warnings', n: true, value: function (g) { return g.warnings; } },
       { name: 'Host', value: function (g) { return g.host; } },
       { name: 'Status', value: function (g) { return g.tool || g.status; } }
-    ].filter(function (column) { return column.name !== 'Host' || groups.some(function (g) { return g.host !== groups[0].host; }); }), groups);
+    ].filter(function (column) {
+      if (column.name === 'Host') return groups.some(function (g) { return g.host !== groups[0].host; });
+      return column.name !== 'Status' || groups.some(function (g) { return g.tool || g.status !== 'complete'; });
+    }), groups);
   }
   form.addEventListener('submit', function (event) { event.preventDefault(); load(); });
   load();
@@ -402,7 +418,7 @@ function measurements(to, all) {
     { name: 'Target', value: function (m) { return m.target; } },
     { name: 'What', value: function (m) { return m.what; } },
     { name: 'Result', value: function (m) { return m.result; } },
-    { name: 'Status', value: function (m) { return m.status; }, show: function (cell, m) { add(cell, 'span', { class: m.status === 'faults' ? 'bad' : m.status === 'passed' ? 'good' : '' }, m.status); } },
+    { name: 'Status', value: function (m) { return m.status; }, show: function (cell, m) { if (m.status) add(cell, 'span', { class: m.status === 'faults' ? 'bad' : m.status === 'passed' ? 'good' : '' }, m.status); } },
     { name: 'Host', value: function (m) { return m.host; } }
   ], all);
 }
@@ -443,7 +459,7 @@ function pageCompare() {
         // What people call them says more than ids.
         var first = (lines[0].comparisons || [])[0];
         if (first && first.a.name !== first.b.name) heading.textContent = first.a.name + ' against ' + first.b.name;
-        (lines[0].comparisons || []).forEach(function (c) { comparison(part, c, metric.value); });
+        (lines[0].comparisons || []).forEach(function (c) { comparison(part, c); });
         if (!(lines[0].comparisons || []).length) add(part, 'p', {}, 'They have nothing in common that could be compared.');
       }).catch(function (error) { add(part, 'p', { class: 'bad' }, error.message); });
     });
@@ -451,27 +467,35 @@ function pageCompare() {
   metric.addEventListener('change', load);
   load();
 }
+// What the interval is about, where there is one: the estimate, else the plain difference.
+function differenceOf(r) { return r.estimate_percent === undefined || r.estimate_percent === null ? r.difference_percent : r.estimate_percent; }
 var VERDICTS = { better: 'better', worse: 'worse', 'no-difference': 'no difference', undecided: 'undecided', mixed: 'mixed' };
-function comparison(to, c, metric) {
-  (c.sentences || []).concat(c.notes || []).forEach(function (s) { add(to, 'p', {}, s); });
-  var show = function (v) { return /^latency/.test(metric) ? time(v) : rate(v); };
-  var widest = Math.max.apply(null, c.rows.map(function (r) { return Math.max.apply(null, [Math.abs(r.difference_percent)].concat(r.interval_percent ? r.interval_percent.map(Math.abs) : [])); }).concat([1]));
+function comparison(to, c) {
+  (c.sentences || []).forEach(function (s) { add(to, 'p', {}, s); });
+  (c.notes || []).forEach(function (s) { add(to, 'p', { class: 'muted' }, 'Note: ' + s); });
+  // Answers of benches have metrics of their own, whatever was chosen for their steps.
+  var show = function (r, v) {
+    return /^latency/.test(r.metric) ? time(v) : r.metric === 'in_flight' ? rate(v) + ' in flight' : rate(v) + (r.metric === 'mib_per_s' ? ' MiB/s' : ' IOPS');
+  };
+  // An answer is not at a load that was given.
+  var loaded = c.rows.some(function (r) { return r.threads && r.outstanding; });
+  var widest = Math.max.apply(null, c.rows.map(function (r) { return Math.max.apply(null, [Math.abs(differenceOf(r))].concat(r.interval_percent ? r.interval_percent.map(Math.abs) : [])); }).concat([1]));
   table(to, c.a.name + ' against ' + c.b.name, [
     { name: 'Load', value: function (r) { return r.pattern + ' ' + r.operation + (r.block_size_bytes ? ' ' + bytes(r.block_size_bytes) : ''); } },
-    { name: 'In flight', n: true, value: function (r) { return (r.threads || 1) * (r.outstanding || 1); } },
-    { name: c.a.name, n: true, value: function (r) { return r.a; }, show: function (cell, r) { cell.textContent = show(r.a); } },
-    { name: c.b.name, n: true, value: function (r) { return r.b; }, show: function (cell, r) { cell.textContent = show(r.b); } },
-    { name: 'Difference', n: true, value: function (r) { return r.difference_percent; }, show: function (cell, r) { deltaCell(cell, r, widest); } },
+    { name: 'In flight', n: true, value: function (r) { return r.threads && r.outstanding ? r.threads * r.outstanding : ''; } },
+    { name: c.a.name, n: true, value: function (r) { return r.a; }, show: function (cell, r) { cell.textContent = show(r, r.a); } },
+    { name: c.b.name, n: true, value: function (r) { return r.b; }, show: function (cell, r) { cell.textContent = show(r, r.b); } },
+    { name: 'Difference', n: true, value: differenceOf, show: function (cell, r) { deltaCell(cell, r, widest); } },
     { name: 'Verdict', value: function (r) { return VERDICTS[r.verdict] || r.verdict; }, show: function (cell, r) { add(cell, 'span', { class: r.verdict === 'better' ? 'good' : r.verdict === 'worse' ? 'bad' : 'muted' }, VERDICTS[r.verdict] || r.verdict); } }
-  ], c.rows);
+  ].filter(function (column) { return loaded || column.name !== 'In flight'; }), c.rows);
 }
 function deltaCell(cell, r, widest) {
-  var svg = draw(cell, 'svg', { viewBox: '-50 0 100 12', preserveAspectRatio: 'none', 'aria-hidden': 'true' }), x = r.difference_percent / widest * 48;
+  var svg = draw(cell, 'svg', { viewBox: '-50 0 100 12', preserveAspectRatio: 'none', 'aria-hidden': 'true' }), x = differenceOf(r) / widest * 48;
   draw(svg, 'rect', { x: Math.min(0, x), y: 2, width: Math.max(Math.abs(x), 0.5), height: 8, class: r.verdict === 'better' ? 'better' : r.verdict === 'worse' ? 'worse' : 'same' });
   draw(svg, 'line', { x1: 0, x2: 0, y1: 0, y2: 12, class: 'zero' });
   if (r.interval_percent) draw(svg, 'line', { x1: r.interval_percent[0] / widest * 48, x2: r.interval_percent[1] / widest * 48, y1: 6, y2: 6, class: 'zero' });
   var sign = function (v) { return (v < 0 ? '\u2212' : '+') + Math.abs(v).toFixed(1); };
-  cell.appendChild(document.createTextNode(sign(r.difference_percent) + ' %' + (r.interval_percent ? ' (' + sign(r.interval_percent[0]) + ' to ' + sign(r.interval_percent[1]) + ')' : '')));
+  cell.appendChild(document.createTextNode(sign(differenceOf(r)) + ' %' + (r.interval_percent ? ' (' + sign(r.interval_percent[0]) + ' to ' + sign(r.interval_percent[1]) + ')' : '')));
 }
 
 // ---- this machine ----
@@ -519,9 +543,10 @@ function pageMachine() {
 }
 function diskDrawing(to, disk, volumes) {
   var figure = add(to, 'figure');
-  add(figure, 'figcaption', {}, disk.name + (disk.model ? ', ' + disk.model : '') + ', ' + size(disk.size_bytes) + ', sectors ' + disk.logical_sector_bytes + '/' + (disk.physical_sector_bytes || '?') + (disk.rotational ? ', spins' : ''));
-  var W = 900, svg = draw(figure, 'svg', { viewBox: '0 0 ' + W + ' 58', class: 'chart', role: 'img', 'aria-label': disk.name + ': ' + (disk.partitions.length ? disk.partitions.length + ' partitions' : 'no partitions') });
+  add(figure, 'figcaption', {}, disk.name + (disk.model ? ', ' + disk.model : '') + ', ' + size(disk.size_bytes) + ', sectors ' + disk.logical_sector_bytes + '/' + (disk.physical_sector_bytes || '?') + (disk.rotational && !/^loop/.test(disk.name) ? ', spins' : ''));
+  var W = widthIn(to), svg = draw(figure, 'svg', { viewBox: '0 0 ' + W + ' 58', class: 'chart', role: 'img', 'aria-label': disk.name + ': ' + (disk.partitions.length ? disk.partitions.length + ' partitions' : 'no partitions') });
   draw(svg, 'rect', { x: 0, y: 4, width: W, height: 30, class: 'pale' });
+  if (!disk.partitions.length) draw(svg, 'text', { x: 6, y: 24 }, 'no partitions');
   disk.partitions.forEach(function (p, i) {
     var start = p.start_bytes !== undefined ? p.start_bytes : p.offset_bytes, x = start / disk.size_bytes * W, w = Math.max(p.size_bytes / disk.size_bytes * W, 2);
     var r = draw(svg, 'rect', { x: x, y: 4, width: w, height: 30, class: i % 2 ? 'fp2' : 'fp1' });
@@ -535,7 +560,7 @@ function diskDrawing(to, disk, volumes) {
 // ---- try ----
 // Blocks at multiples of their size from the start of a partition, over stripe units of disks in turn.
 function stripes(to, unit, offset, block, disks) {
-  var units = 8, W = 900, from = Math.floor(offset / unit) * unit, scale = W / (unit * units), crossing = 0, count = 0;
+  var W = widthIn(to), units = W < 500 ? 4 : 8, from = Math.floor(offset / unit) * unit, scale = W / (unit * units), crossing = 0, count = 0;
   var svg = draw(add(to, 'figure'), 'svg', { viewBox: '0 0 ' + W + ' 86', class: 'chart', role: 'img', 'aria-label': 'Stripe units of ' + bytes(unit) + ', blocks of ' + bytes(block) + ' from ' + bytes(offset) + ' on' });
   for (var u = 0; u < units; u++) {
     draw(svg, 'rect', { x: u * unit * scale, y: 4, width: unit * scale, height: 26, class: 'pale' });
@@ -579,7 +604,7 @@ function pageTry() {
       var share = here.crossing === undefined ? '' : (here.crossing * 100).toFixed(1).replace(/\.0$/, '') + ' % of blocks lie on more disks than necessary. ';
       var gain = (here.points[last].iops / aligned.points[last].iops - 1) * 100;
       words.textContent = share + 'With ' + here.points[last].in_flight + ' in flight it gives ' + rate(here.points[last].iops) + ' IOPS, ' + (Math.abs(gain) < 0.5 ? 'the same as from 1 MiB on.' : Math.abs(gain).toFixed(1) + ' % ' + (gain < 0 ? 'lower' : 'higher') + ' than from 1 MiB on.');
-      var lines = function (of) { return [{ name: 'from ' + sliders.offset(), tone: 't1', marks: true, points: here.points.map(function (p) { return [p.in_flight, of(p)]; }) }, { name: 'from 1M', tone: 't0', marks: true, points: aligned.points.map(function (p) { return [p.in_flight, of(p)]; }) }]; };
+      var lines = function (of) { return [{ name: 'from ' + sliders.offset(), tone: 't1', marks: true, points: here.points.map(function (p) { return [p.in_flight, of(p)]; }) }, { name: 'from 1M', tone: 't0', marks: true, points: aligned.points.map(function (p) { return [p.in_flight, of(p)]; }) }].slice(sliders.offset() === '1M' ? 1 : 0); };
       var count = function (v) { return grouped(v); };
       chart(row, { title: 'IOPS', summary: words.textContent, lines: lines(function (p) { return p.iops; }), xLog: true, x: count, y: rate, xName: 'operations in flight' });
       chart(row, { title: 'p99 latency', lines: lines(function (p) { return p.latency_ns_p99; }), log: true, xLog: true, x: count, y: time, xName: 'operations in flight' });

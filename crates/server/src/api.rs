@@ -102,7 +102,12 @@ pub(crate) fn is_id(text: &str) -> bool {
 async fn body<T: DeserializeOwned>(body: Body) -> Result<T, Box<Response<Body>>> {
     let refused = |status: StatusCode, why: &str| Box::new(failure(status, why, None));
     let read = timeout(BODY_LIMIT, Limited::new(body, BODY_MAX).collect()).await;
-    let read = read.map_err(|_| refused(StatusCode::REQUEST_TIMEOUT, "the body did not arrive"))?;
+    let read = read.map_err(|_| {
+        refused(
+            StatusCode::REQUEST_TIMEOUT,
+            "the request body did not arrive",
+        )
+    })?;
     let read = read.map_err(|_| refused(StatusCode::PAYLOAD_TOO_LARGE, "the body is too large"))?;
     serde_json::from_slice(&read.to_bytes())
         .map_err(|error| refused(StatusCode::BAD_REQUEST, &error.to_string()))

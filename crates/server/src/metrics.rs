@@ -123,11 +123,13 @@ fn last_results(runs: &[Entry]) -> [Metric; 3] {
             ];
             let [block, threads, outstanding] = numbers.map(|number| number.to_string());
             let reads = job.read_percent.to_string();
+            let discards = job.discard_percent.to_string();
             let of = [
                 ("target", job.target.as_str()),
                 ("part", run.series_part.as_deref().unwrap_or_default()),
                 ("pattern", &job.pattern),
                 ("read_percent", &reads),
+                ("discard_percent", &discards),
                 ("block_size_bytes", &block),
                 ("threads", &threads),
                 ("outstanding", &outstanding),

@@ -92,7 +92,7 @@ fn main() {
     let both = IntervalHistograms {
         read: Some(&latency_ns),
         write: Some(&latency_ns),
-        sync: None,
+        ..IntervalHistograms::default()
     };
     let mut run = store.begin_run(&record(runs, 8)).unwrap();
     let mut took = Vec::new();

@@ -4,7 +4,7 @@
 //! A sum goes over the values of rows as they are stored, so that reading needs no
 //! second query: who reads a row to use it adds it to the sum on the way.
 
-use crate::columns;
+use crate::columns::{self, Columns};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -25,9 +25,15 @@ pub(crate) fn intervals_part(job_index: usize) -> String {
 pub(crate) struct Sum(crc32fast::Hasher);
 
 impl Sum {
-    /// Adds the first `columns` values of a row, each with its type and length.
-    pub(crate) fn add(&mut self, row: &Row<'_>, columns: usize) -> rusqlite::Result<()> {
-        for column in 0..columns {
+    /// Adds the values of a row, each with its type and length.
+    pub(crate) fn add(&mut self, row: &Row<'_>, columns: Columns) -> rusqlite::Result<()> {
+        let mut until = columns.first;
+        for column in columns.first..columns.all() {
+            if !matches!(row.get_ref(column)?, ValueRef::Null | ValueRef::Integer(0)) {
+                until = columns.all();
+            }
+        }
+        for column in 0..until {
             self.add_value(row.get_ref(column)?);
         }
         Ok(())
@@ -60,7 +66,7 @@ fn sum_of(
     sum: &mut Sum,
     query: &str,
     values: impl rusqlite::Params,
-    columns: usize,
+    columns: Columns,
 ) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(query)?;
     let mut rows = statement.query(values)?;
@@ -91,7 +97,7 @@ pub(crate) fn store(connection: &Connection, run_number: i64, jobs: usize) -> ru
     )?;
     parts.push((SUMMARY.to_owned(), sum.value()));
     for (part, query, columns) in [
-        (RECORD, columns::RECORD_OF_RUN, 1),
+        (RECORD, columns::RECORD_OF_RUN, Columns::always(1)),
         (
             LATENCIES,
             columns::LATENCIES_OF_RUN,

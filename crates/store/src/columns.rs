@@ -9,11 +9,37 @@ use stripewise_results::{Interval, Status};
 /// Columns in the order of [`interval_at`].
 pub(crate) const INTERVALS_OF_JOB: &str = "SELECT start_ns, duration_ns, read_operations, \
      write_operations, bytes, latency_ns_mean, latency_ns_p99, latency_ns_p99_is_bound, \
-     latency_ns_max, errors, read_latency_ns_v2, write_latency_ns_v2, sync_latency_ns_v2 \
+     latency_ns_max, errors, read_latency_ns_v2, write_latency_ns_v2, sync_latency_ns_v2, \
+     discard_operations, discard_latency_ns_v2 \
      FROM intervals WHERE run_number = ?1 AND job_index = ?2 ORDER BY interval_index";
 
+/// How many values a row has, for its checksum.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Columns {
+    /// Those that rows always had.
+    pub(crate) first: usize,
+    /// Those behind them that came with a later version: they count where one of them is
+    /// neither 0 nor absent, so that the sums of earlier rows hold.
+    pub(crate) later: usize,
+}
+
+impl Columns {
+    /// So many, from the first version on.
+    pub(crate) const fn always(first: usize) -> Columns {
+        Columns { first, later: 0 }
+    }
+
+    /// All.
+    pub(crate) const fn all(self) -> usize {
+        self.first + self.later
+    }
+}
+
 /// Values of a row of [`INTERVALS_OF_JOB`].
-pub(crate) const INTERVAL_COLUMNS: usize = 13;
+pub(crate) const INTERVAL_COLUMNS: Columns = Columns {
+    first: 13,
+    later: 2,
+};
 
 /// What a list shows of a run, in the order of [`run_at`].
 pub(crate) const RUN: &str = "SELECT run_number, id, started_at, status, label, series, series_part, host, \
@@ -24,23 +50,28 @@ pub(crate) const ROW_OF_RUN: &str = "SELECT run_number, id, started_at, status, 
      series_part, host, warnings, tool FROM runs WHERE run_number = ?1";
 
 /// Values of a row of [`ROW_OF_RUN`].
-pub(crate) const RUN_COLUMNS: usize = 10;
+pub(crate) const RUN_COLUMNS: Columns = Columns::always(10);
 
 pub(crate) const JOBS_OF_RUN: &str = "\
 SELECT name, target, read_percent, pattern, block_size_bytes, threads, outstanding, \
-       duration_ns, operations, iops, mib_per_s, read_latency_ns_p99, write_latency_ns_p99, errors \
+       duration_ns, operations, iops, mib_per_s, read_latency_ns_p99, write_latency_ns_p99, errors, \
+       discard_percent \
 FROM jobs WHERE run_number = ?1 ORDER BY job_index";
 
 /// Values of a row of [`JOBS_OF_RUN`].
-pub(crate) const JOB_COLUMNS: usize = 14;
+pub(crate) const JOB_COLUMNS: Columns = Columns {
+    first: 14,
+    later: 1,
+};
 
 pub(crate) const RECORD_OF_RUN: &str = "SELECT json FROM records WHERE run_number = ?1";
 
 pub(crate) const LATENCIES_OF_RUN: &str = "SELECT job_index, kind, latency_ns_v2 FROM histograms \
-     WHERE run_number = ?1 ORDER BY job_index, kind";
+     WHERE run_number = ?1 UNION ALL SELECT job_index, 'discard', latency_ns_v2 \
+     FROM discard_histograms WHERE run_number = ?1 ORDER BY job_index, kind";
 
 /// Values of a row of [`LATENCIES_OF_RUN`].
-pub(crate) const LATENCY_COLUMNS: usize = 3;
+pub(crate) const LATENCY_COLUMNS: Columns = Columns::always(3);
 
 /// The number of a run that goes by `number-` and that number.
 pub(crate) fn number_of(name: &str) -> Option<i64> {
@@ -100,6 +131,7 @@ pub(crate) fn job_at(row: &Row<'_>) -> rusqlite::Result<JobSummary> {
         read_latency_ns_p99: row.get::<_, Option<i64>>(11)?.map(i64::cast_unsigned),
         write_latency_ns_p99: row.get::<_, Option<i64>>(12)?.map(i64::cast_unsigned),
         errors: unsigned_at(row, 13)?,
+        discard_percent: row.get(14)?,
     })
 }
 
@@ -111,6 +143,7 @@ pub(crate) fn interval_at(row: &Row<'_>) -> rusqlite::Result<StoredInterval> {
             duration_ns: unsigned_at(row, 1)?,
             read_operations: unsigned_at(row, 2)?,
             write_operations: unsigned_at(row, 3)?,
+            discard_operations: unsigned_at(row, 13)?,
             bytes: unsigned_at(row, 4)?,
             latency_ns_mean: row.get(5)?,
             latency_ns_p99: row.get::<_, Option<i64>>(6)?.map(i64::cast_unsigned),
@@ -122,6 +155,7 @@ pub(crate) fn interval_at(row: &Row<'_>) -> rusqlite::Result<StoredInterval> {
             read: histogram_at(row, 10)?,
             write: histogram_at(row, 11)?,
             sync: histogram_at(row, 12)?,
+            discard: histogram_at(row, 14)?,
         },
     })
 }

@@ -53,6 +53,7 @@ pub(crate) fn compact(
                     blob::encode(interval.histograms.read.as_ref()),
                     blob::encode(interval.histograms.write.as_ref()),
                     blob::encode(interval.histograms.sync.as_ref()),
+                    blob::encode(interval.histograms.discard.as_ref()),
                 ],
             },
         )?;
@@ -72,11 +73,13 @@ pub(crate) fn join(group: &mut Vec<StoredInterval>) -> StoredInterval {
         merge(&mut histograms.read, part.histograms.read);
         merge(&mut histograms.write, part.histograms.write);
         merge(&mut histograms.sync, part.histograms.sync);
+        merge(&mut histograms.discard, part.histograms.discard);
         whole.interval = whole.interval.joined_with(&part.interval, None);
     }
-    let mut both = whole.histograms.read.clone();
-    merge(&mut both, whole.histograms.write.clone());
-    whole.interval = whole.interval.with_latencies_of(both.as_ref());
+    let mut all = whole.histograms.read.clone();
+    merge(&mut all, whole.histograms.write.clone());
+    merge(&mut all, whole.histograms.discard.clone());
+    whole.interval = whole.interval.with_latencies_of(all.as_ref());
     whole
 }
 

@@ -57,7 +57,7 @@ pub enum ErrorKind {
     },
     /// Where the store would be begun, a file lies that SQLite would take for
     /// the journal or log of the new one, and remove.
-    #[error("there is no store yet, but {} lies beside it, which SQLite would remove", .beside.as_text())]
+    #[error("there is no store yet, but {} is beside it, which SQLite would remove", .beside.as_text())]
     Orphan {
         /// That file.
         beside: PathBuf,
@@ -89,7 +89,7 @@ pub enum ErrorKind {
         detail: String,
     },
     /// This process may make no file as large as the store is, or would become.
-    #[error("its files may not grow past {} (`ulimit -f`)", format_bytes(*.limit_bytes))]
+    #[error("its files must not grow past {} (`ulimit -f`)", format_bytes(*.limit_bytes))]
     FileSizeLimit {
         /// The largest that a file of this process may become.
         limit_bytes: u64,
@@ -99,7 +99,7 @@ pub enum ErrorKind {
     #[error("the file was deleted or replaced while it was open")]
     Displaced,
     /// Its disk hangs, or something else that a thread of this process waits for.
-    #[error("it does not answer")]
+    #[error("it does not respond")]
     NoAnswer,
     /// The file system of the store is full.
     #[error("its file system is full")]
@@ -235,7 +235,7 @@ impl Error {
                 "let the other process finish or end it, or keep this result elsewhere with `--store FILE`".to_owned()
             }
             ErrorKind::Damaged { .. } => format!(
-                "go on with another store, `--store FILE`; this one is left as it is, and `{}` saves what SQLite can still read",
+                "use another store, `--store FILE`; this one is left as it is, and `{}` saves what SQLite can still read",
                 salvage(&self.path)
             ),
             ErrorKind::DamagedRun { run, .. } => format!(
@@ -268,7 +268,7 @@ impl Error {
                 "raise the limit with `ulimit -f unlimited`, and run it again".to_owned()
             }
             ErrorKind::Displaced => format!(
-                "save what is printed of this result, it is all that is left; find out what removes {path}, or name a \
+                "save what is printed of this result, since nothing else is left of it; find out what removes {path}, or name a \
                  file elsewhere with `--store FILE`"
             ),
             ErrorKind::NoAnswer => {
@@ -287,7 +287,7 @@ impl Error {
             }
             ErrorKind::Ambiguous { .. } => "give more of the id".to_owned(),
             ErrorKind::Misuse(_) | ErrorKind::Other(_) => {
-                "if it happens again, go on with another store: `--store FILE`".to_owned()
+                "if it happens again, use another store: `--store FILE`".to_owned()
             }
         }
     }

@@ -24,7 +24,7 @@ pub struct UnderWay {
 const INTERVALS_FROM: &str = "SELECT start_ns, duration_ns, read_operations, \
      write_operations, bytes, latency_ns_mean, latency_ns_p99, latency_ns_p99_is_bound, \
      latency_ns_max, errors, read_latency_ns_v2, write_latency_ns_v2, sync_latency_ns_v2, \
-     interval_index FROM intervals JOIN runs USING (run_number) \
+     discard_operations, discard_latency_ns_v2, interval_index FROM intervals JOIN runs USING (run_number) \
      WHERE runs.id = ?1 AND job_index = ?2 AND interval_index >= ?3 \
      ORDER BY interval_index DESC LIMIT ?4";
 
@@ -86,7 +86,7 @@ impl Store {
             let mut rows = statement.query(params![id, job_index.cast_signed(), first, most])?;
             let mut all = Vec::new();
             while let Some(row) = rows.next()? {
-                let index: i64 = row.get(INTERVAL_COLUMNS)?;
+                let index: i64 = row.get(INTERVAL_COLUMNS.all())?;
                 all.push((index.cast_unsigned(), interval_at(row)?));
             }
             all.reverse();

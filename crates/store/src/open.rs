@@ -119,8 +119,7 @@ impl Store {
         }
         if identity.needs_migration() {
             let kind = ErrorKind::Other(
-                "an older version wrote it; open it for writing once to bring it up to date"
-                    .to_owned(),
+                "an older version wrote it; open it for writing once to update it".to_owned(),
             );
             return Err(Error::new(path, DOING, kind));
         }

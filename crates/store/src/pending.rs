@@ -37,8 +37,8 @@ pub(crate) struct PendingInterval {
     pub(crate) job_index: usize,
     pub(crate) interval_index: u64,
     pub(crate) interval: Interval,
-    /// Of reads, writes and syncs.
-    pub(crate) blobs: [Option<Vec<u8>>; 3],
+    /// Of reads, writes, syncs and discards.
+    pub(crate) blobs: [Option<Vec<u8>>; 4],
 }
 
 pub(crate) fn insert_interval(
@@ -47,11 +47,11 @@ pub(crate) fn insert_interval(
     pending: &PendingInterval,
 ) -> rusqlite::Result<()> {
     let interval = &pending.interval;
-    let [read, write, sync] = &pending.blobs;
+    let [read, write, sync, discard] = &pending.blobs;
     transaction
         .prepare_cached(
             "INSERT INTO intervals VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, \
-             ?13, ?14, ?15, ?16)",
+             ?13, ?14, ?15, ?16, ?17, ?18)",
         )?
         .execute(params![
             run_number,
@@ -70,6 +70,8 @@ pub(crate) fn insert_interval(
             read,
             write,
             sync,
+            interval.discard_operations.cast_signed(),
+            discard,
         ])?;
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use crate::checksum::{self, Sum};
 use crate::columns::{
-    INTERVAL_COLUMNS, INTERVALS_OF_JOB, JOB_COLUMNS, JOBS_OF_RUN, LATENCIES_OF_RUN,
+    Columns, INTERVAL_COLUMNS, INTERVALS_OF_JOB, JOB_COLUMNS, JOBS_OF_RUN, LATENCIES_OF_RUN,
     LATENCY_COLUMNS, RECORD_OF_RUN, RUN, RUN_COLUMNS, damaged, histogram_at, interval_at,
     is_damage, job_at, number_of, run_at, status_text,
 };
@@ -198,7 +198,7 @@ impl Store {
         let mut statement = self.connection.prepare_cached(RECORD_OF_RUN)?;
         let mut record: RunRecord = statement.query_row([run_number], |row| {
             let mut sum = Sum::default();
-            sum.add(row, 1)?;
+            sum.add(row, Columns::always(1))?;
             checksum::check(&self.connection, run_number, checksum::RECORD, sum)?;
             let json = row.get_ref(0)?.as_str()?;
             serde_json::from_str(json).map_err(|error| damaged(0, format!("its record: {error}")))
@@ -209,6 +209,9 @@ impl Store {
             job.outcome.write.histogram = stored.write;
             if let Some(sync) = &mut job.outcome.sync {
                 sync.histogram = stored.sync;
+            }
+            if let Some(discard) = &mut job.outcome.discard {
+                discard.histogram = stored.discard;
             }
         }
         Ok(record)
@@ -282,6 +285,7 @@ impl Store {
             match row.get_ref(1)?.as_str()? {
                 "read" => job.read = histogram,
                 "write" => job.write = histogram,
+                "discard" => job.discard = histogram,
                 _ => job.sync = histogram,
             }
         }

@@ -121,7 +121,8 @@ fn outcome_of(job: &JobRecord, stored: Vec<StoredInterval>) -> JobOutcome {
         duration_ns,
         ..OutcomeParts::default()
     };
-    let [mut read, mut write, mut sync] = [None, None, None];
+    let [mut read, mut write, mut sync, mut discard] = [None, None, None, None];
+    let mut discards = 0;
     let mut intervals: Vec<Interval> = Vec::with_capacity(stored.len());
     let mut errors_total = 0;
     for StoredInterval {
@@ -131,10 +132,12 @@ fn outcome_of(job: &JobRecord, stored: Vec<StoredInterval>) -> JobOutcome {
     {
         parts.read.operations += interval.read_operations;
         parts.write.operations += interval.write_operations;
+        discards += interval.discard_operations;
         errors_total += interval.errors;
         merge(&mut read, histograms.read);
         merge(&mut write, histograms.write);
         merge(&mut sync, histograms.sync);
+        merge(&mut discard, histograms.discard);
         intervals.push(interval);
     }
     parts.errors = Errors {
@@ -149,7 +152,7 @@ fn outcome_of(job: &JobRecord, stored: Vec<StoredInterval>) -> JobOutcome {
                 .as_ref()
                 .map_or(0, stripewise_stats::Histogram::sum)
         };
-        parts.in_flight_ns_sum = sum(&read) + sum(&write);
+        parts.in_flight_ns_sum = sum(&read) + sum(&write) + sum(&discard);
     }
     parts.read.histogram = read.unwrap_or_default();
     parts.write.histogram = write.unwrap_or_default();
@@ -159,6 +162,11 @@ fn outcome_of(job: &JobRecord, stored: Vec<StoredInterval>) -> JobOutcome {
         operations: histogram.count(),
         bytes: 0,
         histogram,
+    });
+    parts.discard = (discards > 0).then(|| KindParts {
+        operations: discards,
+        bytes: discards * job.workload.block_size_bytes,
+        histogram: discard.unwrap_or_default(),
     });
     parts.intervals = intervals;
     JobOutcome::from_parts(parts)

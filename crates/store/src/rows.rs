@@ -64,7 +64,10 @@ pub(crate) fn finish(
         ],
     )?;
     store_record(transaction, run_number, record)?;
-    transaction.execute("DELETE FROM histograms WHERE run_number = ?1", [run_number])?;
+    for table in ["histograms", "discard_histograms"] {
+        let delete = format!("DELETE FROM {table} WHERE run_number = ?1");
+        transaction.execute(&delete, [run_number])?;
+    }
     for (job_index, job) in record.jobs.iter().enumerate() {
         let outcome = &job.outcome;
         let sync = outcome
@@ -86,6 +89,13 @@ pub(crate) fn finish(
             outcome.write.histogram.as_ref(),
         )?;
         store_histogram(transaction, run_number, job_index, "sync", sync)?;
+        let discard = outcome.discard.as_ref();
+        store_discards(
+            transaction,
+            run_number,
+            job_index,
+            discard.and_then(|discard| discard.histogram.as_ref()),
+        )?;
         crate::compact::compact(transaction, run_number, job_index)?;
     }
     crate::checksum::store(transaction, run_number, record.jobs.len())
@@ -126,7 +136,7 @@ fn store_job(
     transaction
         .prepare_cached(
             "INSERT INTO jobs VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, \
-             ?14, ?15, ?16)",
+             ?14, ?15, ?16, ?17)",
         )?
         .execute(params![
             run_number,
@@ -145,6 +155,7 @@ fn store_job(
             p99(imported, job_index, "read", &outcome.read),
             p99(imported, job_index, "write", &outcome.write),
             outcome.errors.total.cast_signed(),
+            workload.discard_percent,
         ])?;
     Ok(())
 }
@@ -175,6 +186,22 @@ fn store_histogram(
     transaction
         .prepare_cached("INSERT INTO histograms VALUES (?1, ?2, ?3, ?4)")?
         .execute(params![run_number, job_index.cast_signed(), kind, blob])?;
+    Ok(())
+}
+
+/// Latencies of discards have a table of their own.
+fn store_discards(
+    transaction: &Transaction<'_>,
+    run_number: i64,
+    job_index: usize,
+    histogram: Option<&Histogram>,
+) -> rusqlite::Result<()> {
+    let Some(blob) = blob::encode(histogram) else {
+        return Ok(());
+    };
+    transaction
+        .prepare_cached("INSERT INTO discard_histograms VALUES (?1, ?2, ?3)")?
+        .execute(params![run_number, job_index.cast_signed(), blob])?;
     Ok(())
 }
 

@@ -13,6 +13,8 @@ pub struct IntervalHistograms<'a> {
     pub write: Option<&'a Histogram>,
     /// Of explicit syncs.
     pub sync: Option<&'a Histogram>,
+    /// Of discards.
+    pub discard: Option<&'a Histogram>,
 }
 
 /// Latencies as they were stored: `None` where there were no operations.
@@ -24,6 +26,8 @@ pub struct StoredHistograms {
     pub write: Option<Histogram>,
     /// Of explicit syncs.
     pub sync: Option<Histogram>,
+    /// Of discards.
+    pub discard: Option<Histogram>,
 }
 
 /// One interval of one job as it was stored.
@@ -107,6 +111,8 @@ pub struct JobSummary {
     pub target: String,
     /// Share of reads, 0 to 100.
     pub read_percent: u8,
+    /// Share of discards, 0 to 100.
+    pub discard_percent: u8,
     /// `random`, `sequential`, `stride`.
     pub pattern: String,
     /// Bytes of one operation.
@@ -117,7 +123,7 @@ pub struct JobSummary {
     pub outstanding: u32,
     /// Measured time; 0 while the run is under way.
     pub duration_ns: u64,
-    /// Reads and writes that completed in it.
+    /// Reads, writes and discards that completed in it.
     pub operations: u64,
     /// Operations a second.
     pub iops: f64,

@@ -81,7 +81,7 @@ impl Sign {
             self.path.as_text()
         );
         Error::new(ErrorKind::NeedsBusyOk, name, what).with_hint(
-            "A measurement slows the database down. Give `--busy-ok` if that is acceptable now.",
+            "A measurement slows the database down. Use `--busy-ok` if that is acceptable now.",
         )
     }
 }

@@ -172,13 +172,12 @@ impl Filling<'_> {
             Some(Stop::Space(space)) => {
                 let what = format!(
                     "another program is filling the file system: {} are left while the test file is \
-                     being written, and at least {} must stay; the test file is removed",
+                     being written, and at least {} must stay free; the test file is removed",
                     stripewise_units::format_bytes(space.available_bytes),
                     stripewise_units::format_bytes(space.floor_bytes())
                 );
-                Err(Error::new(ErrorKind::NoSpace, self.name, what).with_hint(
-                    "Ask for a smaller file (`<--size>`), or try again when it is over.",
-                ))
+                Err(Error::new(ErrorKind::NoSpace, self.name, what)
+                    .with_hint("Ask for a smaller file (`<--size>`), or try again later."))
             }
         }
     }

@@ -39,7 +39,7 @@ impl Growth<'_> {
         match self.size() {
             Ok(size) if size == expected_bytes => Ok(()),
             Ok(_) => Err(self.changed()),
-            Err(os) => Err((self.failed)(self.name, "cannot look at it", os)),
+            Err(os) => Err((self.failed)(self.name, "cannot be examined", os)),
         }
     }
 
@@ -47,9 +47,9 @@ impl Growth<'_> {
         Error::new(
             ErrorKind::Refused,
             self.name,
-            "was changed by another program while it was being made larger; what they wrote is left in it",
+            "was changed by another program while it was being made larger; what that program wrote is left in it",
         )
-        .with_hint("Stop what writes to it, look at it, and name a file of your own.")
+        .with_hint("Stop what writes to it, check its contents, or name another file.")
     }
 
     /// Writes the new part and waits for the disk.
@@ -65,15 +65,15 @@ impl Growth<'_> {
             Ok(false) => Error::new(
                 ErrorKind::Interrupted,
                 self.name,
-                "stopped while it was being made larger; it is as it was",
+                "stopped while it was being made larger; it is unchanged",
             ),
-            Err(os) => (self.failed)(self.name, "cannot be made larger; it is as it was", os),
+            Err(os) => (self.failed)(self.name, "cannot be made larger; it is unchanged", os),
         };
         match self.size() {
             Ok(size) if last.contains(&size) => {}
             // Larger or smaller than we can have made it: the end is somebody else's.
             Ok(_) => return Err(self.changed()),
-            Err(os) => return Err((self.failed)(self.name, "cannot look at it", os)),
+            Err(os) => return Err((self.failed)(self.name, "cannot be examined", os)),
         }
         match self.file.set_len(self.from_bytes) {
             Ok(()) => Err(what),

@@ -35,6 +35,9 @@ pub struct Manner {
     /// character device, and everything is judged by its block device.
     #[serde(default)]
     pub passthrough: bool,
+    /// Discards. They destroy data as writes do and so come with [`Intent::writes`]; of files
+    /// only those are discarded from that Stripewise made.
+    pub discards: bool,
 }
 
 impl Manner {
@@ -45,6 +48,7 @@ impl Manner {
             atomic: all.atomic || one.atomic,
             poll: all.poll || one.poll,
             passthrough: all.passthrough,
+            discards: all.discards || one.discards(),
         };
         workloads.into_iter().fold(Manner::default(), join)
     }
@@ -137,12 +141,12 @@ impl Intent {
                 name,
                 format!(
                     "{} operations in flight at once would starve everybody else on this storage; \
-                     up to {OUTSTANDING_MAX_UNASKED} are used without asking",
+                     the default limit is {OUTSTANDING_MAX_UNASKED}",
                     self.outstanding_total
                 ),
             )
             .with_hint(
-                "Ask for them by number (`<--threads>`, `<--outstanding>`) if that is meant.",
+                "Give the number explicitly (`<--threads>`, `<--outstanding>`) if that is intended.",
             ));
         }
         judge_manner(self.manner, self.cache, name)?;
@@ -160,14 +164,15 @@ pub(crate) fn judge_manner(manner: Manner, cache: CacheMode, name: &str) -> Resu
         (manner.atomic, "--atomic"),
         (manner.poll, "--poll"),
         (manner.passthrough, "<--engine> nvme"),
+        (manner.discards, "--discard"),
     ];
     match asked.into_iter().find(|(is_asked, _)| *is_asked) {
         None => Ok(()),
         Some((_, option)) => Err(Error::new(
             ErrorKind::Unusable,
             name,
-            "uncached, atomic and polled operations, and commands passed through to NVMe devices, \
-             exist on Linux only",
+            "uncached, atomic and polled operations, discards, and commands passed through to NVMe \
+             devices, exist here on Linux only",
         )
         .with_hint(format!("Leave out `{option}`."))),
     }
@@ -180,16 +185,20 @@ fn judge_passthrough(manner: Manner, cache: CacheMode, name: &str) -> Result<()>
         return Ok(());
     }
     let is_direct = matches!(cache, CacheMode::Direct | CacheMode::DirectSync);
-    let (what, hint) = match (is_direct, manner.atomic) {
-        (false, _) => (
+    let (what, hint) = match (is_direct, manner.atomic, manner.discards) {
+        (false, ..) => (
             format!("`--engine nvme` has no page cache to go through (`--cache {cache}`)"),
             "Use `<--cache> direct` or `direct-sync`, or the block device with `<--engine> uring`.",
         ),
-        (true, true) => (
+        (true, true, _) => (
             "`--engine nvme` has no atomic writes".to_owned(),
             "Leave out `--atomic`, or use the block device with `<--engine> uring`.",
         ),
-        (true, false) => return Ok(()),
+        (true, false, true) => (
+            "`--engine nvme` has no discards".to_owned(),
+            "Leave out `--discard`, or use the block device with `<--engine> uring`.",
+        ),
+        (true, false, false) => return Ok(()),
     };
     Err(Error::new(ErrorKind::Usage, name, what).with_hint(hint))
 }

@@ -91,6 +91,9 @@ impl std::fmt::Display for Plan {
             }
             (true, None, _) => write!(f, "\nWrites: the contents of this file are overwritten")?,
         }
+        if self.writes && self.detail.intent.manner.discards {
+            write!(f, "\nDiscards: what they hit is lost")?;
+        }
         for note in &self.notes {
             write!(f, "\nNote: {note}")?;
         }

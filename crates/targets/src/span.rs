@@ -20,7 +20,7 @@ pub(crate) fn span(whole_bytes: u64, wanted: Size, name: &str) -> Result<u64> {
             ),
         )
         .with_hint(
-            "Ask for less (`<--size>`, `<--base-offset>`); a user's file is never extended.",
+            "Ask for less (`<--size>`, `<--base-offset>`); files that Stripewise did not make are never extended.",
         )),
     }
 }

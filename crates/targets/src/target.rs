@@ -21,6 +21,8 @@ pub struct Target {
     pub(crate) writes: bool,
     pub(crate) direct_refused: Option<String>,
     pub(crate) cache_by_name: bool,
+    /// It was judged for discards.
+    pub(crate) may_discard: bool,
     /// It was made here.
     pub(crate) made: bool,
     pub(crate) opened: platform::Opened,
@@ -67,6 +69,7 @@ impl Target {
             writes,
             direct_refused: settled.direct_refused,
             cache_by_name: intent.cache_by_name,
+            may_discard: writes && intent.manner.discards,
             made: false,
             opened: settled.opened,
         }
@@ -166,11 +169,22 @@ impl Target {
     }
 
     /// Whether it can do what the workload asks beyond plain reads and writes: atomic
-    /// writes of its block size, polled completions.
+    /// writes of its block size, polled completions, discards in its units.
     ///
     /// # Errors
-    /// [`ErrorKind::Unusable`] with the reason where it cannot.
+    /// [`ErrorKind::Unusable`] with the reason where it cannot; [`ErrorKind::Refused`] for
+    /// discards where the plan had none.
     pub fn fits(&self, workload: &Workload) -> Result<()> {
+        if workload.discards() && !self.may_discard {
+            return Err(Error::new(
+                ErrorKind::Refused,
+                &self.facts.name,
+                "was planned without discards, nothing is discarded from it",
+            )
+            .with_hint(
+                "Name the discards where the target is named, so that it is judged for them.",
+            ));
+        }
         self.opened.fits(workload)
     }
 

@@ -85,7 +85,7 @@ impl FromStr for ByteSize {
         let text = typed.trim();
         let start = typed.len() - typed.trim_start().len();
         let Some((number, length)) = Decimal::read(text) else {
-            return Err(ParseError::new(typed, "is not a size", HINT));
+            return Err(ParseError::new(typed, "is not a valid size", HINT));
         };
         let suffix = text[length..].trim_start();
         let Some(unit) = unit(suffix) else {

@@ -16,7 +16,7 @@ const MINUTE: u64 = 60 * S;
 const HOUR: u64 = 60 * MINUTE;
 const DAY: u64 = 24 * HOUR;
 
-const HINT: &str = "a time is a number with ns, us, ms, s, m (minutes) or h; seconds without: 10s, 1.5s, 500ms, 20us, 2m, 1h, 1m30s";
+const HINT: &str = "a duration is a number with ns, us, ms, s, m (minutes) or h; seconds without: 10s, 1.5s, 500ms, 20us, 2m, 1h, 1m30s";
 
 /// A length of time in nanoseconds.
 ///
@@ -90,7 +90,7 @@ impl FromStr for Nanoseconds {
         while !rest.is_empty() || unit_before == u64::MAX {
             let at = end - rest.len();
             let Some((number, length)) = Decimal::read(rest) else {
-                return Err(ParseError::new(typed, "is not a time", HINT).at(at));
+                return Err(ParseError::new(typed, "is not a valid duration", HINT).at(at));
             };
             rest = rest[length..].trim_start();
             let letters = rest

@@ -25,13 +25,16 @@ pub enum Kind {
     Write = 1,
     /// Makes earlier writes durable (`fdatasync`); has neither offset nor length.
     Sync = 2,
+    /// Tells the device or file system that `length` bytes at `offset` are no longer needed
+    /// (discard, TRIM, punching a hole): what was there is lost. Transfers nothing.
+    Discard = 3,
 }
 
 impl Kind {
     /// All kinds, in the order of their indices.
-    pub const ALL: [Kind; 3] = [Kind::Read, Kind::Write, Kind::Sync];
+    pub const ALL: [Kind; 4] = [Kind::Read, Kind::Write, Kind::Sync, Kind::Discard];
 
-    /// A dense index (0, 1, 2), for arrays with one entry a kind.
+    /// A dense index (0, 1, 2, 3), for arrays with one entry a kind.
     #[must_use]
     pub const fn index(self) -> usize {
         self as usize

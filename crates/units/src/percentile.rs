@@ -55,7 +55,7 @@ impl FromStr for Percentile {
     type Err = ParseError;
 
     fn from_str(typed: &str) -> Result<Self, ParseError> {
-        let refuse = || ParseError::new(typed, "is not a percentile", HINT);
+        let refuse = || ParseError::new(typed, "is not a valid percentile", HINT);
         let text = typed.trim();
         let text = text.strip_prefix(['p', 'P']).unwrap_or(text);
         let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));

@@ -50,8 +50,8 @@ fn sizes_are_read_as_people_type_them() {
 fn bad_sizes_are_refused_with_the_reason_and_a_hint() {
     for (typed, message) in [
         ("", "nothing was given where a value is needed"),
-        ("K", "`K` is not a size"),
-        ("-8K", "`-8K` is not a size"),
+        ("K", "`K` is not a valid size"),
+        ("-8K", "`-8K` is not a valid size"),
         ("8X", "`8X` has an unknown unit (at `X`)"),
         ("8Kb/s", "`8Kb/s` has an unknown unit (at `Kb/s`)"),
         ("1.2.3K", "`1.2.3K` has an unknown unit (at `.3K`)"),
@@ -148,12 +148,12 @@ fn times_are_read_as_people_type_them() {
 fn bad_times_are_refused_with_the_reason_and_a_hint() {
     for (typed, message) in [
         (" ", "nothing was given where a value is needed"),
-        ("s", "`s` is not a time"),
+        ("s", "`s` is not a valid duration"),
         ("10x", "`10x` has an unknown unit (at `x`)"),
         ("10s5", "`10s5` has an unknown unit"),
         ("10s1m", "`10s1m` has its units out of order (at `m`)"),
         ("10sfive", "`10sfive` has an unknown unit (at `sfive`)"),
-        ("10s five", "`10s five` is not a time (at `five`)"),
+        ("10s five", "`10s five` is not a valid duration (at `five`)"),
         ("0.3ns", "`0.3ns` is not a whole number of nanoseconds"),
         ("585y", "`585y` has an unknown unit (at `y`)"),
         ("5124096h", "`5124096h` is too long"),
@@ -286,7 +286,10 @@ fn documents_may_hold_text_or_bare_numbers() {
     let error = serde_json::from_str::<ByteSize>("-1")
         .unwrap_err()
         .to_string();
-    assert!(error.starts_with("`-1` is not a size; hint: "), "{error}");
+    assert!(
+        error.starts_with("`-1` is not a valid size; hint: "),
+        "{error}"
+    );
 }
 
 trait MapNs {

@@ -124,8 +124,10 @@ impl Pieces {
 fn random(distribution: Distribution, seed: u64, pieces: u64) -> Placing {
     match distribution {
         _ if pieces == 1 => Placing::Uniform,
-        // Covering of several sizes is refused beforehand.
-        Distribution::Uniform | Distribution::Covering => Placing::Uniform,
+        // Covering and passes of several sizes are refused beforehand.
+        Distribution::Uniform | Distribution::Covering | Distribution::OnePass { .. } => {
+            Placing::Uniform
+        }
         Distribution::Zipf { theta } => Placing::Pieces(Pieces::Zipf(Box::new((
             Zipf::new(pieces, theta),
             Scatter::new(seed, pieces),

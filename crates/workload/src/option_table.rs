@@ -64,7 +64,7 @@ const SAID: WorkloadOption = WorkloadOption {
 };
 
 /// Every option of a workload.
-pub const OPTIONS: [WorkloadOption; 26] = [
+pub const OPTIONS: [WorkloadOption; 28] = [
     WorkloadOption {
         name: "read",
         about: "Only reads (the default)",
@@ -92,6 +92,26 @@ pub const OPTIONS: [WorkloadOption; 26] = [
         choice: Some("operation"),
         read: |options, text| {
             options.read_percent = Some(percent(text)?);
+            Ok(())
+        },
+        ..SAID
+    },
+    WorkloadOption {
+        name: "discard",
+        about: "Only discards: what they hit is lost",
+        choice: Some("operation"),
+        read: |options, text| {
+            options.discard = flag("discard", text)?;
+            Ok(())
+        },
+        ..SAID
+    },
+    WorkloadOption {
+        name: "discard-percent",
+        value: Some("N"),
+        about: "This share of discards, taken from the writes, or from the reads of a load that only reads",
+        read: |options, text| {
+            options.discard_percent = Some(percent(text)?);
             Ok(())
         },
         ..SAID
@@ -343,12 +363,16 @@ pub const OPTIONS: [WorkloadOption; 26] = [
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WorkloadOptions {
-    /// Only reads; excludes `write` and `read_percent`.
+    /// Only reads; excludes `write`, `read_percent` and `discard`.
     pub read: bool,
-    /// Only writes; excludes `read` and `read_percent`.
+    /// Only writes; excludes `read`, `read_percent` and `discard`.
     pub write: bool,
-    /// Share of reads, 0 to 100; excludes `read` and `write`.
+    /// Share of reads, 0 to 100; excludes `read`, `write` and `discard`.
     pub read_percent: Option<u8>,
+    /// Only discards; excludes all that says another mix.
+    pub discard: bool,
+    /// Share of discards, 0 to 100; excludes `discard`.
+    pub discard_percent: Option<u8>,
     /// Random positions; excludes `sequential` and `stride`.
     pub random: bool,
     /// One block after the other; excludes `random` and `stride`.
@@ -469,8 +493,8 @@ fn percent(text: &str) -> Result<u8, ParseError> {
         .ok_or_else(|| {
             ParseError::new(
                 text,
-                "is not a share",
-                "a share is a whole number from 0 to 100",
+                "is not a valid percentage",
+                "a percentage is a whole number from 0 to 100",
             )
         })
 }
@@ -492,7 +516,7 @@ pub fn parse_rate(text: &str) -> Result<f64, ParseError> {
         .filter(|iops| iops.is_finite() && *iops > 0.0)
         .ok_or_else(|| {
             let hint = "a rate is a number of operations a second above 0, such as 5000 or 0.5";
-            ParseError::new(text, "is not a rate", hint)
+            ParseError::new(text, "is not a valid rate", hint)
         })
 }
 
@@ -503,7 +527,7 @@ mod tests {
     #[test]
     fn each_option_sets_something_of_its_own() {
         let typed = |option: &WorkloadOption| match option.name {
-            "read-percent" | "compressible" | "dedupable" => "30",
+            "read-percent" | "discard-percent" | "compressible" | "dedupable" => "30",
             "stride" | "block" | "base-offset" | "size" => "64K",
             "cache" => "buffered",
             "sync" => "fdatasync:4",

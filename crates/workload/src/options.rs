@@ -54,7 +54,7 @@ impl WorkloadOptions {
         let says_pattern = self.says_pattern();
         let pattern = if says_pattern { &self } else { defaults };
         let random = !pattern.sequential && pattern.stride.is_none();
-        let writes = mix.write || mix.read_percent.is_some_and(|percent| percent < 100);
+        let writes = mix.says_writes();
         // Of think time and a rate, a job that says one does not take the other.
         let says_pace = self.rate.is_some() || self.think_time.is_some();
         let pace = if says_pace { &self } else { defaults };
@@ -65,6 +65,8 @@ impl WorkloadOptions {
             read: mix.read,
             write: mix.write,
             read_percent: mix.read_percent,
+            discard: mix.discard,
+            discard_percent: mix.discard_percent,
             random: pattern.random,
             sequential: pattern.sequential,
             stride: pattern.stride,
@@ -105,8 +107,10 @@ impl WorkloadOptions {
     /// have values out of range.
     pub fn build(self, base: &Workload) -> Result<Workload, WorkloadError> {
         let (block_size_bytes, block_sizes) = self.block_sizes(base)?;
+        let (read_percent, discard_percent) = self.mix(base)?;
         let workload = Workload {
-            read_percent: self.mix(base)?,
+            read_percent,
+            discard_percent,
             pattern: self.pattern(base)?,
             block_size_bytes,
             block_sizes,
@@ -157,29 +161,60 @@ impl WorkloadOptions {
     }
 
     fn says_mix(&self) -> bool {
-        self.read || self.write || self.read_percent.is_some()
+        let only_one = self.read || self.write || self.discard;
+        only_one || self.read_percent.is_some() || self.discard_percent.is_some()
+    }
+
+    /// The mix has writes.
+    fn says_writes(&self) -> bool {
+        let discards = self.discard_percent.unwrap_or(0);
+        let others = self
+            .read_percent
+            .map(|reads| reads.saturating_add(discards));
+        match others {
+            Some(others) => others < 100,
+            None => self.write && discards < 100,
+        }
     }
 
     fn says_pattern(&self) -> bool {
         self.random || self.sequential || self.stride.is_some()
     }
 
-    fn mix(&self, base: &Workload) -> Result<u8, WorkloadError> {
-        only_one([
+    /// The shares of reads and of discards.
+    fn mix(&self, base: &Workload) -> Result<(u8, u8), WorkloadError> {
+        only_one(&[
             ("read", self.read),
             ("write", self.write),
             ("read-percent", self.read_percent.is_some()),
+            ("discard", self.discard),
         ])?;
+        if self.discard {
+            return match self.discard_percent {
+                None => Ok((0, 100)),
+                Some(percent) => {
+                    let why = "cannot be combined with discard, which is all of them";
+                    let hint = "leave out <--discard>, or the share";
+                    Err(WorkloadError::new("discard-percent", percent, why, hint))
+                }
+            };
+        }
+        let says_others = self.read || self.write || self.read_percent.is_some();
+        let inherited = if says_others { 0 } else { base.discard_percent };
+        let discards = self.discard_percent.unwrap_or(inherited);
+        // Shares above 100 are refused with the rest of the workload.
         Ok(match self.read_percent {
-            Some(percent) => percent,
-            None if self.read => 100,
-            None if self.write => 0,
-            None => base.read_percent,
+            Some(percent) => (percent, discards),
+            None if self.write => (0, discards),
+            None if self.read || base.read_percent == 100 => {
+                (100_u8.saturating_sub(discards), discards)
+            }
+            None => (base.read_percent, discards),
         })
     }
 
     fn pattern(&self, base: &Workload) -> Result<Pattern, WorkloadError> {
-        only_one([
+        only_one(&[
             ("random", self.random),
             ("sequential", self.sequential),
             ("stride", self.stride.is_some()),
@@ -255,14 +290,15 @@ impl WorkloadOptions {
 }
 
 /// Refuses more than one of options that exclude each other.
-fn only_one(options: [(&'static str, bool); 3]) -> Result<(), WorkloadError> {
+fn only_one(options: &[(&'static str, bool)]) -> Result<(), WorkloadError> {
     let mut given = options.iter().filter(|(_, given)| *given);
     if let (Some((first, _)), Some((second, _))) = (given.next(), given.next()) {
         let value = format!("and {second}");
-        let hint = format!(
-            "give one of {}, {} and {}",
-            options[0].0, options[1].0, options[2].0
-        );
+        let names: Vec<&str> = options.iter().map(|(name, _)| *name).collect();
+        let [rest @ .., last] = names.as_slice() else {
+            return Ok(());
+        };
+        let hint = format!("give one of {} and {last}", rest.join(", "));
         return Err(WorkloadError::new(first, value, "exclude each other", hint));
     }
     Ok(())

@@ -18,7 +18,7 @@
 //! [[job]]
 //! name = "log"                      # required, unique
 //! target = "/data/log"              # required, as on the command line
-//! write = true                      # or read = true, or read-percent = 70
+//! write = true                      # or read = true, discard = true, or read-percent = 70
 //! sequential = true                 # or random = true, or stride = "64K"
 //! block = "8K"
 //! cache = "direct-sync"
@@ -29,10 +29,11 @@
 //! name = "data"
 //! target = ["/data/d1", "/data/d2"] # several: one job over all of them
 //! read-percent = 70
+//! discard-percent = 10              # of all operations; the rest, 20 %, are written
 //! block = "8K"
 //! threads = 4
 //! outstanding = 16                  # of each thread on each target
-//! distribution = "hot:10/90"        # or "uniform", "covering" or "zipf:0.99"
+//! distribution = "hot:10/90"        # or "uniform", "covering", "zipf:0.99" or "one-pass:15"
 //! rate = 5000                       # open loop: operations a second in all
 //! arrivals = "poisson"              # or "fixed"
 //! size = "64G"
@@ -438,7 +439,7 @@ impl<'a> Reader<'a> {
         if ENGINE_NAMES.contains(&engine.as_str()) {
             return Ok(engine);
         }
-        let hint = format!("one of {}", ENGINE_NAMES.join(", "));
+        let hint = format!("use one of {}", ENGINE_NAMES.join(", "));
         Err(self.0.refuse(
             value.span(),
             format!("engine = `{engine}` is unknown"),

@@ -511,6 +511,7 @@ fn samples() -> Vec<Request> {
         targets: vec![String::new()],
         workload: Workload {
             pattern,
+            discard_percent: 1,
             in_turn: true,
             block_sizes: one_size(),
             sync: Some(SyncPolicy { every: 1 }),

@@ -7,8 +7,13 @@ use stripewise_units::ByteSize;
 /// One job's load. Serialised as the `workload` object of a record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Workload {
-    /// Share of reads among reads and writes, 0 to 100.
+    /// Share of reads among all operations, 0 to 100. What is neither read nor discarded is
+    /// written, so a load that discards anything has less than 100 here, and counts as one
+    /// that writes wherever that matters.
     pub read_percent: u8,
+    /// Share of discards among all operations, 0 to 100 with the reads.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub discard_percent: u8,
     /// Where operations go.
     #[serde(flatten)]
     pub pattern: Pattern,
@@ -68,6 +73,7 @@ impl Default for Workload {
     fn default() -> Self {
         Workload {
             read_percent: 100,
+            discard_percent: 0,
             pattern: Pattern::Random {
                 distribution: Distribution::Uniform,
             },
@@ -97,14 +103,29 @@ impl Workload {
     /// otherwise: the letters STRIPE.
     pub const SEED: u64 = 0x5354_5249_5045;
 
-    /// `read`, `write`, or the share of reads where it does both: `70 % read`.
+    /// `read`, `write`, `discard`, or the shares where it does several: `70 % read`,
+    /// `70 % read, 10 % discard`.
     #[must_use]
     pub fn operation_name(&self) -> String {
-        match self.read_percent {
-            100 => "read".to_owned(),
-            0 => "write".to_owned(),
-            percent => format!("{percent} % read"),
+        match (self.read_percent, self.discard_percent) {
+            (100, _) => "read".to_owned(),
+            (0, 0) => "write".to_owned(),
+            (_, 100) => "discard".to_owned(),
+            (percent, 0) => format!("{percent} % read"),
+            (percent, discards) => format!("{percent} % read, {discards} % discard"),
         }
+    }
+
+    /// Something is written; see [`Workload::discards`] for what only destroys.
+    #[must_use]
+    pub const fn writes(&self) -> bool {
+        self.read_percent.saturating_add(self.discard_percent) < 100
+    }
+
+    /// Something is discarded.
+    #[must_use]
+    pub const fn discards(&self) -> bool {
+        self.discard_percent > 0
     }
 
     /// The block size in words: `8K`; `4K-64K` for several sizes.
@@ -137,6 +158,10 @@ impl Workload {
     pub const fn length_ns(&self) -> u64 {
         self.ramp_ns.saturating_add(self.duration_ns)
     }
+}
+
+fn is_zero(percent: &u8) -> bool {
+    *percent == 0
 }
 
 impl Pattern {
@@ -194,7 +219,8 @@ pub enum CursorKind {
 }
 
 /// How random positions are drawn. Printed and typed as `uniform`,
-/// `covering`, `zipf:THETA`, `hot:PERCENT/PERCENT`; serialised as that text.
+/// `covering`, `zipf:THETA`, `hot:PERCENT/PERCENT`, `one-pass:PERCENT`; serialised as that
+/// text.
 #[derive(Clone, Copy, Debug, PartialEq, schemars::JsonSchema)]
 #[schemars(into = "String", from = "String")]
 pub enum Distribution {
@@ -220,6 +246,12 @@ pub enum Distribution {
         space_percent: u8,
         /// Share of operations that go there, 1 to 99.
         operations_percent: u8,
+    },
+    /// Writes of one thread in a random order that comes to every block at least once and
+    /// leaves a solid-state drive that held nothing as random writes without end would.
+    OnePass {
+        /// Flash that the drive has beyond what it offers, 1 to 100.
+        spare_percent: u8,
     },
 }
 

@@ -10,6 +10,7 @@
 use crate::covering::Covering;
 use crate::cursor::{Cursor, Cycle, SharedCursor};
 use crate::mixed::Mixed;
+use crate::one_pass::OnePass;
 use crate::random::{Generator, Purpose, threshold};
 use crate::scatter::Scatter;
 use crate::zipf::Zipf;
@@ -103,6 +104,7 @@ impl Streams {
 enum Position {
     Uniform,
     Covering(Box<Covering>),
+    OnePass(Box<OnePass>),
     Zipf(Box<(Zipf, Scatter)>),
     Hot { hot_blocks: u64, threshold: u64 },
     Cycle(Cycle, Cursor),
@@ -114,6 +116,12 @@ enum Mix {
     Only(Kind),
     Reads {
         threshold: u64,
+        generator: Generator,
+    },
+    /// Of 100 numbers those below `reads` read, and those below `unwritten` do not write.
+    Discards {
+        reads: u64,
+        unwritten: u64,
         generator: Generator,
     },
 }
@@ -152,13 +160,20 @@ impl Stream {
                 cursor,
             } => cycle(Cycle::stride(block, blocks, stride_bytes), cursor),
         };
-        let mix = match workload.read_percent {
-            0 => Mix::Only(Kind::Write),
-            percent @ 1..=99 => Mix::Reads {
+        let kinds = || Generator::new(workload.seed, Purpose::Kind, index);
+        let mix = match (workload.read_percent, workload.discard_percent) {
+            (0, 0) => Mix::Only(Kind::Write),
+            (_, 100) => Mix::Only(Kind::Discard),
+            (percent @ 1..=99, 0) => Mix::Reads {
                 threshold: threshold(percent),
-                generator: Generator::new(workload.seed, Purpose::Kind, index),
+                generator: kinds(),
             },
-            _ => Mix::Only(Kind::Read),
+            (_, 0) => Mix::Only(Kind::Read),
+            (reads, discards) => Mix::Discards {
+                reads: u64::from(reads),
+                unwritten: u64::from(reads) + u64::from(discards),
+                generator: kinds(),
+            },
         };
         Stream {
             start_bytes: span.start_bytes,
@@ -222,6 +237,15 @@ impl Stream {
                     Kind::Write
                 }
             }
+            Mix::Discards {
+                reads,
+                unwritten,
+                generator,
+            } => match generator.below(100) {
+                drawn if drawn < *reads => Kind::Read,
+                drawn if drawn < *unwritten => Kind::Discard,
+                _ => Kind::Write,
+            },
         }
     }
 
@@ -245,6 +269,7 @@ impl Stream {
         match &mut self.position {
             Position::Cycle(cycle, cursor) => cycle.next(cursor),
             Position::Covering(covering) => covering.next() * self.block_size_bytes,
+            Position::OnePass(pass) => pass.next() * self.block_size_bytes,
             _ => self.skewed() * self.block_size_bytes,
         }
     }
@@ -264,9 +289,10 @@ impl Stream {
                     hot_blocks + generator.below(self.blocks - hot_blocks)
                 }
             }
-            Position::Uniform | Position::Covering(_) | Position::Cycle(..) => {
-                generator.below(self.blocks)
-            }
+            Position::Uniform
+            | Position::Covering(_)
+            | Position::OnePass(_)
+            | Position::Cycle(..) => generator.below(self.blocks),
         }
     }
 }
@@ -305,6 +331,9 @@ fn random(distribution: Distribution, seed: u64, blocks: u64, shared: &SharedCur
         Distribution::Uniform => Position::Uniform,
         Distribution::Covering => {
             Position::Covering(Box::new(Covering::new(seed, blocks, shared.clone())))
+        }
+        Distribution::OnePass { spare_percent } => {
+            Position::OnePass(Box::new(OnePass::new(seed, blocks, spare_percent)))
         }
         Distribution::Zipf { theta } => Position::Zipf(Box::new((
             Zipf::new(blocks, theta),

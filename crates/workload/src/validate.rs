@@ -1,7 +1,7 @@
 //! The rules of a workload: first those that it can break by itself, then those
 //! that its target adds. What passes both has streams.
 
-use crate::words::THETA_MAX;
+use crate::words::{SPARE_PERCENT, THETA_MAX};
 use crate::{BlockShare, CursorKind, DataPattern, Distribution, Pattern, Rate, Span, Workload};
 use std::fmt::Display;
 use stripewise_units::{ByteSize, Hint, Nanoseconds, format_bytes, format_count};
@@ -21,12 +21,20 @@ const IOPS_MAX: f64 = 1e9;
 
 /// A workload that cannot be run, and the next thing to try.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{option} {value} {why}")]
+#[error("{option}{} {why}", given(value))]
 pub struct WorkloadError {
     option: &'static str,
     value: String,
     why: String,
     hint: Hint,
+}
+
+/// The value as it follows its option; a switch has none.
+fn given(value: &str) -> String {
+    match value {
+        "true" => String::new(),
+        value => format!(" {value}"),
+    }
 }
 
 impl WorkloadError {
@@ -81,11 +89,13 @@ pub fn check(workload: &Workload) -> Result<(), WorkloadError> {
             hint,
         ));
     }
+    check_discards(workload)?;
     check_block(workload)?;
     check_concurrency(workload)?;
     check_times(workload)?;
     check_pattern(workload.pattern)?;
     check_block_sizes(workload)?;
+    check_one_pass(workload)?;
     workload.rate.map_or(Ok(()), check_rate)?;
     check_data(workload.data)?;
     check_think_time(workload)?;
@@ -178,6 +188,21 @@ pub fn validate(workload: &Workload, target: TargetLimits) -> Result<Span, Workl
     Ok(span)
 }
 
+/// Reads and discards are shares of all operations; what remains is written.
+fn check_discards(workload: &Workload) -> Result<(), WorkloadError> {
+    let (reads, discards) = (workload.read_percent, workload.discard_percent);
+    if discards > 100 {
+        let (why, hint) = ("is above 100", "give 0 to 100 (only discards)");
+        return Err(WorkloadError::new("discard-percent", discards, why, hint));
+    }
+    if reads + discards > 100 {
+        let why = format!("and {reads} % of reads are more than all operations");
+        let hint = "give a smaller <--read-percent>, or fewer discards";
+        return Err(WorkloadError::new("discard-percent", discards, why, hint));
+    }
+    Ok(())
+}
+
 fn check_block(workload: &Workload) -> Result<(), WorkloadError> {
     if BLOCK_SIZE_BYTES.contains(&workload.block_size_bytes) {
         return Ok(());
@@ -190,6 +215,25 @@ fn check_block(workload: &Workload) -> Result<(), WorkloadError> {
         why,
         "8K is what most databases read and write",
     ))
+}
+
+/// A pass is one order of writes.
+fn check_one_pass(workload: &Workload) -> Result<(), WorkloadError> {
+    let Pattern::Random {
+        distribution: distribution @ Distribution::OnePass { .. },
+    } = workload.pattern
+    else {
+        return Ok(());
+    };
+    let refuse = |why, hint| Err(WorkloadError::new("distribution", distribution, why, hint));
+    if workload.read_percent > 0 || workload.discards() {
+        return refuse("is a pass of writes alone", "add <--write>");
+    }
+    if workload.threads > 1 {
+        let hint = "give one thread, and more <--outstanding>";
+        return refuse("is one order of writes, for one thread", hint);
+    }
+    Ok(())
 }
 
 /// What a distribution of block sizes adds.
@@ -218,6 +262,12 @@ fn check_block_sizes(workload: &Workload) -> Result<(), WorkloadError> {
         } => refuse(
             "has several sizes, and columns are dealt out in blocks of one",
             "give one size, or --cursor own or shared",
+        ),
+        Pattern::Random {
+            distribution: Distribution::OnePass { .. },
+        } => refuse(
+            "has several sizes, and a pass counts blocks of one",
+            "give one size, or <--distribution> uniform",
         ),
         Pattern::Random {
             distribution: Distribution::Covering,
@@ -289,12 +339,13 @@ fn check_pattern(pattern: Pattern) -> Result<(), WorkloadError> {
                     space_percent,
                     operations_percent,
                 } => percents.contains(&space_percent) && percents.contains(&operations_percent),
+                Distribution::OnePass { spare_percent } => SPARE_PERCENT.contains(&spare_percent),
             };
             if good {
                 return Ok(());
             }
             let why = "is out of range";
-            let hint = "zipf:THETA takes 0 < THETA <= 5; hot:SPACE/OPERATIONS takes 1 to 99";
+            let hint = "zipf:THETA takes 0 < THETA <= 5; hot:SPACE/OPERATIONS takes 1 to 99, one-pass:PERCENT 1 to 100";
             Err(WorkloadError::new("distribution", distribution, why, hint))
         }
         Pattern::Stride {
@@ -330,7 +381,7 @@ fn check_think_time(workload: &Workload) -> Result<(), WorkloadError> {
     }
     if think.pause_ns == 0 {
         return refuse(
-            "is not a pause",
+            "is not a valid pause",
             "give a time such as 10ms, or leave it out",
         );
     }
@@ -368,7 +419,7 @@ fn check_sync(workload: &Workload) -> Result<(), WorkloadError> {
         let (why, hint) = ("never syncs", "give fdatasync or fdatasync:N");
         return Err(WorkloadError::new("sync", sync, why, hint));
     }
-    if workload.read_percent == 100 {
+    if !workload.writes() {
         let (why, hint) = ("has no writes to sync", "add <--write> or <--read-percent>");
         return Err(WorkloadError::new("sync", sync, why, hint));
     }
@@ -382,7 +433,7 @@ fn check_atomic(workload: &Workload) -> Result<(), WorkloadError> {
         return Ok(());
     }
     let refuse = |why: String, hint: &str| Err(WorkloadError::new("atomic", "true", why, hint));
-    if workload.read_percent == 100 {
+    if !workload.writes() {
         return refuse(
             "has no writes to keep whole".to_owned(),
             "add <--write> or <--read-percent>",
@@ -442,6 +493,12 @@ fn check_poll(workload: &Workload) -> Result<(), WorkloadError> {
                 workload.cache
             ),
             "use <--cache> direct or direct-sync",
+        );
+    }
+    if workload.discards() {
+        return refuse(
+            "cannot be combined with discards: the kernel cannot poll for their end".to_owned(),
+            "leave out --poll, or the discards",
         );
     }
     if workload.sync.is_some() {

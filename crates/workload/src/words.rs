@@ -10,7 +10,10 @@ use stripewise_units::{Nanoseconds, ParseError, format_duration, parse_count};
 /// Largest exponent of a Zipf distribution.
 pub(crate) const THETA_MAX: f64 = 5.0;
 
-const DISTRIBUTION_HINT: &str = "a distribution is uniform, covering (every block once before any comes again), zipf:THETA (0 < THETA <= 5, such as zipf:0.99) or hot:SPACE/OPERATIONS in percent (hot:10/90: a tenth of the blocks takes nine tenths of the operations)";
+const DISTRIBUTION_HINT: &str = "a distribution is uniform, covering (every block once before any comes again), zipf:THETA (0 < THETA <= 5, such as zipf:0.99), hot:SPACE/OPERATIONS in percent (hot:10/90: a tenth of the blocks takes nine tenths of the operations) or one-pass:PERCENT (writes that leave an SSD with so much spare flash in its steady state)";
+
+/// Spare flash that a pass may be made for.
+pub(crate) const SPARE_PERCENT: std::ops::RangeInclusive<u8> = 1..=100;
 
 const SYNC_HINT: &str =
     "syncs are fdatasync, or fdatasync:N for one after every N writes of a thread";
@@ -37,7 +40,7 @@ macro_rules! words {
                     _ => {
                         let words = [$($word),+].join(", ");
                         let problem = concat!("is not ", $what);
-                        Err(ParseError::new(typed, problem, format!("one of {words}")))
+                        Err(ParseError::new(typed, problem, format!("use one of {words}")))
                     }
                 }
             }
@@ -159,6 +162,7 @@ impl fmt::Display for Distribution {
                 space_percent,
                 operations_percent,
             } => f.pad(&format!("hot:{space_percent}/{operations_percent}")),
+            Distribution::OnePass { spare_percent } => f.pad(&format!("one-pass:{spare_percent}")),
         }
     }
 }
@@ -181,6 +185,16 @@ impl FromStr for Distribution {
         }
         if text == "covering" {
             return Ok(Distribution::Covering);
+        }
+        if let Some(spare) = text.strip_prefix("one-pass:") {
+            return parse_count(spare.strip_suffix('%').unwrap_or(spare))
+                .ok()
+                .and_then(|count| u8::try_from(count).ok())
+                .filter(|percent| SPARE_PERCENT.contains(percent))
+                .map(|spare_percent| Distribution::OnePass { spare_percent })
+                .ok_or_else(|| {
+                    refuse("has no share of spare flash from 1 to 100 after the colon")
+                });
         }
         if let Some(exponent) = text.strip_prefix("zipf:") {
             let theta = exponent

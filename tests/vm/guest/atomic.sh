@@ -1,5 +1,6 @@
 # modules: scsi_debug sd_mod crc-t10dif ext4 xfs
 # programs: mkfs.ext4:e2fsprogs mkfs.xfs:xfsprogs fincore:util-linux
+# examples: conformance
 # disk-size: 512M
 #
 # What newer kernels have: writes that are never torn, on a disk of scsi_debug that offers
@@ -7,12 +8,8 @@
 # files of ext4 and XFS). Where the kernel, the disk or the file system has not, that is
 # refused with the reason. To be booted on an old kernel and on the newest.
 . /lib/common.sh
+. /lib/conformance.sh
 . /lib/loads.sh
-
-# Whether this kernel is that new.
-since() { # MAJOR MINOR
-    uname -r | awk -F'[.-]' -v major="$1" -v minor="$2" '{ exit !($1 > major || ($1 == major && $2 >= minor)) }'
-}
 
 rmmod scsi_debug
 insmod /modules/scsi_debug.ko dev_size_mb=64 atomic_wr=1 || failure "scsi_debug"
@@ -74,6 +71,7 @@ uncached() { # FILE_SYSTEM
         return
     fi
     for engine in uring threads; do
+        conformance $engine-uncached --in /mnt
         for how in --read "--write --overwrite"; do
             # shellcheck disable=SC2086
             load "$1, ${how%% *} through $engine" buffered --sequential --engine $engine $how

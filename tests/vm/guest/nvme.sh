@@ -9,6 +9,7 @@
 # through the block layer; the conformance suite by each way; and all that is refused. No
 # speed is judged.
 . /lib/common.sh
+. /lib/conformance.sh
 . /lib/loads.sh
 . /lib/nvme.sh
 
@@ -33,7 +34,9 @@ for poll in "" --poll; do
     verified "verified through the block layer $poll" $disk $poll
 done
 written "commands" $disk $way --engine nvme --destroy nvme0n1
-conformance uring uring-polled nvme nvme-polled
+for engine in uring uring-polled nvme nvme-polled; do
+    conformance $engine --destroy /dev/nvme1n1 /dev/nvme2n1
+done
 
 # Of a stranger's data nothing is lost by a mistake.
 fio --name=x --filename=$disk --size=4m --rw=write --bs=64k --direct=1 --end_fsync=1 > /tmp/fio.txt 2>&1
@@ -49,7 +52,7 @@ nothing_written "a simulated array by commands" 2 "/dev/ng" sim:nvme --engine nv
 nothing_written "through a page cache" 2 "cache direct" $way --engine nvme --cache buffered --write --destroy nvme0n1
 nothing_written "atomic writes" 2 "atomic" $way --engine nvme --atomic --write --destroy nvme0n1
 nothing_written "larger than a command" 2 "commands of at most" $way --engine nvme --block 4M --write --destroy nvme0n1
-nothing_written "by threads" 3 "uring" $disk --engine threads --poll --write --destroy nvme0n1
+nothing_written "by threads" 2 "uring" $disk --engine threads --poll --write --destroy nvme0n1
 
 sleep 1000 < $way &
 opener=$!
@@ -88,3 +91,13 @@ mdadm --stop /dev/md0 2> /dev/null
 mdadm --zero-superblock /dev/nvme0n1 /dev/nvme1n1 2> /dev/null
 
 without_poll_queues
+
+# Where io_uring is switched off nothing polls (Linux 6.6 has the switch).
+switch=/proc/sys/kernel/io_uring_disabled
+if [ -e $switch ]; then
+    echo 2 > $switch
+    refused "polling without io_uring" 3 "poll takes io_uring" /dev/nvme1n1 --poll
+    refused "io_uring where it is off" 3 "io_uring_disabled=2" /dev/nvme1n1 --engine uring
+    refused "commands where io_uring is off" 3 "engine nvme takes io_uring" /dev/ng1n1 --engine nvme
+    echo 0 > $switch
+fi

@@ -1,16 +1,19 @@
 //! What continuous integration runs, in two lanes, one behind the other: the first
-//! answers what most changes get wrong, within minutes, the second takes longer. Every
+//! answers what most changes get wrong, within minutes, the second takes longer, and what
+//! needs the optimised program runs beside its other steps. Every
 //! step runs whatever became of those before it, so one look at the end shows all that
 //! is wrong; the closing lines are the steps and the counts of the tests.
 
 use crate::perf::gate;
 use crate::shell::{self, cargo};
 use anyhow::{Context, Result, bail};
+use beside::Beside;
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 use tests_run::Counts;
 
+mod beside;
 mod tests_run;
 
 /// What a step does.
@@ -31,19 +34,29 @@ const FIRST_LANE: [Step; 4] = [
 ];
 
 const SECOND_LANE: [Step; 8] = [
+    ("the oldest Rust", Work::Check(oldest_rust)),
+    ("unused dependencies", Work::Check(unused)),
     (
         "the documentation as a book",
         Work::Check(crate::book::check),
     ),
-    ("the oldest Rust", Work::Check(oldest_rust)),
-    ("unused dependencies", Work::Check(unused)),
-    ("user instructions per operation", Work::Check(instructions)),
-    ("several hosts, under mpirun", Work::Check(several_hosts)),
+    (
+        "Linux on aarch64, under qemu-user",
+        Work::Check(crate::aarch64::run),
+    ),
     ("Windows, under Wine", Work::Check(crate::wine::run)),
     (
         "simulated arrays beside published tables",
         Work::Check(accuracy),
     ),
+    ("several hosts, under mpirun", Work::Check(several_hosts)),
+    ("tests that take long", Work::Check(long_tests)),
+];
+
+/// Beside the second lane, by the program that is built for it: a build whose last crates
+/// keep one processor busy, counted instructions, and guests that are emulated.
+const BESIDE: [Step; 2] = [
+    ("user instructions per operation", Work::Check(instructions)),
     ("a real kernel end to end", Work::Check(virtual_machine)),
 ];
 
@@ -67,39 +80,60 @@ struct Done {
 pub fn run(root: &Path, words: &[String]) -> Result<()> {
     let is_wanted =
         |name: &str| words.is_empty() || words.iter().any(|word| name.contains(word.as_str()));
+    let is_all = words.is_empty();
     let begun = Instant::now();
     let mut done = Vec::new();
-    for (lane, steps) in [FIRST_LANE.as_slice(), SECOND_LANE.as_slice()]
-        .into_iter()
-        .enumerate()
-    {
-        for &(name, work) in steps.iter().filter(|(name, _)| is_wanted(name)) {
-            println!("== {name}");
-            let started = Instant::now();
-            let found = work.run(root);
-            let seconds = started.elapsed().as_secs_f64();
-            if let Err(error) = &found {
-                eprintln!("== {name}: FAILED: {error:#}");
-            }
-            println!("== {name}: {seconds:.0} s\n");
-            done.push(Done {
-                name,
-                seconds,
-                found,
-            });
+    all(root, &FIRST_LANE, is_wanted, &mut done);
+    if is_all {
+        say_lane(1, &done, begun);
+    }
+    // Alone where somebody chose steps, so that their output comes as they go on.
+    let beside = match is_all {
+        true => Some(Beside::start()?),
+        false => {
+            all(root, &BESIDE, is_wanted, &mut done);
+            None
         }
-        let passed = done.iter().all(|done| done.found.is_ok());
-        println!(
-            "== lane {} {} after {:.0} s\n",
-            lane + 1,
-            if passed { "passed" } else { "FAILED" },
-            begun.elapsed().as_secs_f64()
-        );
+    };
+    all(root, &SECOND_LANE, is_wanted, &mut done);
+    if let Some(beside) = beside {
+        done.extend(beside.end()?);
+    }
+    if is_all {
+        say_lane(2, &done, begun);
     }
     if done.is_empty() {
         bail!("no step's name holds `{}`", words.join("` or `"));
     }
     close(&done)
+}
+
+/// Steps, one after the other.
+fn all(root: &Path, steps: &[Step], is_wanted: impl Fn(&str) -> bool, done: &mut Vec<Done>) {
+    for &(name, work) in steps.iter().filter(|(name, _)| is_wanted(name)) {
+        println!("== {name}");
+        let started = Instant::now();
+        let found = work.run(root);
+        let seconds = started.elapsed().as_secs_f64();
+        if let Err(error) = &found {
+            eprintln!("== {name}: FAILED: {error:#}");
+        }
+        println!("== {name}: {seconds:.0} s\n");
+        done.push(Done {
+            name,
+            seconds,
+            found,
+        });
+    }
+}
+
+fn say_lane(number: u32, done: &[Done], begun: Instant) {
+    let passed = done.iter().all(|done| done.found.is_ok());
+    println!(
+        "== lane {number} {} after {:.0} s\n",
+        if passed { "passed" } else { "FAILED" },
+        begun.elapsed().as_secs_f64()
+    );
 }
 
 /// The closing lines: each step, then the counts of the tests.
@@ -197,6 +231,23 @@ fn oldest_version(root: &Path) -> Result<String> {
     version
         .map(str::to_owned)
         .context("Cargo.toml has no rust-version")
+}
+
+/// The tests that `cargo test` leaves out because they take long, most of them as each drives
+/// a browser for up to a minute. The tests before have built them.
+fn long_tests(root: &Path) -> Result<()> {
+    let mut test = cargo(root, &["test", "--workspace", "--locked", "--test", "it"]);
+    test.args(["--", "--ignored", "::at_length::"]);
+    let has_browser = shell::has("chromium");
+    if has_browser {
+        test.arg("in_browser::");
+    }
+    let counts = tests_run::run(&mut test)?;
+    println!("tests that take long: {counts}");
+    match has_browser {
+        true => Ok(()),
+        false => shell::skip("what is shown, in a browser", "chromium"),
+    }
 }
 
 /// Type-checks everything with the oldest Rust that README promises.

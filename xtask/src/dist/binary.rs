@@ -2,7 +2,7 @@
 
 use crate::shell;
 use anyhow::{Context, Result, bail};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const OBJDUMP: &str = "x86_64-w64-mingw32-objdump";
@@ -71,7 +71,7 @@ fn imports(dump: &str) -> Vec<String> {
 /// another processor than `machine` (System V ABI, `e_machine`, two bytes at 18).
 pub fn is_static(bytes: &[u8], machine: u16) -> Result<()> {
     const INTERPRETER: u32 = 3;
-    let kinds = segment_kinds(bytes).context("the binary for Linux is no 64-bit ELF file")?;
+    let kinds = segment_kinds(bytes).context("the binary for Linux is not a 64-bit ELF file")?;
     if kinds.is_empty() || kinds.contains(&INTERPRETER) {
         bail!("the binary for Linux is not static");
     }
@@ -80,6 +80,26 @@ pub fn is_static(bytes: &[u8], machine: u16) -> Result<()> {
     }
     println!("the binary for Linux is static: it names no interpreter");
     Ok(())
+}
+
+/// Fails where a binary holds the name of a folder of the machine that it was built on: it
+/// would have other bytes elsewhere.
+pub fn names_no_path(bytes: &[u8], paths: &[PathBuf]) -> Result<()> {
+    for path in paths {
+        let name = path.to_string_lossy();
+        // Too short to be told from chance, as `/` would be.
+        if name.len() > MIN_PATH && holds(bytes, name.as_bytes()) {
+            bail!("the binary names {name}, a folder of this machine");
+        }
+    }
+    Ok(())
+}
+
+/// A name of so many bytes is not found by chance.
+const MIN_PATH: usize = 6;
+
+fn holds(bytes: &[u8], name: &[u8]) -> bool {
+    bytes.windows(name.len()).any(|piece| piece == name)
 }
 
 /// `p_type` of all program headers (System V ABI, ELF-64: `e_phoff` at 32,
@@ -139,5 +159,14 @@ mod tests {
         assert!(is_static(&elf(&[]), 62).is_err());
         assert!(is_static(b"#!/bin/sh", 62).is_err());
         assert!(is_static(&elf(&[1, 2])[..100], 62).is_err());
+    }
+
+    #[test]
+    fn a_folder_of_this_machine_is_found_in_a_binary() {
+        let paths = |name: &str| vec![PathBuf::from("/elsewhere"), PathBuf::from(name)];
+        let bytes = b"\x7fELF...\0/home/me/.cargo/registry/src/lib.rs\0";
+        assert!(names_no_path(bytes, &paths("/home/me/.cargo")).is_err());
+        assert!(names_no_path(bytes, &paths("/home/you/.cargo")).is_ok());
+        assert!(names_no_path(bytes, &paths("/")).is_ok());
     }
 }

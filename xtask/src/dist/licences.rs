@@ -12,7 +12,9 @@ use std::path::Path;
 const BESIDES: &str = "\
 Rust's standard library: MIT OR Apache-2.0, https://www.rust-lang.org
 SQLite (inside libsqlite3-sys): in the public domain, https://www.sqlite.org
-On Linux: musl libc, MIT, https://musl.libc.org
+On Linux: musl libc, MIT, https://musl.libc.org, and LLVM's libunwind, Apache-2.0
+WITH LLVM-exception, https://llvm.org; on aarch64 besides Zig's compiler-rt, MIT,
+https://ziglang.org
 On Windows: start-up code and runtime of mingw-w64, in the public domain, and of
 GCC (libgcc), GPL-3.0 with the GCC Runtime Library Exception
 Apache ECharts and Roboto: see NOTICE and the folder licences

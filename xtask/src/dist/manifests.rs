@@ -84,7 +84,19 @@ fn scoop(sum: &str) -> serde_json::Value {
         }},
         "bin": ["stripewise.exe", ["stripewise.exe", "sqlio", "sqlio"]],
         "checkver": {"github": REPOSITORY},
+        "autoupdate": {
+            "architecture": {"64bit": {
+                "url": of_any_version(&address(&System::Windows.archive())),
+                "extract_dir": of_any_version(&System::Windows.name()),
+            }},
+            "hash": {"url": of_any_version(&address(&super::sums_name()))},
+        },
     })
+}
+
+/// With scoop's word for the version.
+fn of_any_version(text: &str) -> String {
+    text.replace(VERSION, "$version")
 }
 
 /// The three files that winget's repository wants (schema 1.6.0).
@@ -142,36 +154,53 @@ mod tests {
         }
         let scoop: serde_json::Value =
             serde_json::from_str(&read("scoop/stripewise.json")).unwrap();
-        assert_eq!(scoop["architecture"]["64bit"]["hash"], sum(System::Windows));
+        let now = &scoop["architecture"]["64bit"];
+        assert_eq!(now["hash"], sum(System::Windows));
+        // What scoop makes of the next version is what this one has.
+        let next = &scoop["autoupdate"]["architecture"]["64bit"];
+        for key in ["url", "extract_dir"] {
+            let made = next[key].as_str().unwrap().replace("$version", VERSION);
+            assert_eq!(now[key], made.as_str());
+        }
         let installer = read("winget/Stripewise.Stripewise.installer.yaml");
         assert!(installer.contains(&sum(System::Windows).to_ascii_uppercase()));
     }
 
-    /// What cargo-binstall makes of its metadata for a system.
-    fn binstall(section: &str, arch: &str) -> String {
-        let manifest = include_str!("../../../crates/app/Cargo.toml");
-        let (_, section) = manifest
-            .split_once(&format!("[package.metadata.{section}]\n"))
-            .expect("the section");
-        let address = section.split('"').nth(1).expect("the address comes first");
-        address
-            .replace("{ repo }", REPOSITORY)
-            .replace("{ version }", VERSION)
-            .replace("{ target-arch }", arch)
+    /// What cargo-binstall makes of its metadata for a target: the address, and the program's
+    /// place in the archive.
+    fn binstall(target: &str, arch: &str, ending: &str) -> (String, String) {
+        let manifest: toml::Value =
+            toml::from_str(include_str!("../../../crates/app/Cargo.toml")).unwrap();
+        let all = &manifest["package"]["metadata"]["binstall"];
+        let own = all["overrides"].get(target).unwrap_or(all);
+        let filled = |key: &str| {
+            let template = own[key].as_str().unwrap();
+            template
+                .replace("{ repo }", REPOSITORY)
+                .replace("{ version }", VERSION)
+                .replace("{ target-arch }", arch)
+                .replace("{ bin }", "stripewise")
+                .replace("{ binary-ext }", ending)
+        };
+        let format = own["pkg-fmt"].as_str().unwrap();
+        assert!(matches!(format, "tgz" | "zip"));
+        assert_eq!(format == "zip", filled("pkg-url").ends_with(".zip"));
+        (filled("pkg-url"), filled("bin-dir"))
     }
 
     #[test]
-    fn binstall_finds_the_archives() {
-        for (system, section, arch) in [
-            (System::Linux, "binstall", "x86_64"),
-            (System::LinuxArm, "binstall", "aarch64"),
-            (
-                System::Windows,
-                "binstall.overrides.x86_64-pc-windows-msvc",
-                "x86_64",
-            ),
+    fn binstall_finds_the_archives_and_the_program_in_them() {
+        for (target, system, arch) in [
+            ("x86_64-unknown-linux-gnu", System::Linux, "x86_64"),
+            ("x86_64-unknown-linux-musl", System::Linux, "x86_64"),
+            ("aarch64-unknown-linux-gnu", System::LinuxArm, "aarch64"),
+            ("x86_64-pc-windows-msvc", System::Windows, "x86_64"),
+            ("x86_64-pc-windows-gnu", System::Windows, "x86_64"),
         ] {
-            assert_eq!(binstall(section, arch), address(&system.archive()));
+            let ending = system.binary().strip_prefix("stripewise").unwrap();
+            let (from, program) = binstall(target, arch, ending);
+            assert_eq!(from, address(&system.archive()), "{target}");
+            assert_eq!(program, format!("{}/{}", system.name(), system.binary()));
         }
     }
 

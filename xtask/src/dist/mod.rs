@@ -44,17 +44,30 @@ pub fn run(mut arguments: Arguments) -> Result<()> {
     }
     let out = out.unwrap_or_else(|| crate::root::target_directory().join("dist"));
     std::fs::create_dir_all(&out).with_context(|| format!("cannot make {}", out.display()))?;
+    // The packagers run in the workspace's folder, not in the caller's.
+    let out = std::path::absolute(&out)?;
     let mut made = Vec::new();
+    // The program of this build that runs here, for what the program itself prints.
+    let mut runs_here = None;
     for system in systems {
+        remove_old(&out, system)?;
         if built.is_none() && !shell::has(system.compiler()) {
             shell::skip(&system.name(), system.compiler())?;
             continue;
         }
         let binary = match &built {
-            Some(binary) => binary.clone(),
+            Some(binary) => std::path::absolute(binary)?,
             None => build(&root, system)?,
         };
-        made.push(pack(&root, &out, system, binary)?);
+        if system == System::Linux {
+            runs_here = Some(binary.clone());
+        }
+        let printer = match &runs_here {
+            Some(program) => program.clone(),
+            None => shell::release_binary(&root)?,
+        };
+        made.push(pack(&root, &out, system, &binary, &printer)?);
+        runs_here = Some(printer);
     }
     if made.is_empty() {
         bail!("nothing could be made");
@@ -63,14 +76,28 @@ pub fn run(mut arguments: Arguments) -> Result<()> {
     sums(&out)
 }
 
-fn pack(root: &Path, out: &Path, system: System, binary: PathBuf) -> Result<PathBuf> {
-    let bytes = std::fs::read(&binary)?;
-    if system == System::Linux {
-        container(out, &binary)?;
+/// What an earlier run left for this system: were one of its files not made this time, the
+/// sums would name an old one beside new ones.
+fn remove_old(out: &Path, system: System) -> Result<()> {
+    for name in system.downloads() {
+        let path = out.join(name);
+        if path.exists() {
+            std::fs::remove_file(&path).with_context(|| format!("{}", path.display()))?;
+        }
     }
+    Ok(())
+}
+
+/// Packs `binary`; `printer` is a program of the same sources that runs on this machine.
+fn pack(root: &Path, out: &Path, system: System, binary: &Path, printer: &Path) -> Result<PathBuf> {
+    let bytes = std::fs::read(binary)?;
     match system.elf_machine() {
-        None => binary::needs_only_windows(&binary)?,
+        None => binary::needs_only_windows(binary)?,
         Some(machine) => binary::is_static(&bytes, machine)?,
+    }
+    binary::names_no_path(&bytes, &paths_of_this_machine(root))?;
+    if system == System::Linux {
+        container(out, binary)?;
     }
     let mut entries = vec![Entry::program(system.binary(), bytes)];
     entries.extend(documents(root)?);
@@ -78,14 +105,7 @@ fn pack(root: &Path, out: &Path, system: System, binary: PathBuf) -> Result<Path
         "THIRD-PARTY-LICENCES.txt",
         licences::collect(root, system.triple())?,
     ));
-    // Made by the program itself, by one that runs here.
-    let runs_here = match system {
-        System::Linux => binary,
-        System::LinuxArm | System::Windows => Some(System::Linux.built())
-            .filter(|path| path.exists())
-            .map_or_else(|| crate::shell::release_binary(root), Ok)?,
-    };
-    entries.extend(made_by_program(&runs_here, system)?);
+    entries.extend(made_by_program(printer, system)?);
     if system == System::Windows {
         entries.push(Entry::text("READ-ME-FIRST.txt", FIRST.to_owned()));
         for entry in &mut entries {
@@ -115,26 +135,26 @@ fn container(out: &Path, program: &Path) -> Result<()> {
 const FIRST: &str = "\
 Stripewise for Windows 10, Windows Server 2016 and later, 64 bit.
 
-Nothing has to be installed: put stripewise.exe where you like, best in a folder
-of the PATH, and start it in a console:
+There is nothing to install: put stripewise.exe into any folder, preferably one on
+the PATH, and run it in a console:
 
     stripewise doctor
     stripewise bench D:\\
 
-Under the name sqlio.exe it takes SQLIO's command line. Make that name with
+With the name sqlio.exe it takes SQLIO's command line. To give it that name, use
 
     mklink /H sqlio.exe stripewise.exe
 
-or copy the file. Without it, `stripewise sqlio ...` does the same.
+or copy the file. `stripewise sqlio ...` does the same.
 
 Completions for PowerShell:
 
     . .\\completions\\stripewise.ps1
 
-(put the line, with the whole path, into the file that $PROFILE names).
+(put this line, with the full path, into the file that $PROFILE names).
 
-What was seen to work where, and what was not yet run on Windows itself, is in
-docs\\WINDOWS.md.
+docs\\WINDOWS.md lists what has been tested, and what has not been run on Windows
+itself yet.
 ";
 
 /// Builds without paths of this machine.
@@ -148,11 +168,10 @@ fn build(root: &Path, system: System) -> Result<PathBuf> {
         )?;
     }
     let mut flags = vec![format!("--remap-path-prefix={}=stripewise", root.display())];
-    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
-    let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")));
-    if let Some(home) = home {
+    if let Some(home) = home("CARGO_HOME", ".cargo") {
         flags.push(format!("--remap-path-prefix={}=cargo", home.display()));
     }
+    flags.push(standard_library(root)?);
     let arguments = [
         system.build_command(),
         "--profile",
@@ -169,6 +188,50 @@ fn build(root: &Path, system: System) -> Result<PathBuf> {
     Ok(system.built())
 }
 
+/// Where the sources of the standard library are installed, the compiler writes their place
+/// into the binary; elsewhere it writes this one.
+fn standard_library(root: &Path) -> Result<String> {
+    let rustc = |argument: &[&str]| {
+        let mut command = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
+        shell::read(command.current_dir(root).args(argument)).map(|output| output.stdout)
+    };
+    let sysroot = rustc(&["--print", "sysroot"])?;
+    let version = rustc(&["--version", "--verbose"])?;
+    let commit = version
+        .lines()
+        .find_map(|line| line.strip_prefix("commit-hash: "))
+        .context("rustc --version --verbose names no commit")?;
+    let sources = Path::new(sysroot.trim()).join("lib/rustlib/src/rust");
+    Ok(format!(
+        "--remap-path-prefix={}=/rustc/{commit}",
+        sources.display()
+    ))
+}
+
+/// Folders whose names differ from machine to machine and must not be in the binaries: the
+/// sources, cargo's home, the toolchains'.
+fn paths_of_this_machine(root: &Path) -> Vec<PathBuf> {
+    let mut paths = vec![root.to_owned()];
+    paths.extend(home("CARGO_HOME", ".cargo"));
+    paths.extend(home("RUSTUP_HOME", ".rustup"));
+    paths
+}
+
+/// What a variable names, or a folder of the home directory.
+fn home(variable: &str, folder: &str) -> Option<PathBuf> {
+    let given = std::env::var_os(variable).map(PathBuf::from);
+    given.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(folder)))
+}
+
+/// Files of the top folder that are packed; the documents link to some of them.
+const OF_THE_TOP: [&str; 5] = [
+    "README.md",
+    "CHANGELOG.md",
+    "NOTICE",
+    "SECURITY.md",
+    "Containerfile",
+];
+
 /// Licences and documents of our own, and those of vendored files.
 fn documents(root: &Path) -> Result<Vec<Entry>> {
     let tracked = shell::read(
@@ -179,8 +242,8 @@ fn documents(root: &Path) -> Result<Vec<Entry>> {
     let wanted = |path: &&str| {
         let is_asset_licence = path.starts_with("crates/report/assets/")
             && path.to_ascii_uppercase().contains("LICENSE");
-        let is_top = ["README.md", "CHANGELOG.md", "NOTICE"].contains(path)
-            || (path.starts_with("LICENSE") && !path.contains('/'));
+        let is_top =
+            OF_THE_TOP.contains(path) || (path.starts_with("LICENSE") && !path.contains('/'));
         is_top
             || is_asset_licence
             || (path.starts_with("docs/") && path.ends_with(".md"))
@@ -189,7 +252,7 @@ fn documents(root: &Path) -> Result<Vec<Entry>> {
     let mut entries = Vec::new();
     for path in tracked.stdout.split('\0').filter(wanted) {
         let text = std::fs::read_to_string(root.join(path))
-            .with_context(|| format!("{path} is no text"))?;
+            .with_context(|| format!("{path} is not text"))?;
         let name = match path.strip_prefix("crates/report/assets/") {
             Some(rest) => format!("licences/{rest}"),
             None => path.to_owned(),
@@ -200,7 +263,7 @@ fn documents(root: &Path) -> Result<Vec<Entry>> {
         .iter()
         .any(|entry| entry.path.starts_with("LICENSE"))
     {
-        bail!("no licence of our own was found");
+        bail!("no licence of the project was found");
     }
     Ok(entries)
 }
@@ -235,6 +298,10 @@ fn made_by_program(binary: &Path, system: System) -> Result<Vec<Entry>> {
     Ok(entries)
 }
 
+fn sums_name() -> String {
+    format!("stripewise-{VERSION}-SHA256SUMS")
+}
+
 /// Of all downloads of this version that are there, also of one made before.
 /// `sha256sum --check` takes it.
 fn sums(out: &Path) -> Result<()> {
@@ -245,7 +312,7 @@ fn sums(out: &Path) -> Result<()> {
             let _ = writeln!(text, "{}  {name}", manifests::sum_of(&path)?);
         }
     }
-    let path = out.join(format!("stripewise-{VERSION}-SHA256SUMS"));
+    let path = out.join(sums_name());
     std::fs::write(&path, &text)?;
     print!("{}:\n{text}", path.display());
     Ok(())
@@ -256,10 +323,38 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_is_made_again_is_removed_first_and_nothing_else() {
+        let out = tempfile::tempdir().unwrap();
+        let all = || System::ALL.into_iter().flat_map(System::downloads);
+        for name in all() {
+            std::fs::write(out.path().join(name), "old").unwrap();
+        }
+        remove_old(out.path(), System::LinuxArm).unwrap();
+        let gone = System::LinuxArm.downloads();
+        assert_eq!(gone.len(), 3);
+        for name in all() {
+            assert_eq!(out.path().join(&name).exists(), !gone.contains(&name));
+        }
+        remove_old(out.path(), System::LinuxArm).unwrap();
+    }
+
+    #[test]
+    fn what_packed_documents_link_to_is_packed() {
+        let root = crate::root::path();
+        let entries = documents(&root).unwrap();
+        let is_there = |path: &str| entries.iter().any(|entry| entry.path == path);
+        for name in OF_THE_TOP {
+            assert!(is_there(name), "{name}");
+        }
+        let install = std::fs::read_to_string(root.join("docs/INSTALL.md")).unwrap();
+        assert!(install.contains("(../Containerfile)"));
+    }
+
+    #[test]
     fn the_sum_of_an_archive_stays_when_the_other_is_made_alone() {
         let out = tempfile::tempdir().unwrap();
         let listed = || {
-            let path = out.path().join(format!("stripewise-{VERSION}-SHA256SUMS"));
+            let path = out.path().join(sums_name());
             sums(out.path()).unwrap();
             std::fs::read_to_string(path).unwrap()
         };

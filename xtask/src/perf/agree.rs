@@ -79,6 +79,7 @@ fn cells(seconds: u32) -> Vec<Load> {
                 cells.push(Load {
                     block_size_bytes,
                     outstanding,
+                    threads: 1,
                     seconds,
                     // What a throttled disk lets through at first is no rate.
                     ramp_seconds: 1,

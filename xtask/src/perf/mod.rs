@@ -1,7 +1,8 @@
 //! User instructions per operation and IOPS beside fio's.
 //!
 //! All programs read 8 KiB blocks at random positions of the same device, one
-//! thread, 128 outstanding. IOPS are compared in interleaved pairs: within each
+//! thread, 128 outstanding, or as `--block-bytes`, `--threads` and `--outstanding` say.
+//! `t/io_uring` runs without and with latencies. IOPS and processor time are compared in interleaved pairs: within each
 //! pair the programs run one after another in an order that alternates, so that
 //! drift of the machine falls on all of them alike.
 
@@ -9,9 +10,11 @@ pub mod agree;
 pub mod counters;
 pub mod device;
 pub mod gate;
+mod processor;
 pub mod programs;
 pub mod ratio;
 pub mod report;
+mod table;
 
 use crate::arguments::Arguments;
 use crate::{root, shell};
@@ -37,6 +40,12 @@ pub fn run(mut arguments: Arguments) -> Result<()> {
     let t_io_uring: Option<PathBuf> = arguments.value("--t-io-uring")?;
     let pairs: usize = arguments.value("--pairs")?.unwrap_or(20);
     let seconds: u32 = arguments.value("--seconds")?.unwrap_or(2);
+    let is_table = arguments.flag("--table");
+    let usual = Load::default();
+    let outstanding: Option<u32> = arguments.value("--outstanding")?;
+    let threads: Option<u32> = arguments.value("--threads")?;
+    let is_rates_alone = arguments.flag("--rates");
+    let block: Option<u64> = arguments.value("--block-bytes")?;
     arguments.finish()?;
     let stripewise = built(binary)?;
     let device = match given {
@@ -45,22 +54,34 @@ pub fn run(mut arguments: Arguments) -> Result<()> {
             .context("no device can be made here: run as root, or name one with --device")?,
     };
     println!("device: {}", device.describe());
+    if is_table {
+        return table::run(&stripewise, device.path(), pairs, seconds);
+    }
     let load = Load {
         seconds,
-        ..Load::default()
+        outstanding: outstanding.unwrap_or(usual.outstanding),
+        threads: threads.unwrap_or(usual.threads),
+        block_size_bytes: block.unwrap_or(usual.block_size_bytes),
+        ..usual
     };
     let programs = |load| -> Result<Vec<Program>> {
         let mut programs = vec![programs::stripewise(&stripewise, device.path(), load)?];
         if shell::has("fio") {
             programs.push(programs::fio(device.path(), load));
         }
-        if let Some(path) = &t_io_uring {
-            programs.push(programs::t_io_uring(path, device.path(), load));
+        if let Some(binary) = &t_io_uring {
+            for has_latencies in [false, true] {
+                let path = device.path();
+                programs.push(programs::t_io_uring(binary, path, load, has_latencies));
+            }
         }
         Ok(programs)
     };
     if !shell::has("fio") {
         shell::skip("the comparison with fio", "fio")?;
+    }
+    if is_rates_alone {
+        return rates(&programs(load)?, pairs);
     }
     costs(&programs(Load {
         seconds: COST_SECONDS,
@@ -93,7 +114,7 @@ fn costs(programs: &[Program]) -> Result<()> {
             None => "cycles not counted here".to_owned(),
         };
         println!(
-            "  {:<12} {:>8.1} instructions, {cycles} ({} operations)",
+            "  {:<14} {:>8.1} instructions, {cycles} ({} operations)",
             program.name,
             cost.instructions_per_operation(),
             cost.operations
@@ -102,29 +123,56 @@ fn costs(programs: &[Program]) -> Result<()> {
     Ok(())
 }
 
-/// Prints the IOPS of each program and the ratio of ours to each of theirs.
+/// What a program did in a pair: IOPS, then nanoseconds of the processor for each
+/// operation, of the whole process, starting included.
+const MEASURED: [&str; 3] = ["IOPS", "user ns/op", "system ns/op"];
+
+/// Prints what each program did and the ratio of ours to each of theirs.
 fn rates(programs: &[Program], pairs: usize) -> Result<()> {
-    let mut iops: Vec<Vec<f64>> = vec![Vec::new(); programs.len()];
+    let mut measured: Vec<[Vec<f64>; 3]> = vec![Default::default(); programs.len()];
+    let mut recorded: [Vec<f64>; 2] = Default::default();
     for pair in 0..pairs {
         eprint!("\rpair {} of {pairs}", pair + 1);
         for place in 0..programs.len() {
             let index = ratio::turn(pair, place, programs.len());
-            iops[index].push(programs[index].read()?.iops);
+            let before = processor::of_children()?;
+            let run = programs[index].read()?;
+            let [user, system] = processor::of_children()?.since(before);
+            let operations = run.operations_in_all as f64;
+            let values = [run.iops, user / operations, system / operations];
+            for (all, value) in recorded.iter_mut().zip(run.cpu_ns.into_iter().flatten()) {
+                all.push(value);
+            }
+            for (all, value) in measured[index].iter_mut().zip(values) {
+                all.push(value);
+            }
         }
     }
     eprintln!();
-    println!("\nIOPS, median of {pairs}");
-    for (program, iops) in programs.iter().zip(&iops) {
-        println!(
-            "  {:<12} {:>12.0}",
-            program.name,
-            stripewise_stats::median(iops).unwrap_or(f64::NAN)
-        );
+    for (number, what) in MEASURED.iter().enumerate() {
+        println!("\n{what}, median of {pairs}");
+        for (program, measured) in programs.iter().zip(&measured) {
+            println!(
+                "  {:<14} {:>12.0}",
+                program.name,
+                stripewise_stats::median(&measured[number]).unwrap_or(f64::NAN)
+            );
+        }
+        for (program, theirs) in programs.iter().zip(&measured).skip(1) {
+            if theirs[number].contains(&0.0) {
+                println!("  {:<14} took less than a tick", program.name);
+                continue;
+            }
+            let ratio = ratio::of(&measured[0][number], &theirs[number], 0.95)?;
+            println!("  stripewise / {:<14} {ratio} (95 %)", program.name);
+        }
     }
-    for (program, theirs) in programs.iter().zip(&iops).skip(1) {
-        let ratio = ratio::of(&iops[0], theirs, 0.95)?;
-        println!("  stripewise / {:<12} {ratio} (95 %)", program.name);
-    }
+    let middle = |all: &[f64]| stripewise_stats::median(all).unwrap_or(f64::NAN);
+    println!(
+        "\nof our threads alone, in the window, by our own record: {:.1} user ns/op, {:.0} system ns/op",
+        middle(&recorded[0]),
+        middle(&recorded[1])
+    );
     Ok(())
 }
 

@@ -11,7 +11,9 @@ use std::process::Command;
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
     pub block_size_bytes: u64,
+    /// Of each thread.
     pub outstanding: u32,
+    pub threads: u32,
     pub seconds: u32,
     /// Time before measuring starts.
     pub ramp_seconds: u32,
@@ -26,6 +28,7 @@ impl Default for Load {
         Load {
             block_size_bytes: 8 << 10,
             outstanding: 128,
+            threads: 1,
             seconds: 2,
             ramp_seconds: 0,
             batch_min: 32,
@@ -50,6 +53,8 @@ pub struct Run {
     pub iops: f64,
     /// Operations of the whole process, those outside of its window included.
     pub operations_in_all: u64,
+    /// User and system time of an operation in the window, in nanoseconds, where it says so.
+    pub cpu_ns: Option<[f64; 2]>,
 }
 
 impl Program {
@@ -82,10 +87,11 @@ impl Program {
 pub fn stripewise(binary: &Path, target: &Path, load: Load) -> Result<Program> {
     let folder = tempfile::tempdir().context("cannot make a folder for results")?;
     let words = format!(
-        "run {} --read --random --block {} --threads 1 --outstanding {} --engine {} --ramp {}s --duration {}s \
+        "run {} --read --random --block {} --threads {} --outstanding {} --engine {} --ramp {}s --duration {}s \
          --busy-ok --json --store {}",
         text(target),
         load.block_size_bytes,
+        load.threads,
         load.outstanding,
         load.engine,
         load.ramp_seconds,
@@ -111,11 +117,12 @@ pub fn fio(target: &Path, load: Load) -> Program {
     let batch = load.outstanding.min(32);
     let words = format!(
         "--name=perf --filename={} --readonly --rw=randread --bs={} --direct=1 --thread \
-         --ioengine={engine} --iodepth={} --iodepth_batch_submit={batch} \
+         --numjobs={} --group_reporting --ioengine={engine} --iodepth={} --iodepth_batch_submit={batch} \
          --iodepth_batch_complete_min={} --iodepth_batch_complete_max={batch} --norandommap \
          --time_based --ramp_time={} --runtime={} --output-format=json",
         text(target),
         load.block_size_bytes,
+        load.threads,
         load.outstanding,
         load.batch_min.min(batch),
         load.ramp_seconds,
@@ -129,17 +136,24 @@ pub fn fio(target: &Path, load: Load) -> Program {
     }
 }
 
-/// fio's `t/io_uring`: the smallest loop there is.
-pub fn t_io_uring(binary: &Path, target: &Path, load: Load) -> Program {
+/// fio's `t/io_uring`: the smallest loop there is, with the latency of each batch or
+/// without any.
+pub fn t_io_uring(binary: &Path, target: &Path, load: Load, has_latencies: bool) -> Program {
     let words = format!(
-        "-b{} -d{} -s32 -c32 -p0 -B1 -F1 -n1 -r{} {}",
+        "-b{} -d{} -s32 -c32 -p0 -B1 -F1 -n{} -t{} -r{} {}",
         load.block_size_bytes,
         load.outstanding,
+        load.threads,
+        u8::from(has_latencies),
         load.seconds,
         text(target)
     );
     Program {
-        name: "t/io_uring",
+        name: if has_latencies {
+            "t/io_uring -t1"
+        } else {
+            "t/io_uring"
+        },
         words: with_words(text(binary), &words),
         parse: parse_t_io_uring,
         _folder: None,
@@ -166,7 +180,13 @@ fn parse_stripewise(stdout: &str) -> Result<Run> {
             .as_f64()
             .context("no `iops` in the outcome")?,
         operations_in_all: operations + number(&outcome["drain"]["operations"]).unwrap_or(0),
+        cpu_ns: cpu_of(outcome),
     })
+}
+
+fn cpu_of(outcome: &Value) -> Option<[f64; 2]> {
+    let of = |mode: &str| outcome[format!("cpu_{mode}_ns_per_operation")].as_f64();
+    Some([of("user")?, of("system")?])
 }
 
 /// fio may print notes before the document.
@@ -183,11 +203,12 @@ fn parse_fio(stdout: &str) -> Result<Run> {
     Ok(Run {
         iops: read["iops"].as_f64().context("no `iops`")?,
         operations_in_all: read["total_ios"].as_u64().context("no `total_ios`")?,
+        cpu_ns: None,
     })
 }
 
 /// A line a second: `IOPS=305.12K, BW=2.38GiB/s, IOS/call=32/31`. The numbers
-/// are rounded to 10 (from K on), which is what there is.
+/// are rounded to 10 (from K on), which is what there is. The last second has no line.
 fn parse_t_io_uring(stdout: &str) -> Result<Run> {
     let mut rates = Vec::new();
     for line in stdout.lines().filter_map(|line| line.strip_prefix("IOPS=")) {
@@ -205,7 +226,8 @@ fn parse_t_io_uring(stdout: &str) -> Result<Run> {
     let iops = stripewise_stats::mean(&rates).context("no line with IOPS")?;
     Ok(Run {
         iops,
-        operations_in_all: rates.iter().sum::<f64>().round() as u64,
+        operations_in_all: (iops * (rates.len() + 1) as f64).round() as u64,
+        cpu_ns: None,
     })
 }
 
@@ -216,9 +238,11 @@ mod tests {
     #[test]
     fn operations_of_the_drain_belong_to_the_whole_process() {
         let json = r#"{"schema_version": 1, "runs": [{"jobs": [{"outcome": {"iops": 12.5,
-            "operations": 25, "errors": {"total": 0}, "drain": {"operations": 3}}}]}]}"#;
+            "operations": 25, "errors": {"total": 0}, "drain": {"operations": 3},
+            "cpu_user_ns_per_operation": 40.5, "cpu_system_ns_per_operation": 1800}}]}]}"#;
         let run = parse_stripewise(json).unwrap();
         assert_eq!((run.iops, run.operations_in_all), (12.5, 28));
+        assert_eq!(run.cpu_ns, Some([40.5, 1800.0]));
         let failed = json.replace("\"total\": 0", "\"total\": 1");
         assert!(parse_stripewise(&failed).is_err());
         assert!(parse_stripewise("{}").is_err());
@@ -237,7 +261,8 @@ mod tests {
         let lines = "submitter=0\nIOPS=305.12K, BW=2.38GiB/s, IOS/call=32/31\nIOPS=1.5M, BW=1\nIOPS=80, BW=1\nMaximum IOPS=9\n";
         let run = parse_t_io_uring(lines).unwrap();
         assert!((run.iops - (305_120.0 + 1_500_000.0 + 80.0) / 3.0).abs() < 1e-6);
-        assert_eq!(run.operations_in_all, 1_805_200);
+        // Of four seconds, of which three have lines.
+        assert_eq!(run.operations_in_all, 2_406_933);
         assert!(parse_t_io_uring("").is_err());
     }
 }

@@ -1,12 +1,13 @@
-//! Where things are: a header in each file of code, and one integration test
-//! binary in each crate (each more links everything once more).
+//! Where things are: a header in each file of code, a module with parts as `mod.rs` in
+//! their folder, and one integration test binary in each crate (each more links
+//! everything once more).
 
 use super::source::is_test;
 use super::{Finding, Source};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub fn check(sources: &[Source]) -> Vec<Finding> {
-    let mut findings = Vec::new();
+    let mut findings = beside_their_parts(sources);
     let mut binaries: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for source in sources.iter().filter(|source| source.path.ends_with(".rs")) {
         let in_source = source.path.contains("/src/") && !is_test(&source.path);
@@ -33,6 +34,23 @@ pub fn check(sources: &[Source]) -> Vec<Finding> {
     findings
 }
 
+/// Modules that stand beside the folder of their parts instead of in it.
+fn beside_their_parts(sources: &[Source]) -> Vec<Finding> {
+    let code = sources.iter().map(|source| source.path.as_str());
+    let folders: BTreeSet<&str> = code
+        .clone()
+        .filter(|path| path.ends_with(".rs"))
+        .filter_map(|path| Some(path.rsplit_once('/')?.0))
+        .collect();
+    code.filter_map(|path| Some((path, path.strip_suffix(".rs")?)))
+        .filter(|(path, stem)| path.contains("/src/") && folders.contains(stem))
+        .map(|(path, stem)| {
+            let message = format!("a module with parts is in their folder: {stem}/mod.rs");
+            Finding::new(path, 0, message)
+        })
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -46,10 +64,24 @@ mod tests {
     }
 
     #[test]
-    fn files_without_header_and_second_test_binaries_are_found() {
+    fn what_stands_in_the_wrong_place_is_found() {
         assert_eq!(found(&[("crates/a/src/b.rs", "//! B.\n")]), 0);
         assert_eq!(found(&[("crates/a/src/b.rs", "use c;\n")]), 1);
         assert_eq!(found(&[("crates/a/src/b/tests.rs", "use c;\n")]), 0);
+        assert_eq!(
+            found(&[
+                ("crates/a/src/b.rs", "//! B."),
+                ("crates/a/src/b/c.rs", "//! C.")
+            ]),
+            1
+        );
+        assert_eq!(
+            found(&[
+                ("crates/a/src/b.rs", "//! B."),
+                ("crates/a/src/b/c.sql", "")
+            ]),
+            0
+        );
         let one = [
             ("crates/a/tests/it/main.rs", ""),
             ("crates/a/tests/it/b.rs", ""),

@@ -2,6 +2,8 @@
 //! about code should not see. Blanking keeps lines and columns.
 
 use anyhow::{Context, Result};
+use proc_macro2::{Delimiter, Literal, TokenStream, TokenTree};
+use std::ops::Range;
 use std::path::Path;
 
 /// A text file.
@@ -19,22 +21,15 @@ pub struct Source {
 
 impl Source {
     pub fn new(path: &str, text: &str) -> Source {
-        let is_rust = path.ends_with(".rs");
-        let code = |texts| {
-            is_rust.then(|| {
-                if is_test(path) {
-                    return String::new();
-                }
-                blank_tests(
-                    &blank(text, Keep { texts }),
-                    &blank(text, Keep { texts: false }),
-                )
-            })
-        };
+        let shown = path.ends_with(".rs").then(|| match is_test(path) {
+            true => (String::new(), String::new()),
+            false => code(text),
+        });
+        let (code, code_and_texts) = shown.unzip();
         Source {
             path: path.to_owned(),
-            code: code(false),
-            code_and_texts: code(true),
+            code,
+            code_and_texts,
             text: text.to_owned(),
         }
     }
@@ -81,179 +76,97 @@ fn collect(root: &Path, folder: &str, sources: &mut Vec<Source>) -> Result<()> {
     Ok(())
 }
 
-/// What [`blank`] leaves standing besides code.
-#[derive(Clone, Copy)]
-struct Keep {
-    texts: bool,
+/// Rust code as its tokens show it, without texts and with them: everything else is
+/// blanked, items marked `#[cfg(test)]` as well. What is no Rust stays as it is, for all
+/// rules to see.
+fn code(text: &str) -> (String, String) {
+    let Ok(tokens) = text.parse::<TokenStream>() else {
+        return (text.to_owned(), text.to_owned());
+    };
+    let blank = |byte| if byte == b'\n' { b'\n' } else { b' ' };
+    let blank: Vec<u8> = text.bytes().map(blank).collect();
+    let mut shown = Shown {
+        text,
+        code: blank.clone(),
+        code_and_texts: blank,
+    };
+    shown.all(tokens);
+    let as_text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    (as_text(shown.code), as_text(shown.code_and_texts))
 }
 
-/// Replaces comments, and texts unless they are kept, by spaces.
-fn blank(text: &str, keep: Keep) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while !rest.is_empty() {
-        let (length, shown) = next_token(rest);
-        let token = &rest[..length];
-        match shown {
-            Shown::Code => out.push_str(token),
-            Shown::Text if keep.texts => out.push_str(token),
-            Shown::Text | Shown::Comment => {
-                out.extend(token.chars().map(|c| if c == '\n' { '\n' } else { ' ' }));
+struct Shown<'a> {
+    text: &'a str,
+    code: Vec<u8>,
+    code_and_texts: Vec<u8>,
+}
+
+impl Shown<'_> {
+    fn all(&mut self, tokens: TokenStream) {
+        let mut tokens = tokens.into_iter().peekable();
+        while let Some(token) = tokens.next() {
+            if self.is_comment(&token) {
+                // The rest of the attribute that it stands for: `!`, and what is in brackets.
+                tokens.find(|token| matches!(token, TokenTree::Group(_)));
+                continue;
             }
-        }
-        rest = &rest[length..];
-    }
-    out
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Shown {
-    Code,
-    Text,
-    Comment,
-}
-
-/// Length in bytes and sort of what `rest` begins with.
-fn next_token(rest: &str) -> (usize, Shown) {
-    if rest.starts_with("//") {
-        return (rest.find('\n').unwrap_or(rest.len()), Shown::Comment);
-    }
-    if rest.starts_with("/*") {
-        return (block_comment(rest), Shown::Comment);
-    }
-    if let Some(length) = raw_text(rest) {
-        return (length, Shown::Text);
-    }
-    if rest.starts_with('"') {
-        return (quoted(rest, '"'), Shown::Text);
-    }
-    if rest.starts_with('\'') {
-        return match character(rest) {
-            Some(length) => (length, Shown::Text),
-            None => (1, Shown::Code),
-        };
-    }
-    // A word is one token, so that the `r` of `for"` begins no raw text.
-    let word = rest
-        .find(|c: char| !(c.is_alphanumeric() || c == '_'))
-        .unwrap_or(rest.len());
-    let first = rest.chars().next().map_or(1, char::len_utf8);
-    match &rest[..word] {
-        "b" | "c" => (1, Shown::Code),
-        _ => (word.max(first), Shown::Code),
-    }
-}
-
-fn block_comment(rest: &str) -> usize {
-    let (mut depth, mut at) = (0_usize, 0);
-    while at < rest.len() {
-        if rest[at..].starts_with("/*") {
-            depth += 1;
-            at += 2;
-        } else if rest[at..].starts_with("*/") {
-            depth -= 1;
-            at += 2;
-            if depth == 0 {
-                return at;
+            if is_mark_of_tests(&token, tokens.peek()) {
+                skip_item(&mut tokens);
+                continue;
             }
-        } else {
-            at += rest[at..].chars().next().map_or(1, char::len_utf8);
-        }
-    }
-    rest.len()
-}
-
-/// Length of `r"..."`, `r#"..."#`, `br"..."`.
-fn raw_text(rest: &str) -> Option<usize> {
-    let start = ["r", "br", "cr"].into_iter().find_map(|prefix| {
-        let after = rest.strip_prefix(prefix)?;
-        let hashes = after.len() - after.trim_start_matches('#').len();
-        after[hashes..]
-            .starts_with('"')
-            .then_some((prefix.len() + hashes + 1, hashes))
-    });
-    let (begin, hashes) = start?;
-    let end = format!("\"{}", "#".repeat(hashes));
-    Some(match rest[begin..].find(&end) {
-        Some(at) => begin + at + end.len(),
-        None => rest.len(),
-    })
-}
-
-fn quoted(rest: &str, quote: char) -> usize {
-    let mut escaped = false;
-    for (at, c) in rest.char_indices().skip(1) {
-        if escaped {
-            escaped = false;
-        } else if c == '\\' {
-            escaped = true;
-        } else if c == quote {
-            return at + 1;
-        }
-    }
-    rest.len()
-}
-
-/// Length of a character literal; `None` for a lifetime.
-fn character(rest: &str) -> Option<usize> {
-    let mut inner = rest[1..].chars();
-    let first = inner.next()?;
-    if first == '\\' {
-        return Some(quoted(rest, '\''));
-    }
-    (inner.next() == Some('\'')).then(|| 2 + first.len_utf8())
-}
-
-/// Blanks items marked `#[cfg(test)]` in `shown`, whose braces are found in
-/// `code` (of equal length, without texts).
-fn blank_tests(shown: &str, code: &str) -> String {
-    const MARK: &str = "#[cfg(test)]";
-    let mut out = shown.as_bytes().to_vec();
-    // Texts may hold characters of several bytes, which blanking makes one.
-    if shown.len() != code.len() {
-        return blank_tests_by_line(shown, code);
-    }
-    let mut from = 0;
-    while let Some(found) = code[from..].find(MARK) {
-        let begin = from + found;
-        let end = begin + item_length(&code[begin..]);
-        for byte in &mut out[begin..end] {
-            if *byte != b'\n' {
-                *byte = b' ';
-            }
-        }
-        from = end;
-    }
-    String::from_utf8_lossy(&out).into_owned()
-}
-
-/// As [`blank_tests`], whole lines.
-fn blank_tests_by_line(shown: &str, code: &str) -> String {
-    let blanked = blank_tests(code, code);
-    let lines = shown.lines().zip(code.lines()).zip(blanked.lines());
-    lines
-        .map(|((shown, code), blanked)| if code == blanked { shown } else { "" })
-        .collect::<Vec<_>>()
-        .join("\n")
-}
-
-/// Length of an item: to its closing brace, or to a semicolon before any brace.
-fn item_length(code: &str) -> usize {
-    let mut depth = 0_usize;
-    for (at, c) in code.char_indices() {
-        match c {
-            ';' if depth == 0 => return at + 1,
-            '{' => depth += 1,
-            '}' => {
-                depth = depth.saturating_sub(1);
-                if depth == 0 {
-                    return at + 1;
+            match token {
+                TokenTree::Group(group) => {
+                    self.show(group.span_open().byte_range(), true);
+                    self.all(group.stream());
+                    self.show(group.span_close().byte_range(), true);
                 }
+                TokenTree::Literal(literal) => {
+                    self.show(literal.span().byte_range(), !is_text(&literal));
+                }
+                token => self.show(token.span().byte_range(), true),
             }
+        }
+    }
+
+    /// Whether a documentation comment is meant, which is read as an attribute.
+    fn is_comment(&self, token: &TokenTree) -> bool {
+        let is_hash = matches!(token, TokenTree::Punct(punct) if punct.as_char() == '#');
+        is_hash && !self.text[token.span().byte_range()].starts_with('#')
+    }
+
+    fn show(&mut self, range: Range<usize>, is_code: bool) {
+        let token = &self.text.as_bytes()[range.clone()];
+        self.code_and_texts[range.clone()].copy_from_slice(token);
+        if is_code {
+            self.code[range].copy_from_slice(token);
+        }
+    }
+}
+
+/// Texts, bytes and characters; not numbers.
+fn is_text(literal: &Literal) -> bool {
+    literal.to_string().contains(['"', '\''])
+}
+
+/// Whether an item begins that is there in tests only: `#[cfg(test)]`.
+fn is_mark_of_tests(token: &TokenTree, follows: Option<&TokenTree>) -> bool {
+    let is_hash = matches!(token, TokenTree::Punct(punct) if punct.as_char() == '#');
+    let mark = match follows {
+        Some(TokenTree::Group(group)) if is_hash => group.stream().to_string(),
+        _ => return false,
+    };
+    mark.split_whitespace().collect::<String>() == "cfg(test)"
+}
+
+/// To the braces that end an item, or to a semicolon before any.
+fn skip_item(tokens: &mut impl Iterator<Item = TokenTree>) {
+    for token in tokens {
+        match token {
+            TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => return,
+            TokenTree::Punct(punct) if punct.as_char() == ';' => return,
             _ => {}
         }
     }
-    code.len()
 }
 
 #[cfg(test)]
@@ -271,8 +184,12 @@ mod tests {
             ("a /* b /* c */ d */ e", "a                   e"),
             (r#"f("b\"c", 'd', 'e)"#, r"f(      ,    , 'e)"),
             (r###"f(r#"b"c"#, br"x")"###, "f(        ,      )"),
-            (r"f('\'', '\\', b'x')", "f(    ,     , b   )"),
-            ("for\"x\"", "for   "),
+            (r"f('\'', '\\', b'x')", "f(    ,     ,     )"),
+            (
+                "/// b\nfn c() -> u8 { 1_u8 }",
+                "     \nfn c() -> u8 { 1_u8 }",
+            ),
+            ("//! b\n/** d */ c", "     \n         c"),
             (
                 "a\n#[cfg(test)]\nmod tests {\n b {}\n}\nc",
                 "a\n            \n           \n     \n \nc",

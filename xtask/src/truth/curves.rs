@@ -105,6 +105,7 @@ impl Runs {
                 duration_ns: 100_000_000,
                 read_operations: (rate.max(0.0) / 10.0).round() as u64,
                 write_operations: 0,
+                discard_operations: 0,
                 bytes: 0,
                 latency_ns_mean: 0.0,
                 latency_ns_p99: None,

@@ -1,7 +1,7 @@
 //! `advise` on simulated arrays whose truth is known: the choice, what it gains, what
 //! matters, exit codes, pages; and what is refused before anything is measured.
 
-use crate::support::{Answer, Desk};
+use crate::support::{Answer, Desk, text};
 
 /// Reads and writes that a unit of 64K splits, and nothing else.
 const MIX: [&str; 2] = ["--mix", "random-read=70,random-write=30"];
@@ -187,6 +187,22 @@ fn a_page_and_pictures_are_written_and_an_answer_can_be_shown_again() {
     let reported_text = reported.to_string_lossy().into_owned();
     desk.run(&["report", "last", "-o", &reported_text]).done();
     assert_eq!(std::fs::read_to_string(&reported).expect("a page"), html);
+    let picture = desk.path().join("ranking.png");
+    let look = ["--theme", "dark", "--size", "1200x630", "--title", "Ours"];
+    let drawn = ["report", "last", "-o", text(&picture)];
+    desk.run(&[&drawn[..], &look].concat()).done();
+    let png = std::fs::read(&picture).expect("a picture");
+    let side = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().expect("four"));
+    assert_eq!((side(16), side(20)), (1_200, 630));
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").expect("a host");
+    let host = host.trim();
+    let words = String::from_utf8_lossy(&png);
+    for fact in ["Title\0\0\0\0\0Ours", "Target\0\0\0\0\0sim:raid10-10k"] {
+        assert!(words.contains(fact), "{fact}");
+    }
+    assert!(words.contains(&format!("Host\0\0\0\0\0{host}")), "{host}");
+    desk.run(&["report", "last", "-o", text(&picture), "--chart", "x"])
+        .failed(2, &["no chart `x`", "ranking, effects"]);
     let short = desk.run(&["report", "last", "--format", "md"]).done();
     assert!(short.stdout.contains("stripe unit"), "{}", short.stdout);
     assert!(!short.stdout.contains(" against "), "{}", short.stdout);

@@ -1,5 +1,5 @@
-//! `align`: offsets where they are said to be, verdicts that are right on arrays
-//! whose truth is known, and nothing written without leave.
+//! `align` as a user meets it, and nothing written without leave. Verdicts on arrays whose
+//! truth is known are tested as functions in `campaign`.
 
 use crate::support::{Answer, Desk, Json, Loop, Mount, can_run, names, run, text, users_file};
 
@@ -10,67 +10,6 @@ fn align(desk: &Desk, target: &str, more: &[&str]) -> Answer {
     let mut all = vec!["align", target];
     all.extend(more);
     desk.run(&all)
-}
-
-/// Where each stored run of an experiment began on its disk, with its level.
-fn begins(desk: &Desk, experiment: &str) -> Vec<(String, u64)> {
-    let shown = desk.json(&["history", "show", experiment]);
-    let runs = shown.at("runs").items();
-    runs.iter()
-        .map(|run| {
-            let start = run.at("jobs.0.target.partition_offset_bytes").count();
-            let base = run.at("jobs.0.workload.base_offset_bytes").count();
-            (run.at("experiment.level").text(), start + base)
-        })
-        .collect()
-}
-
-fn verdicts(document: &Json) -> Vec<String> {
-    let rows = document.at("comparisons.0.rows").items();
-    rows.iter().map(|row| row.at("verdict").text()).collect()
-}
-
-#[test]
-fn a_misaligned_array_is_found_out_and_an_aligned_one_is_not() {
-    let desk = Desk::new();
-    let row = ["--threads", "8", "--write", "--json"];
-    let found = align(&desk, "sim:raid10-10k?offset=63s", &row)
-        .ended(1)
-        .json();
-    assert_eq!(verdicts(&found), ["better"]);
-    let estimate = found.at("comparisons.0.rows.0.estimate_percent").number();
-    // 1 in 8 operations crosses a unit of 64K: at most 12.5 %.
-    assert!((8.0..13.0).contains(&estimate), "{estimate}");
-    assert_eq!(found.at("experiment.place.start_bytes").count(), 32_256);
-    let nothing = align(&desk, "sim:raid10-10k?offset=64K", &row)
-        .done()
-        .json();
-    assert_eq!(verdicts(&nothing), ["no-difference"]);
-    assert_eq!(nothing.at("comparisons.0.a.name").text(), "64K");
-}
-
-#[test]
-fn runs_begin_where_a_partition_of_their_level_would() {
-    let desk = Desk::new();
-    let short = ["--threads", "1", "--read", "--step", "100ms", "--json"];
-    for target in ["sim:raid10-10k?offset=63s", "sim:raid10-10k?offset=1M"] {
-        let document = align(&desk, target, &[&short[..], &["--cause"]].concat());
-        let document = document.json();
-        let moved = document.at("experiment.place.moved_bytes").count();
-        assert!(moved.is_multiple_of(MIB));
-        let id = document.at("experiment.id").text();
-        let begins = begins(&desk, &id);
-        assert_eq!(begins.len() as u64, document.at("experiment.runs").count());
-        for (level, begin) in begins {
-            let offset = match level.as_str() {
-                "31.5K" => 32_256,
-                "36K" => 36_864,
-                "1M" => MIB,
-                other => panic!("{other} is no level"),
-            };
-            assert_eq!(begin, offset + moved, "{target}, {level}");
-        }
-    }
 }
 
 #[test]

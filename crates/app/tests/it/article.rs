@@ -72,38 +72,6 @@ fn import_and_draw(desk: &Desk, logs: &[String]) -> Vec<f64> {
 }
 
 #[test]
-fn the_command_lines_of_the_article_run_on_a_directory() {
-    let prepare = |desk: &Desk| {
-        // The article made its file through a parameter file, too.
-        desk.write("param.txt", "l:\\testfile.dat 2 0x0 16\r\n");
-        let volume = desk.volume();
-        let drive = format!("L={volume}");
-        let words = "sqlio -kW -s1 -fsequential -o4 -b64 -Fparam.txt --busy-ok --quiet --drive";
-        let words: Vec<&str> = words.split(' ').chain([drive.as_str()]).collect();
-        let made = desk.run(&words).done().stdout;
-        assert!(made.contains("expanding l:\\testfile.dat ... done.\n"));
-        volume
-    };
-    // The four series side by side, each with a drive of its own.
-    let logs: Vec<String> = std::thread::scope(|scope| {
-        let run = |series: usize| {
-            let desk = Desk::new();
-            let volume = prepare(&desk);
-            log_of(&desk, &lines(series, 1), &volume)
-        };
-        let started: Vec<_> = (0..4)
-            .map(|series| scope.spawn(move || run(series)))
-            .collect();
-        started
-            .into_iter()
-            .map(|series| series.join().expect("a series"))
-            .collect()
-    });
-    let rates = import_and_draw(&Desk::new(), &logs);
-    assert!(rates.iter().all(|rate| *rate > 0.0), "{rates:?}");
-}
-
-#[test]
 fn the_command_lines_of_the_article_run_on_its_array() {
     let desk = Desk::new();
     let logs: Vec<String> = (0..4)
@@ -131,5 +99,43 @@ fn the_command_lines_of_the_article_run_on_its_array() {
     assert!(off(rates[15], published[15]) < 20.0, "{}", rates[15]);
     for (rate, published) in rates[16..33].iter().zip(&published[16..33]) {
         assert!(off(*rate, *published) < 5.0, "{rate} {published}");
+    }
+}
+
+/// What takes long stands behind the other tests in CI.
+mod at_length {
+    use super::*;
+
+    #[test]
+    #[ignore = "12 s of processor time: cargo xtask ci long"]
+    fn the_command_lines_of_the_article_run_on_a_directory() {
+        let prepare = |desk: &Desk| {
+            // The article made its file through a parameter file, too.
+            desk.write("param.txt", "l:\\testfile.dat 2 0x0 16\r\n");
+            let volume = desk.volume();
+            let drive = format!("L={volume}");
+            let words = "sqlio -kW -s1 -fsequential -o4 -b64 -Fparam.txt --busy-ok --quiet --drive";
+            let words: Vec<&str> = words.split(' ').chain([drive.as_str()]).collect();
+            let made = desk.run(&words).done().stdout;
+            assert!(made.contains("expanding l:\\testfile.dat ... done.\n"));
+            volume
+        };
+        // The four series side by side, each with a drive of its own.
+        let logs: Vec<String> = std::thread::scope(|scope| {
+            let run = |series: usize| {
+                let desk = Desk::new();
+                let volume = prepare(&desk);
+                log_of(&desk, &lines(series, 1), &volume)
+            };
+            let started: Vec<_> = (0..4)
+                .map(|series| scope.spawn(move || run(series)))
+                .collect();
+            started
+                .into_iter()
+                .map(|series| series.join().expect("a series"))
+                .collect()
+        });
+        let rates = import_and_draw(&Desk::new(), &logs);
+        assert!(rates.iter().all(|rate| *rate > 0.0), "{rates:?}");
     }
 }

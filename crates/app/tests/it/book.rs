@@ -1,7 +1,7 @@
 //! What the documentation shows is what the program does.
 //!
-//! Blocks marked `console` in docs/book are run, page by page, each page in a home of its
-//! own; below each command stands what it prints on stdout. `STRIPEWISE_WRITE_TABLES=1`
+//! Blocks marked `console` in docs and docs/book are run, page by page, each page in a home of
+//! its own; below each command stands what it prints on stdout. `STRIPEWISE_WRITE_TABLES=1`
 //! writes what is printed now into the pages. All other lines that call the program, in
 //! any page, name commands and switches that exist.
 
@@ -103,23 +103,34 @@ fn run_page(page: &str) -> (String, Vec<String>) {
     (now, wrong)
 }
 
-#[test]
-fn examples_of_the_book_print_what_its_pages_show() {
+/// Runs the examples of all pages of a folder.
+#[track_caller]
+fn run_pages(folder: &str) {
     let mut wrong = Vec::new();
-    for path in pages(&root().join("docs/book")) {
+    for path in pages(&root().join(folder)) {
         let page = std::fs::read_to_string(&path).expect("a page");
         let (now, differs) = run_page(&page);
         if std::env::var("STRIPEWISE_WRITE_TABLES").is_ok() {
             std::fs::write(&path, now).expect("the page");
         } else {
-            wrong.extend(
-                differs
-                    .into_iter()
-                    .map(|one| format!("{}: {one}", text(&path))),
-            );
+            let named = |one| format!("{}: {one}", text(&path));
+            wrong.extend(differs.into_iter().map(named));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+#[test]
+fn examples_of_the_book_print_what_its_pages_show() {
+    run_pages("docs/book");
+}
+
+mod at_length {
+    #[test]
+    #[ignore = "8 s of processor time: cargo xtask ci long"]
+    fn examples_of_the_reference_print_what_its_pages_show() {
+        super::run_pages("docs");
+    }
 }
 
 /// The command of a line: `stripewise lab run x.toml --time 1h` is `lab run`.
@@ -225,4 +236,11 @@ fn the_readmes_figures_of_a_simulated_array_are_those_of_this_version() {
     let check: Vec<&str> = check.split(' ').collect();
     let found = desk.run(&check).ended(1).stdout;
     holds(&found, &["read  ", "MISSED: ", "met: "], 3);
+    // The lines of `align` are those of a page whose examples are run.
+    let page = std::fs::read_to_string(root().join("docs/LAYOUTS.md")).expect("a page");
+    for start in ["write     random ", "Starting at 31.5K "] {
+        let line = readme.lines().find(|line| line.starts_with(start));
+        let line = line.expect("a line of align");
+        assert!(page.contains(line), "docs/LAYOUTS.md has not: {line}");
+    }
 }

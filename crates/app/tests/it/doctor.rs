@@ -65,7 +65,7 @@ fn what_doctor_cannot_read_is_a_target_that_cannot_be_used() {
     let empty = desk.write("empty", "");
     for (path, says) in [
         (empty.as_str(), "is empty"),
-        ("/proc/version", "no storage"),
+        ("/proc/version", "not storage"),
     ] {
         let answer = desk.run(&["doctor", path]).ended(3);
         assert!(answer.stdout.contains("look read:"), "{}", answer.stdout);

@@ -138,3 +138,36 @@ fn threads_stay_on_the_processors_that_were_named() {
     ])
     .failed(2, &["9999"]);
 }
+
+#[test]
+fn an_engine_that_is_not_here_is_refused_before_a_file_is_made() {
+    let desk = Desk::new();
+    let volume = desk.volume();
+    let run = [
+        "run",
+        &volume,
+        "--busy-ok",
+        "--size",
+        "4M",
+        "--duration",
+        "50ms",
+        "--engine",
+    ];
+    let cases: [(&[&str], i32, &str); 3] = [
+        (&["iocp"], 3, "only on Windows"),
+        (&["nvme"], 2, "no NVMe generic character device"),
+        (&["threads", "--poll"], 2, "does not poll"),
+    ];
+    for (engine, code, says) in cases {
+        let answer = desk.run(&[&run, engine].concat());
+        assert!(
+            !answer.stderr.contains("Filling"),
+            "{engine:?}: {}",
+            answer.stderr
+        );
+        answer.failed(code, &[says, "hint:"]);
+    }
+    let gone = ["run", "/dev/ng/of/nobody", "--engine", "nvme"];
+    desk.run(&gone)
+        .failed(3, &["does not exist", "ls /dev/ng*"]);
+}

@@ -201,7 +201,7 @@ fn a_quiet_verification_is_its_verdict() {
     ];
     let beside = ["--read-percent", "50", "--verify"];
     let beside = line(&desk, 0, &[&run[..], &beside].concat());
-    assert!(beside.contains("; Verified: no fault in "), "{beside}");
+    assert!(beside.contains("; Verification: no fault in "), "{beside}");
 }
 
 /// The code blocks of this kind.

@@ -1,4 +1,5 @@
-//! Lists make grids; patterns, offsets, sizes and rates mean what they say.
+//! Lists make grids; patterns are recorded; sizes, offsets and syncs on real files. What
+//! patterns and rates mean is tested as functions in `campaign`.
 
 use crate::support::{Desk, Json};
 
@@ -51,72 +52,6 @@ fn every_combination_of_the_lists_is_a_run_and_a_row() {
 }
 
 #[test]
-fn repeat_does_everything_again() {
-    let desk = Desk::new();
-    let document = desk.json(&[
-        "run",
-        "sim:nvme",
-        "--duration",
-        "10ms",
-        "--outstanding",
-        "1,4",
-        "--repeat",
-        "3",
-    ]);
-    let depths: Vec<u64> = document
-        .at("runs")
-        .items()
-        .iter()
-        .map(|run| cell(run).3)
-        .collect();
-    assert_eq!(depths, [1, 4, 1, 4, 1, 4]);
-}
-
-#[test]
-fn a_misaligned_base_offset_costs_what_the_arithmetic_says() {
-    let desk = Desk::new();
-    // 8K on a 64K unit cross it once in eight where the start is not a multiple of 8K.
-    let document = desk.json(&[
-        "run",
-        "sim:raid10-10k?offset=0",
-        "--outstanding",
-        "64",
-        "--base-offset",
-        "0,36K",
-    ]);
-    let iops: Vec<f64> = document
-        .at("runs")
-        .items()
-        .iter()
-        .map(|run| run.at("jobs.0.outcome.iops").number())
-        .collect();
-    let gain = iops[0] / iops[1];
-    assert!((1.02..1.2).contains(&gain), "{gain}");
-}
-
-#[test]
-fn patterns_mean_what_they_say_on_a_disk_that_seeks() {
-    let desk = Desk::new();
-    let iops = |arguments: &[&str]| {
-        let mut all = vec!["run", "sim:disk-7k2", "--duration", "5s"];
-        all.extend(arguments);
-        desk.job(&all).at("outcome.iops").number()
-    };
-    let random = iops(&["--random"]);
-    let sequential = iops(&["--sequential"]);
-    let shared = iops(&["--sequential", "--threads", "4", "--cursor", "shared"]);
-    let own = iops(&["--sequential", "--threads", "4", "--cursor", "own"]);
-    let stride = iops(&["--stride", "64M"]);
-    let hot = iops(&["--distribution", "hot:1/99"]);
-    assert!(sequential > 20.0 * random, "{sequential} {random}");
-    // One position for all threads is a stream, one for each is as bad as random.
-    assert!(shared > 20.0 * own, "{shared} {own}");
-    // A stride across the disk seeks; a hundredth of the disk needs short seeks.
-    assert!(stride < sequential / 10.0, "{stride} {sequential}");
-    assert!(hot > 1.2 * random, "{hot} {random}");
-}
-
-#[test]
 fn distributions_and_patterns_are_in_the_record() {
     let desk = Desk::new();
     let cases: [(&[&str], &str, &str); 6] = [
@@ -146,74 +81,8 @@ fn distributions_and_patterns_are_in_the_record() {
 }
 
 #[test]
-fn a_poisson_rate_waits_longer_than_a_fixed_one() {
+fn syncs_of_a_real_file_are_counted_apart() {
     let desk = Desk::new();
-    let mean = |arrivals: &str| {
-        let job = desk.job(&[
-            "run",
-            "sim:disk-15k",
-            "--rate",
-            "100",
-            "--arrivals",
-            arrivals,
-            "--duration",
-            "60s",
-            "--outstanding",
-            "64",
-        ]);
-        job.at("outcome.read.latency_ns.mean").number()
-    };
-    let (fixed, poisson) = (mean("fixed"), mean("poisson"));
-    assert!(poisson > 1.1 * fixed, "{poisson} {fixed}");
-}
-
-#[test]
-fn a_rate_that_the_target_cannot_give_is_told_with_what_was_left_out() {
-    let desk = Desk::new();
-    let job = desk.job(&[
-        "run",
-        "sim:disk-7k2",
-        "--rate",
-        "2000",
-        "--outstanding",
-        "4",
-        "--duration",
-        "5s",
-    ]);
-    let outcome = job.at("outcome");
-    let (due, issued) = (
-        outcome.at("arrivals_due").count(),
-        outcome.at("arrivals_issued").count(),
-    );
-    assert_eq!(due, 10_000);
-    assert!(issued < due / 2, "{issued}");
-    // Latency counts from when it should have begun: seconds, not milliseconds.
-    assert!(outcome.at("read.latency_ns.p50").count() > 500_000_000);
-    assert!(crate::support::codes(&job).contains(&"arrivals-not-issued".to_owned()));
-}
-
-#[test]
-fn syncs_are_counted_and_timed_apart() {
-    let desk = Desk::new();
-    for (policy, every) in [("fdatasync", 1), ("fdatasync:4", 4)] {
-        let job = desk.job(&[
-            "run",
-            "sim:sata-ssd",
-            "--write",
-            "--sync",
-            policy,
-            "--duration",
-            "1s",
-        ]);
-        let writes = job.at("outcome.write.operations").count();
-        let syncs = job.at("outcome.sync.operations").count();
-        assert!(
-            syncs.abs_diff(writes / every) <= 1,
-            "{policy}: {writes} {syncs}"
-        );
-        job.at("outcome.sync.latency_ns.p50");
-        assert_eq!(job.at("outcome.operations").count(), writes);
-    }
     let job = desk.job_on_file(&["--write", "--sync", "fdatasync:2", "--duration", "1s"]);
     let writes = job.at("outcome.write.operations").count();
     let syncs = job.at("outcome.sync.operations").count();
@@ -282,38 +151,4 @@ fn base_offsets_and_sizes_bound_what_is_read() {
         let job = desk.job_on_file(&["--base-offset", offset, "--size", "4M"]);
         assert!(job.at("outcome.operations").count() > 0, "{offset}");
     }
-}
-
-#[test]
-fn two_hundred_and_fifty_six_threads_work_in_virtual_time() {
-    let desk = Desk::new();
-    let job = desk.job(&[
-        "run",
-        "sim:nvme",
-        "--threads",
-        "256",
-        "--outstanding",
-        "4",
-        "--duration",
-        "20ms",
-    ]);
-    assert_eq!(job.at("workload.threads").count(), 256);
-    assert!(job.at("outcome.outstanding_mean").number() > 900.0);
-}
-
-#[test]
-fn sixty_five_thousand_operations_in_flight_work_in_virtual_time() {
-    let desk = Desk::new();
-    let job = desk.job(&[
-        "run",
-        "sim:nvme",
-        "--threads",
-        "16",
-        "--outstanding",
-        "4096",
-        "--duration",
-        "1s",
-    ]);
-    // The array takes 1,024 at once; all others wait at the program.
-    assert!(job.at("outcome.outstanding_mean").number() > 60_000.0);
 }

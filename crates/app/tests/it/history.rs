@@ -1,5 +1,6 @@
 //! What is stored and how it is found again.
 
+use crate::support::shared::bench_of_a_drive;
 use crate::support::{Desk, names};
 
 /// `history show` prints the bytes that the command printed.
@@ -95,10 +96,9 @@ fn history_show_is_byte_identical_for_a_grid() {
 
 #[test]
 fn history_show_is_byte_identical_for_a_bench_by_the_id_of_its_series() {
-    let desk = Desk::new();
-    let printed = desk.run(&["bench", "sim:sata-ssd", "--json"]).done();
-    let series = printed.json().at("series.0.id").text();
-    check_shown_again(&desk, &printed.stdout, &[&series]);
+    let bench = bench_of_a_drive();
+    let series = bench.document().at("series.0.id").text();
+    check_shown_again(&bench.desk(), &bench.printed, &[&series]);
 }
 
 #[test]

@@ -50,7 +50,7 @@ fn a_directory_gives_the_results_in_it() {
         "{}",
         answer.stdout
     );
-    let said = "notes.md: was not written by a known tool; passed over";
+    let said = "notes.md: was not written by a known tool; skipped";
     assert!(answer.stderr.contains(said), "{}", answer.stderr);
 }
 
@@ -61,7 +61,10 @@ fn results_that_are_whole_are_taken_where_that_is_asked_for() {
     let slower = GOOD.replace("812.50", "750.00").replace("6.34", "5.85");
     desk.write("three.txt", &[GOOD, broken.as_str(), &slower].concat());
     let refused = import(&desk, &["three.txt"]);
-    refused.failed(2, &["999.99", "hint:", "--whole-results takes the others"]);
+    refused.failed(
+        2,
+        &["999.99", "hint:", "--whole-results imports the others"],
+    );
     desk.run(&["history"]).failed(5, &["there is no store at"]);
     let taken = import(&desk, &["three.txt", "--whole-results"]).done();
     assert!(taken.stdout.contains("2 results kept"), "{}", taken.stdout);
@@ -207,7 +210,7 @@ fn the_list_of_results_says_nothing_that_they_do_not_say() {
     assert!(list.contains(" read -x-"), "{list}");
     assert!(!list.contains("random") && !list.contains("8K"), "{list}");
     let refused = desk.run(&["compare", "old.json", "old.json"]);
-    refused.failed(2, &["neither side says whether it read or wrote"]);
+    refused.failed(2, &["neither side states whether it read or wrote"]);
 }
 
 #[test]

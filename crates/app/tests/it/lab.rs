@@ -44,24 +44,6 @@ fn the_plan_that_init_writes_runs_and_is_never_overwritten() {
 }
 
 #[test]
-fn other_factors_than_the_offset_are_compared() {
-    let desk = Desk::new();
-    let plan = desk.write(
-        "block.toml",
-        "target = \"sim:disk-7k2\"\nfactor = \"block\"\nlevels = [\"8K\", \"64K\"]\n\
-         metric = \"mib_per_s\"\nblocks = 10\n[[cell]]\nname = \"reads\"\nduration = \"5s\"\n",
-    );
-    let document = desk.run(&["lab", "run", &plan, "--json"]).ended(1).json();
-    let row = document.at("comparisons.0.rows.0");
-    assert_eq!(row.at("metric").text(), "mib_per_s");
-    assert_eq!(row.at("verdict").text(), "better");
-    assert!(
-        row.maybe("block_size_bytes").is_none(),
-        "it is what differs"
-    );
-}
-
-#[test]
 fn mistakes_in_a_plan_are_told_with_their_line() {
     let desk = Desk::new();
     let bad = desk.write("bad.toml", "target = \"sim:nvme\"\nfaktor = \"block\"\n");

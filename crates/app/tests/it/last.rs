@@ -1,6 +1,7 @@
 //! `last` is what was done last, with all of its runs, in every command that takes
 //! a name; `last-run` is a single run.
 
+use crate::support::shared::bench_of_a_drive;
 use crate::support::{Desk, Json};
 
 fn runs(document: &Json) -> usize {
@@ -31,8 +32,8 @@ fn last_means(desk: &Desk, printed: &Json, id: &str) {
 
 #[test]
 fn last_after_a_bench_is_the_bench() {
-    let desk = Desk::new();
-    let bench = desk.json(&["bench", "sim:sata-ssd", "--step", "50ms"]);
+    let shared = bench_of_a_drive();
+    let (desk, bench) = (shared.desk(), shared.document());
     let id = bench.at("series.0.id").text();
     last_means(&desk, &bench, &id);
     let short = desk
@@ -167,7 +168,7 @@ fn last_after_a_profile_is_the_profile() {
         shown.stdout
     );
     desk.run(&["baseline", "set", "last"])
-        .failed(2, &["`profile` found, and no run", "last-run"]);
+        .failed(2, &["a result of `profile`, not a run", "last-run"]);
     let page = desk.run(&["report", "last", "-o", "-"]).done();
     assert!(page.stdout.contains(&first.at("id").text()));
     assert!(page.stdout.contains("<h2>Picture</h2>"));

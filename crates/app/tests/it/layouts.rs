@@ -238,7 +238,7 @@ fn on_a_directory_only_base_offsets_and_workloads_differ() {
         "2 layouts",
         "outstanding 4",
         "16 MiB",
-        "Nothing is made on a target that is there",
+        "No layouts are made on an existing target",
     ]);
     assert!(desk.ids().is_empty(), "nothing was measured");
     let answer = desk.run(&["lab", "run", &depth, "--busy-ok"]).done();

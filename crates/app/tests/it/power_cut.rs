@@ -114,7 +114,7 @@ fn a_witness_in_a_pipe_that_is_stopped_with_the_run_is_no_error() {
     let answer = desk.run(&cut(&volume, &piped, &["--json"])).ended(130);
     assert_eq!(answer.json().at("verdict").text(), "interrupted");
     let notes = answer.json().at("notes").json();
-    assert!(notes.contains("no orderly end"), "{notes}");
+    assert!(notes.contains("recorded no normal end"), "{notes}");
     let after = judged(&desk, &witness, &only_file(&volume), 0);
     assert_eq!(lost(&after), 0);
     // One that goes away by itself is an error.
@@ -218,7 +218,7 @@ fn a_witness_that_is_not_there_is_missed_before_the_first_byte() {
     desk.run(&cut(&volume, "|exit 3", &[]))
         .failed(3, &["is not there"]);
     desk.run(&cut(&volume, "|echo something else", &[]))
-        .failed(3, &["not as a witness does"]);
+        .failed(3, &["but not like a witness"]);
     let memory = tempfile::Builder::new()
         .tempdir_in("/dev/shm")
         .expect("a directory in memory");
@@ -261,7 +261,7 @@ fn a_witness_takes_one_connection_with_the_token_and_drops_the_rest() {
     running.signal(Signal::INT);
     let ended = running.wait().ended(130);
     assert!(
-        ended.stdout.contains("The power did not go"),
+        ended.stdout.contains("The power did not fail"),
         "{}",
         ended.stdout
     );

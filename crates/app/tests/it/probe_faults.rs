@@ -44,7 +44,7 @@ fn of_a_device_that_goes_while_it_is_read_the_profile_is_kept_and_marked() {
     // It is in the store, and says so there as well.
     let id = found.at("id").text();
     let kept = desk.run(&["history", "show", &id]);
-    kept.done().printed(&["the device has gone"]);
+    kept.done().printed(&["the device is gone"]);
 }
 
 #[test]

@@ -285,7 +285,7 @@ fn the_profile_of_a_file_says_where_the_file_lies() {
     }
     assert_eq!(end, 64 * MIB);
     let html = std::fs::read_to_string(&page).expect("written");
-    assert!(html.contains("Where the file lies"));
+    assert!(html.contains("Where the file is on the device"));
 }
 
 #[test]

@@ -91,7 +91,7 @@ fn a_baseline_is_replaced_only_when_that_is_said() {
     desk.run(&["baseline", "set", "last"])
         .failed(2, &["there is a baseline `baseline` already", "--replace"]);
     let replaced = desk.run(&["baseline", "set", "last", "--replace"]).done();
-    replaced.printed(&["It takes the place of"]);
+    replaced.printed(&["It replaces"]);
     desk.run(&["baseline", "set", "last", "--name", "other"])
         .done();
     let listed = desk.json(&["baseline", "list"]);
@@ -209,7 +209,7 @@ fn a_finished_experiment_says_why_nothing_is_left_and_goes_on_for_the_time_given
     let desk = Desk::new();
     let id = experiment(&desk).at("experiment.id").text();
     desk.run(&["lab", "resume", &id]).ended(1).warned(&[
-        "10 blocks are finished, as many as there may be",
+        "10 blocks are finished, the maximum: this is what was found",
         "--blocks 20 continues it",
     ]);
     // Ten blocks took 44 s of the array's time; 9 s more are two blocks more.

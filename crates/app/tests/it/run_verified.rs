@@ -112,10 +112,10 @@ fn loads_of_all_kinds_on_a_test_file_are_compared() {
     // As text, and later.
     desk.run(&verified(&volume, &["--read-percent", "50"]))
         .done()
-        .printed(&["Verified: no fault in"]);
+        .printed(&["Verification: no fault in"]);
     desk.run(&["history", "show", "last"])
         .done()
-        .printed(&["Verified: no fault in"]);
+        .printed(&["Verification: no fault in"]);
 }
 
 #[test]
@@ -211,7 +211,7 @@ fn torn_writes_are_named_in_the_record_and_end_with_1() {
     desk.run(&verified(&volume, &load)).ended(1).printed(&[
         "FAULTS: ",
         "torn",
-        "only a part of a write arrived",
+        "only part of a write arrived",
         "wrong-data",
     ]);
     desk.run(&["history", "show", "last"])

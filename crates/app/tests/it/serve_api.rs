@@ -66,6 +66,55 @@ fn every_address_answers_as_its_schema_says() {
     holds_to("done", &served.post("/api/stop", "{}"));
 }
 
+/// Grids and experiments are runs of many loads: a trend has the same load again only.
+#[test]
+fn a_trend_is_of_one_load_and_of_a_mix_the_slower_latency() {
+    let desk = Desk::new();
+    let grid = |reads: &str| {
+        let run = [
+            "run",
+            "sim:nvme",
+            "--outstanding",
+            "1,8",
+            "--read-percent",
+            reads,
+        ];
+        desk.run(&[&run[..], &["--duration", "100ms", "--quiet"]].concat())
+            .done();
+    };
+    grid("100");
+    grid("70");
+    let served = Served::start(&desk, &[]);
+    let trends = served.json("/api/trends");
+    assert_eq!(
+        trends["trends"].as_array().map(Vec::len),
+        Some(0),
+        "{trends}"
+    );
+    grid("70");
+    let trends = served.json("/api/trends");
+    let found = trends["trends"].as_array().expect("trends");
+    assert_eq!(found.len(), 2, "{trends}");
+    for trend in found {
+        let load = trend["load"].as_str().expect("a load");
+        assert!(load.starts_with("random 70 % read, 8K, 1 x "), "{load}");
+    }
+    let id = found[0]["points"][0]["id"].as_str().expect("an id");
+    let at = found[0]["load"]
+        .as_str()
+        .map(|load| load.rsplit(' ').next() == Some("1"));
+    let outstanding = if at == Some(true) { 1 } else { 8 };
+    let records = served.get(&format!("/api/records?id={id}")).body;
+    let run = records
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON"))
+        .find(|run| run["jobs"][0]["workload"]["outstanding"] == outstanding)
+        .expect("its run");
+    let p99 = |kind: &str| run["jobs"][0]["outcome"][kind]["latency_ns"]["p99"].as_u64();
+    let shown = found[0]["points"][0]["latency_ns_p99"].as_u64();
+    assert_eq!(shown, p99("read").max(p99("write")));
+}
+
 #[test]
 fn refusals_are_lines_that_the_schema_has_and_so_is_what_is_wished() {
     let desk = Desk::new();

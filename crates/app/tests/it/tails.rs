@@ -50,7 +50,7 @@ fn percentiles_that_are_asked_for_are_shown_and_in_the_document() {
     );
     assert_eq!(read["latency_ns_percentiles"].as_object().unwrap().len(), 1);
     let wrong = desk.run(&[&SIM[..], &["--percentiles", "100"]].concat());
-    wrong.failed(2, &["is not a percentile", "50, 95, 99.99"]);
+    wrong.failed(2, &["is not a valid percentile", "50, 95, 99.99"]);
 }
 
 #[test]

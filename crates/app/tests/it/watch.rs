@@ -56,4 +56,9 @@ fn a_run_of_another_process_is_shown_interval_by_interval() {
             watched.stdout
         );
     }
+    assert!(
+        !watched.stdout.contains("MiB/s MiB/s"),
+        "{}",
+        watched.stdout
+    );
 }

@@ -5,12 +5,13 @@
 //! each access's end when it is sent (`AccessDone`).
 
 pub(crate) mod flash;
+pub(crate) mod page_map;
 pub(crate) mod read_ahead;
 pub(crate) mod rotating;
 
 use crate::events::Key;
 use crate::geometry::Position;
-use flash::FlashDrive;
+use flash::{FlashDrive, MappedPages};
 use rotating::RotatingDrive;
 
 /// One access to one drive, as the layout planned it.
@@ -61,6 +62,14 @@ impl Drive {
         match self {
             Drive::Rotating(disk) => !disk.is_serving(),
             Drive::Flash(_) => false,
+        }
+    }
+
+    /// Pages programmed so far, where they are mapped.
+    pub(crate) fn mapped(&self) -> MappedPages {
+        match self {
+            Drive::Rotating(_) => MappedPages::default(),
+            Drive::Flash(flash) => flash.mapped_pages(),
         }
     }
 

@@ -229,7 +229,8 @@ impl ArraySpec {
             jitter: ssd.jitter_percent / 100.0,
             capacity_bytes: ssd.size_bytes,
             spare: ssd.spare_percent / 100.0,
-            preconditioned: ssd.preconditioned,
+            preconditioned: ssd.preconditioned && !ssd.page_map,
+            page_map: ssd.page_map,
             seed: self.seed,
         }
     }

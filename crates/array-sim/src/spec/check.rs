@@ -2,6 +2,7 @@
 
 use super::error::SpecError;
 use super::{ArraySpec, DriveKind};
+use crate::drive::page_map::PAGES_MAX;
 use crate::facts::VolumeFacts;
 use crate::layout::{Layout, Level};
 use crate::seek::SeekCurve;
@@ -80,7 +81,7 @@ impl ArraySpec {
 
     fn check_drive(&self) -> Result<(), SpecError> {
         if self.drive == DriveKind::Ssd {
-            return Ok(());
+            return self.check_page_map();
         }
         let disk = &self.disk;
         if disk.sectors_per_track_inner > disk.sectors_per_track_outer {
@@ -98,6 +99,17 @@ impl ArraySpec {
             return Err(SpecError::new("disk.seek_average", problem, hint));
         }
         Ok(())
+    }
+
+    /// The map of a drive's pages has to fit into memory.
+    fn check_page_map(&self) -> Result<(), SpecError> {
+        let ssd = &self.ssd;
+        if !ssd.page_map || ssd.size_bytes / ssd.page_bytes <= PAGES_MAX {
+            return Ok(());
+        }
+        let problem = format!("more than {PAGES_MAX} pages cannot be mapped");
+        let hint = "give a smaller ssd.size, such as 1G, or leave ssd.page_map out";
+        Err(SpecError::new("ssd.page_map", problem, hint))
     }
 
     /// The seek curve with its scale; `None` where the times contradict each other.

@@ -106,9 +106,9 @@ macro_rules! keys {
 }
 
 keys! {
-    "title" Text title ANY, "one line for lists";
-    "source" Text source ANY, "where the figures come from";
-    "seed" Count seed Range(0.0, u64::MAX as f64), "seed of everything random in the array";
+    "title" Text title ANY, "one-line description for lists";
+    "source" Text source ANY, "source of the figures";
+    "seed" Count seed Range(0.0, u64::MAX as f64), "seed of all randomness in the array";
     "level" Level level ANY, "organisation of the drives";
     "drive" Drive drive ANY, "kind of the drives: [disk] or [ssd] describes them";
     "disks" Count disks Range(1.0, 1024.0), "number of drives";
@@ -122,7 +122,7 @@ keys! {
     "placement" Number placement Range(1.0, 100.0), "space on the drives per byte stored: above 1, other volumes lie between the stripe units";
     "chunklet" Bytes chunklet_bytes Range(0.0, 1024.0 * G), "bytes on one drive after which the order of the drives changes, as in virtualised arrays; 0: never";
     "drift_percent_per_hour" Number drift_percent_per_hour Range(-50.0, 1000.0), "service times change by this much in an hour of virtual time";
-    "age" Time age_ns Range(0.0, 366.0 * 24.0 * 3600.0 * S), "age of the array at the start, in virtual time: drift has gone on for that long";
+    "age" Time age_ns Range(0.0, 366.0 * 24.0 * 3600.0 * S), "age of the array at the start, in virtual time, during which it has drifted";
     "disk.rpm" Count disk.rpm Range(1000.0, 30_000.0), "revolutions a minute";
     "disk.cylinders" Count disk.cylinders Range(1.0, 1e6), "arm positions";
     "disk.heads" Count disk.heads Range(1.0, 64.0), "tracks per cylinder";
@@ -142,7 +142,7 @@ keys! {
     "disk.wait_limit" Time disk.wait_limit_ns Range(0.0, 3600.0 * S), "an access that has waited longer goes first; 0s: never";
     "disk.read_ahead" Bytes disk.read_ahead_bytes Range(0.0, G), "bytes the drive reads ahead after a read; 0: none";
     "disk.segments" Count disk.segments Range(1.0, 1024.0), "streams whose read-ahead the drive keeps";
-    "ssd.size" Bytes ssd.size_bytes Range(K * K, 1e6 * G), "capacity of one drive";
+    "ssd.size" Bytes ssd.size_bytes Range(K * K, 1e6 * G), "capacity of each drive";
     "ssd.channels" Count ssd.channels Range(1.0, 1024.0), "units that read and program independently";
     "ssd.page_size" Bytes ssd.page_bytes Range(512.0, K * K), "bytes read or programmed at once";
     "ssd.read" Time ssd.read_ns Range(0.0, 100.0 * MS), "read of a page";
@@ -151,20 +151,21 @@ keys! {
     "ssd.suspend" Time ssd.suspend_ns Range(0.0, 100.0 * MS), "longest wait of a read for a program in progress";
     "ssd.pages_per_block" Count ssd.pages_per_block Range(1.0, 65_536.0), "pages in a block";
     "ssd.buffer" Bytes ssd.buffer_bytes Range(0.0, 64.0 * G), "write buffer";
-    "ssd.fast" Bytes ssd.fast_bytes Range(0.0, 1e5 * G), "flash that is written fast, as a cache for the rest; 0: none";
+    "ssd.fast" Bytes ssd.fast_bytes Range(0.0, 1e5 * G), "fast flash that serves as a cache for the rest; 0: none";
     "ssd.fast_program" Time ssd.fast_program_ns Range(0.0, 100.0 * MS), "program of a page there";
     "ssd.fast_refill" Bytes ssd.fast_refill_bytes_per_s Range(0.0, 1024.0 * G), "bytes a second of it that become free again while the drive rests";
     "ssd.collection_burst" Bytes ssd.collection_burst_bytes Range(0.0, 1024.0 * G), "bytes written after which all deferred garbage collection is done at once; 0: each write pays its share";
     "ssd.jitter_percent" Number ssd.jitter_percent Range(0.0, 90.0), "page times vary uniformly by this much either way";
     "ssd.spare_percent" Number ssd.spare_percent Range(1.0, 400.0), "spare flash, of the capacity";
-    "ssd.preconditioned" Flag ssd.preconditioned ANY, "start in steady state instead of fresh from the box";
+    "ssd.preconditioned" Flag ssd.preconditioned ANY, "start in steady state instead of factory-fresh";
+    "ssd.page_map" Flag ssd.page_map ANY, "keep a map of all pages and collect block by block, instead of the mean; starts fresh";
     "controller.command_cap" Count controller.command_cap Range(1.0, 65_536.0), "host operations in progress at once";
     "controller.operation_cpu" Time controller.operation_cpu_ns Range(0.0, 1000.0 * MS), "processor time per operation";
     "controller.split_cpu" Time controller.split_cpu_ns Range(0.0, 1000.0 * MS), "processor time per further stripe unit an operation touches";
     "controller.queue_cpu" Time controller.queue_cpu_ns Range(0.0, 1000.0 * MS), "processor time per operation for each doubling of the operations in progress";
     "controller.access_share" Number controller.access_share Range(0.0, 10.0), "processor time of each drive access of an operation beyond the first";
-    "controller.command_latency" Time controller.command_latency_ns Range(0.0, 1000.0 * MS), "latency on the way to a drive, pipelined";
-    "controller.completion_latency" Time controller.completion_latency_ns Range(0.0, 1000.0 * MS), "latency on the way back, pipelined";
+    "controller.command_latency" Time controller.command_latency_ns Range(0.0, 1000.0 * MS), "latency on the path to a drive, pipelined";
+    "controller.completion_latency" Time controller.completion_latency_ns Range(0.0, 1000.0 * MS), "latency on the path back, pipelined";
     "controller.link" Bytes controller.link_bytes_per_s Range(0.0, 1024.0 * G), "bytes a second between host and array; 0: no limit";
     "controller.prefetch" Bytes controller.prefetch_bytes Range(0.0, G), "bytes the controller fetches ahead of a stream of reads; 0: none";
     "controller.mirror_read" Mirror controller.mirror_read ANY, "which copy a mirrored read goes to";
@@ -180,7 +181,7 @@ keys! {
     "limit.burst_operations" Count limit.burst_operations Range(0.0, 1e9), "operations allowed above the cap after a rest";
     "limit.burst_iops" Count limit.burst_iops Range(0.0, 1e9), "rate while that credit lasts; 0: as fast as they come";
     "limit.drive_iops" Count limit.drive_iops Range(0.0, 1e9), "cap on accesses a second of each drive; 0: none";
-    "faults.failed_per_million" Small faults.failed_per_million MILLION, "operations that end in an error";
+    "faults.failed_per_million" Small faults.failed_per_million MILLION, "operations that fail";
     "faults.spikes_per_million" Small faults.spikes_per_million MILLION, "operations that take longer";
     "faults.spike_min" Time faults.spike_ns_min Range(0.0, 3600.0 * S), "by at least this";
     "faults.spike_max" Time faults.spike_ns_max Range(0.0, 3600.0 * S), "and at most this";

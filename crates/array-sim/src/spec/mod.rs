@@ -110,6 +110,8 @@ pub struct SsdSpec {
     pub spare_percent: f64,
     /// Start in steady state.
     pub preconditioned: bool,
+    /// Map each page and collect block by block.
+    pub page_map: bool,
 }
 
 /// The controller.
@@ -288,6 +290,7 @@ impl Default for SsdSpec {
             jitter_percent: 5.0,
             spare_percent: 28.0,
             preconditioned: true,
+            page_map: false,
         }
     }
 }

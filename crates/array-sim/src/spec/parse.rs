@@ -96,7 +96,10 @@ impl ArraySpec {
             ArraySpec::parse(&text, name)?
         } else {
             let names: Vec<_> = bundled().iter().map(|known| known.name).collect();
-            let hint = format!("one of {}; or a file that ends in .toml", names.join(", "));
+            let hint = format!(
+                "use one of {}, or a file that ends in .toml",
+                names.join(", ")
+            );
             return Err(SpecError::new("", "there is no such array", hint).of(&shortened(name)));
         };
         spec.with_overrides(overrides)

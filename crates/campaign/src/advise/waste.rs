@@ -65,7 +65,7 @@ pub fn waste_of_files(context: &Context, directory: &Path, units: &[u64]) -> Opt
     words_of(&walk.through(directory)?, units)
 }
 
-fn words_of(found: &Found, units: &[u64]) -> Option<String> {
+fn words_of(found: &FileSizes, units: &[u64]) -> Option<String> {
     if found.sizes.len() < FILES_MIN {
         return None;
     }
@@ -100,7 +100,7 @@ fn waste(size_bytes: u64, unit_bytes: u64) -> u64 {
 
 /// What was found below a directory.
 #[derive(Debug, Default)]
-struct Found {
+struct FileSizes {
     /// Of regular files, in no order.
     sizes: Vec<u64>,
     /// Why there may be more of them.
@@ -119,13 +119,13 @@ struct Walk<'a> {
 impl Walk<'_> {
     /// Looks at the files below a directory, on its file system; links are not followed.
     /// None where it is no directory.
-    fn through(&self, directory: &Path) -> Option<Found> {
+    fn through(&self, directory: &Path) -> Option<FileSizes> {
         // Mount points are told without links.
         let start = std::fs::canonicalize(directory).ok()?;
         if !start.is_dir() {
             return None;
         }
-        let mut found = Found::default();
+        let mut found = FileSizes::default();
         let mut names = 0;
         let mut left = vec![start];
         while let Some(directory) = left.pop() {
@@ -140,7 +140,7 @@ impl Walk<'_> {
                 }
                 if names == self.names_max {
                     found.cut_short = Some(format!(
-                        "no more than {} names are looked at",
+                        "at most {} names are examined",
                         format_count(names as u64)
                     ));
                     return Some(found);
@@ -241,7 +241,7 @@ mod tests {
         let part = said(&few(30), directory.path()).expect("files");
         assert!(part.starts_with("A part of the files there, 2"), "{part}");
         assert!(
-            part.contains("(no more than 30 names are looked at), hold 29 KiB"),
+            part.contains("(at most 30 names are examined), hold 29 KiB"),
             "{part}"
         );
         let all = said(&few(31), directory.path()).expect("files");

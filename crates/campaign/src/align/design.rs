@@ -54,7 +54,7 @@ pub struct DesignOptions {
     pub blocks_bytes: Vec<u64>,
     /// Reads or writes.
     pub operations: Operations,
-    /// Sequential rows, too.
+    /// Add sequential rows.
     pub sequential: bool,
     /// Whose defaults hold.
     pub study: Option<Study>,

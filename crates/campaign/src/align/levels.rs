@@ -68,7 +68,7 @@ fn offsets(design: &Design, found: &TargetGround, place: &mut LevelPlaces) -> Ve
         return offsets;
     }
     place.notes.push(format!(
-        "36K stands for 63 sectors: it crosses stripe units alike, and writes stay on the {} blocks of the file system. --read or a device shows 63 sectors themselves.",
+        "36K stands in for 63 sectors: it crosses stripe units in the same way, and writes stay on the {} blocks of the file system. Use --read or a device to measure 63 sectors themselves.",
         ByteSize(page)
     ));
     offsets

@@ -88,7 +88,7 @@ pub fn align(
 pub fn check(options: &AlignOptions) -> Outcome<()> {
     if options.measuring.engine == Some(EngineName::Null) {
         return Err(Failure::usage(
-            "--engine null measures no storage, and offsets mean nothing to it",
+            "--engine null measures no storage, so offsets have no effect",
             "leave it out, or name uring or threads",
         ));
     }
@@ -187,8 +187,8 @@ fn requirements(options: &AlignOptions, design: &Design) -> TargetRequirements {
         outstanding_by_number: design.load_given,
         cache: CacheMode::Direct,
         cache_by_name: false,
-        manner: Manner::default()
-            .passed_through(options.measuring.engine == Some(EngineName::Nvme)),
+        engine: options.measuring.engine.unwrap_or_default(),
+        manner: Manner::default(),
         data: DataPattern::default(),
         seed: options.measuring.seed.unwrap_or(Workload::SEED),
         fill_time_limit_ns: options.size_bytes.is_none().then_some(FILL_NS),

@@ -24,7 +24,7 @@ const REPETITIONS_ENOUGH: usize = 4;
 pub struct BaselineOptions {
     /// A run, a grid, a series or a file.
     pub id: String,
-    /// Under which name.
+    /// The name of the baseline.
     pub name: String,
     /// In place of one that has the name.
     pub replace: bool,
@@ -145,7 +145,7 @@ fn refused(from: &str, void: &BTreeSet<String>, repeated: bool) -> Failure {
             "the numbers of {what} are VOID ({}): they are not the disk's, and no baseline was set",
             codes.join(", ")
         ),
-        "fix what the warnings name and measure again, or take it all the same with --anyway",
+        "fix what the warnings name and measure again, or accept it with --anyway",
     )
 }
 
@@ -165,7 +165,7 @@ fn replaced(store: &Store, wanted: &BaselineOptions) -> Outcome<Option<KeptBasel
             old.name,
             old.words()
         ),
-        "keep both with --name OTHER, or take its place with --replace",
+        "keep both with --name OTHER, or replace it with --replace",
     ))
 }
 

@@ -36,7 +36,9 @@ pub fn expected(
     options: &BenchOptions,
     permissions: &Permissions,
 ) -> Outcome<Document> {
-    context.status(format_args!("What to expect: the same bench on {name}"));
+    context.status(format_args!(
+        "First the same bench on {name}, for comparison"
+    ));
     let options = BenchOptions {
         target: name.to_owned(),
         size_bytes: None,
@@ -110,7 +112,7 @@ fn requirement(
     let verdict = match ratio {
         ratio if ratio < 1.0 / FACTOR => "slower than this kind of storage",
         ratio if ratio > FACTOR => "faster than this kind of storage",
-        _ => "as this kind of storage",
+        _ => "within a factor of two of this kind of storage",
     };
     RequirementRecord {
         requirement: format!("{} {}{relation}", expected.name, wanted.what),
@@ -219,9 +221,9 @@ mod tests {
     #[test]
     fn half_of_the_rate_is_in_the_ballpark_and_less_is_not() {
         for (rate, met, says) in [
-            (500.0, true, "as this kind"),
+            (500.0, true, "within a factor of two"),
             (499.0, false, "slower than this kind"),
-            (2000.0, true, "as this kind"),
+            (2000.0, true, "within a factor of two"),
             (2001.0, true, "faster than this kind"),
         ] {
             let one = judged("random-read", (1000.0, 1), (rate, 1));

@@ -1,8 +1,10 @@
 //! `bench`: the main job. Five series, a table and a sentence each.
 
 mod expect;
+mod precondition;
 
 pub use expect::{expectations, expected};
+pub use precondition::Precondition;
 
 use crate::context::Context;
 use crate::exit::Exit;
@@ -19,7 +21,7 @@ use std::rc::Rc;
 use stripewise_disk_inspect::System;
 use stripewise_io_engine::EngineName;
 use stripewise_lab::{
-    BenchPlan, BenchWish, Ended, IN_FLIGHT_MAX, QUICK_TIME_NS, SeriesKind, StepRunner, StepTime,
+    BenchPlan, BenchWish, Ended, IN_FLIGHT_MAX, QUICK_TIME_NS, SeriesKind, StepRunner,
     measure_series, plan_bench,
 };
 use stripewise_results::{Document, RunRecord};
@@ -40,11 +42,6 @@ const QUALIFY_SIZE_BYTES: u64 = 100 << 30;
 /// One of many simulated runs for an answer needs fewer operations than a step: a p99 of
 /// 10,000 rests on a hundred.
 const SIMULATED_ANSWER_OPERATIONS_MIN: u64 = 10_000;
-/// Block size of the preconditioning pass, as SNIA's test has it.
-const PRECONDITION_BLOCK_BYTES: u64 = 128 << 10;
-/// It ends with the target; this only keeps a stalled device from holding it for ever.
-const PRECONDITION_TIME_MAX_NS: u64 = 7 * 24 * 3600 * SECOND_NS;
-
 /// What is asked of a bench.
 #[derive(Clone, Debug)]
 pub struct BenchOptions {
@@ -52,6 +49,8 @@ pub struct BenchOptions {
     pub target: String,
     /// Long steps on a large, preconditioned file.
     pub qualify: bool,
+    /// How it is preconditioned then.
+    pub precondition: Precondition,
     /// The series to run; empty: all.
     pub series: Vec<SeriesKind>,
     /// No series that writes.
@@ -85,6 +84,7 @@ impl BenchOptions {
         BenchOptions {
             target: target.into(),
             qualify: false,
+            precondition: Precondition::default(),
             series: Vec::new(),
             read_only: false,
             step_ns: None,
@@ -139,6 +139,7 @@ pub fn planned(options: &BenchOptions) -> Outcome<BenchPlan> {
         ));
     }
     refuse_long(options)?;
+    precondition::refuse_shared(options)?;
     for series in &plan.series {
         check_before(&series.workload, options.size_bytes)?;
     }
@@ -251,6 +252,13 @@ fn announce(context: &Context, options: &BenchOptions, plan: &BenchPlan) {
         ""
     };
     context.plan(format!("Series: {}", names.join(", ")));
+    if let Some(condition) = options
+        .precondition
+        .condition()
+        .filter(|_| plan_writes(plan))
+    {
+        context.plan(condition);
+    }
     context.plan(format!(
         "Time: at most {} of measuring{filling}; {}",
         format_duration(plan.budget_ns),
@@ -341,7 +349,8 @@ fn need(options: &BenchOptions, writes: bool) -> TargetRequirements {
         outstanding_by_number: false,
         cache: CacheMode::Direct,
         cache_by_name: false,
-        manner: Manner::default().passed_through(options.engine == EngineName::Nvme),
+        engine: options.engine,
+        manner: Manner::default(),
         data: DataPattern::default(),
         seed: options.seed,
         fill_time_limit_ns: (!options.qualify).then_some(QUICK_FILL_NS),
@@ -396,7 +405,7 @@ fn run_series(options: &BenchOptions, plan: &BenchPlan, steps: &mut Steps<'_>) -
             .iter()
             .any(|earlier| earlier.kind.writes());
         if options.qualify && series.kind.writes() && first_to_write {
-            steps.precondition(series.workload.seed)?;
+            steps.precondition(options, series.workload.seed)?;
         }
         let mut series = series.clone();
         series.deadline_ns =
@@ -435,19 +444,12 @@ struct Steps<'a> {
 }
 
 impl Steps<'_> {
-    /// One sequential pass over the whole target before the first series that
+    /// One pass over the whole target before the first series that
     /// writes, so that writes meet a device without fresh space. Its record is
     /// kept under the series' id, as a part of its own that has no ladder.
-    fn precondition(&mut self, seed: u64) -> Outcome<()> {
-        let time = StepTime {
-            ramp_ns: 0,
-            duration_ns: PRECONDITION_TIME_MAX_NS,
-        };
-        let pass = Workload {
-            outstanding: 32,
-            ..SeriesKind::SequentialWrite.workload(PRECONDITION_BLOCK_BYTES, time, seed)
-        };
-        let operations = self.aimed[0].limits().size_bytes / PRECONDITION_BLOCK_BYTES;
+    fn precondition(&mut self, options: &BenchOptions, seed: u64) -> Outcome<()> {
+        let size_bytes = self.aimed[0].limits().size_bytes;
+        let (pass, operations) = options.precondition.pass(options, size_bytes, seed);
         let how = RunOptions {
             series: self
                 .how
@@ -456,7 +458,7 @@ impl Steps<'_> {
                 .map(|(id, _)| (id, "precondition".to_owned())),
             request: Request {
                 simulated_operations_min: 0,
-                operations_max_per_thread: Some(operations.max(1)),
+                operations_max_per_thread: Some(operations),
                 ..self.how.request.clone()
             },
             ..self.how.clone()

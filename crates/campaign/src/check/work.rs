@@ -11,7 +11,9 @@ use stripewise_lab::compare::Requirement;
 use stripewise_lab::{SeriesKind, StepTime};
 use stripewise_targets::Size;
 use stripewise_units::path_of;
-use stripewise_workload::{Arrivals, Rate, Request, SIMULATED_OPERATIONS_MIN, Workload};
+use stripewise_workload::{
+    Arrivals, Distribution, Pattern, Rate, Request, SIMULATED_OPERATIONS_MIN, Workload,
+};
 
 /// Reads a second of a gentle check: a fiftieth of what one spinning disk can do
 /// in bursts, and nothing to an array.
@@ -56,7 +58,7 @@ pub fn work(options: &CheckOptions, baseline: Option<&KeptBaseline>) -> Outcome<
 fn refuse_loads(options: &CheckOptions) -> Outcome<()> {
     if options.load != CheckLoad::default() {
         return Err(Failure::usage(
-            "the baseline says what is measured: a switch of the load would make it another workload",
+            "the baseline defines what is measured, and a workload switch would change that",
             "leave the switch out, or check without a baseline: --baseline none",
         ));
     }
@@ -147,23 +149,39 @@ fn kind_of(requirement: &Requirement) -> Outcome<SeriesKind> {
     })
 }
 
-/// Reads only, one outstanding, at a low rate; of each pattern and block once.
+/// Reads only, one outstanding, at a low rate: without what only writes and discards have.
+fn gentle_load(given: &Workload) -> Workload {
+    let pattern = match given.pattern {
+        Pattern::Random {
+            distribution: Distribution::OnePass { .. },
+        } => Pattern::Random {
+            distribution: Distribution::Covering,
+        },
+        pattern => pattern,
+    };
+    Workload {
+        read_percent: 100,
+        discard_percent: 0,
+        pattern,
+        threads: 1,
+        outstanding: 1,
+        sync: None,
+        atomic: false,
+        think_time: None,
+        rate: Some(Rate {
+            iops: GENTLE_IOPS,
+            arrivals: Arrivals::Fixed,
+        }),
+        ..given.clone()
+    }
+}
+
+/// The gentle load of each pattern and block once.
 fn gentle(work: Work) -> Work {
     let mut steps: Vec<Step> = Vec::new();
     for step in &work.steps {
         for job in &step.jobs {
-            let given = &job.workload;
-            let workload = Workload {
-                read_percent: 100,
-                threads: 1,
-                outstanding: 1,
-                sync: None,
-                rate: Some(Rate {
-                    iops: GENTLE_IOPS,
-                    arrivals: Arrivals::Fixed,
-                }),
-                ..given.clone()
-            };
+            let workload = gentle_load(&job.workload);
             let known = steps.iter().any(|known| {
                 let there = &known.jobs[0];
                 there.targets == job.targets
@@ -187,4 +205,44 @@ fn gentle(work: Work) -> Work {
         }
     }
     Work { steps, ..work }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stripewise_workload::{SyncPolicy, check};
+
+    #[test]
+    fn every_load_can_be_made_gentle_and_then_only_reads() {
+        let writes = Workload {
+            read_percent: 0,
+            ..Workload::default()
+        };
+        let distribution = Distribution::OnePass { spare_percent: 15 };
+        for load in [
+            Workload {
+                discard_percent: 100,
+                ..writes.clone()
+            },
+            Workload {
+                read_percent: 70,
+                discard_percent: 10,
+                sync: Some(SyncPolicy { every: 1 }),
+                ..writes.clone()
+            },
+            Workload {
+                pattern: Pattern::Random { distribution },
+                ..writes.clone()
+            },
+            Workload {
+                atomic: true,
+                ..writes.clone()
+            },
+        ] {
+            assert_eq!(check(&load), Ok(()));
+            let gentle = gentle_load(&load);
+            assert_eq!(check(&gentle), Ok(()), "{load:?}");
+            assert_eq!(gentle.operation_name(), "read");
+        }
+    }
 }

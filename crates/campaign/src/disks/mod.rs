@@ -33,7 +33,7 @@ pub struct DisksOptions {
     pub facts: Option<Facts>,
     /// A captured tree of a machine instead of this one.
     pub sysroot: Option<PathBuf>,
-    /// Sector size of an image whose table does not say.
+    /// Sector size of an image whose table does not state it.
     pub sector_bytes: Option<u64>,
 }
 

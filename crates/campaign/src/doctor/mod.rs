@@ -43,7 +43,7 @@ pub struct DoctorDocument {
 /// Looks at this machine, and at what lies under `path`.
 ///
 /// # Errors
-/// Where the path cannot be looked at.
+/// Where the path cannot be examined.
 pub fn doctor(context: &Context, path: &Path) -> Outcome<DoctorDocument> {
     let system = System::live();
     let host = system.host();
@@ -171,7 +171,7 @@ fn engine() -> Check {
             "engine",
             false,
             because,
-            "many in flight cost more processor time this way; allow io_uring to this user (sysctl \
+            "many operations in flight cost more processor time this way; allow io_uring to this user (sysctl \
              kernel.io_uring_disabled, the container's seccomp profile)",
         ),
     }
@@ -228,7 +228,7 @@ fn quota(host: &Host) -> Check {
                 quota.processors(),
                 quota.cgroup
             ),
-            "at high IOPS the quota is measured, not the disk; raise it for the time of the measurement",
+            "at high IOPS the quota is measured, not the disk; raise it while you measure",
         ),
     }
 }
@@ -264,7 +264,10 @@ fn store(context: &Context) -> Check {
     // Looking does not make it.
     let path = context.store_path().unwrap_or_default();
     if path.try_exists().is_ok_and(|there| !there) && path.file_name().is_some() {
-        let found = format!("{}: not there yet; the first run makes it", path.as_text());
+        let found = format!(
+            "{}: does not exist yet; the first run creates it",
+            path.as_text()
+        );
         return check("store", true, found, "");
     }
     match context.open_store() {

@@ -103,7 +103,7 @@ mod tests {
         let words = [&verified.what, &verified.amount, &verified.status];
         assert_eq!(words, ["burn-in", "1 MiB", "faults"]);
         let profile = r#"{"id":"p","measured_at":"2026-11-22T10:00:00Z","target":{"name":"sda"},
-            "rate_median_bytes_per_s":104857600.0,"cut_short":"the time given was over"}"#;
+            "rate_median_bytes_per_s":104857600.0,"cut_short":"the time limit was reached"}"#;
         let profiled = row(PROFILE, profile);
         let words = [&profiled.target, &profiled.amount, &profiled.status];
         assert_eq!(words, ["sda", "100 MiB/s", "cut short"]);

@@ -147,12 +147,18 @@ struct ListedJob<'a> {
     // Null where an imported result does not say it.
     pattern: Option<&'a str>,
     read_percent: Option<u8>,
+    #[serde(skip_serializing_if = "is_zero")]
+    discard_percent: u8,
     block_size_bytes: Option<u64>,
     threads: Option<u32>,
     outstanding: Option<u32>,
     iops: Option<f64>,
     mib_per_s: Option<f64>,
     errors: Option<u64>,
+}
+
+fn is_zero(percent: &u8) -> bool {
+    *percent == 0
 }
 
 fn listed<'a>(
@@ -180,6 +186,7 @@ fn listed<'a>(
                     target: &job.target,
                     pattern: said.pattern.as_deref(),
                     read_percent: said.read_percent,
+                    discard_percent: said.discard_percent,
                     block_size_bytes: said.block_size_bytes,
                     threads: said.threads,
                     outstanding: said.outstanding,

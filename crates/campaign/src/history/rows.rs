@@ -18,6 +18,7 @@ pub type Said = Vec<SaidOfJob>;
 pub struct SaidOfJob {
     pub pattern: Option<String>,
     pub read_percent: Option<u8>,
+    pub discard_percent: u8,
     pub block_size_bytes: Option<u64>,
     pub threads: Option<u32>,
     pub outstanding: Option<u32>,
@@ -42,6 +43,7 @@ fn measured_here(job: &JobSummary) -> SaidOfJob {
     SaidOfJob {
         pattern: Some(job.pattern.clone()),
         read_percent: Some(job.read_percent),
+        discard_percent: job.discard_percent,
         block_size_bytes: Some(job.block_size_bytes),
         threads: Some(job.threads),
         outstanding: Some(job.outstanding),
@@ -56,6 +58,7 @@ fn imported(row: &JobRow<'_>) -> SaidOfJob {
     SaidOfJob {
         pattern: row.pattern().map(str::to_owned),
         read_percent: row.given("jobs.workload.read_percent", job.workload.read_percent),
+        discard_percent: job.workload.discard_percent,
         block_size_bytes: row.block_size_bytes(),
         threads: row.threads(),
         outstanding: row.outstanding(),
@@ -217,7 +220,8 @@ fn repetitions(runs: &[&(RunSummary, Said)]) -> Option<Vec<f64>> {
         let [job] = run.jobs.as_slice() else {
             return None;
         };
-        let place = (job.target.clone(), job.pattern.clone(), job.read_percent);
+        let kinds = (job.read_percent, job.discard_percent);
+        let place = (job.target.clone(), job.pattern.clone(), kinds);
         Some((place, job.block_size_bytes, job.threads, job.outstanding))
     };
     let first = what(&runs.first()?.0)?;
@@ -263,11 +267,15 @@ fn row(run: &RunSummary, said: &Said) -> HistoryRow {
 /// `random read 8K 4x8`; what a source does not say is left out, of the load told
 /// by a dash.
 fn in_short(job: &SaidOfJob) -> String {
-    let kind = job.read_percent.map(|percent| match percent {
-        100 => "read".to_owned(),
-        0 => "write".to_owned(),
-        percent => format!("{percent}% read"),
-    });
+    let kind = job
+        .read_percent
+        .map(|reads| match (reads, job.discard_percent) {
+            (100, _) => "read".to_owned(),
+            (0, 0) => "write".to_owned(),
+            (_, 100) => "discard".to_owned(),
+            (percent, 0) => format!("{percent}% read"),
+            (percent, discards) => format!("{percent}% read {discards}% discard"),
+        });
     let block = job
         .block_size_bytes
         .map(|bytes| ByteSize(bytes).to_string());

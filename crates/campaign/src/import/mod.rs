@@ -114,7 +114,7 @@ fn read(context: &Context, path: &Path, whole: bool) -> Outcome<Vec<(PathBuf, Im
             Ok(file) => files.push((path, file)),
             // Whatever else lies there; what is of a known tool must be readable.
             Err(failure) if whole || recognise(&bytes).is_none() => {
-                context.note(format!("{}; passed over", failure.error));
+                context.note(format!("{}; skipped", failure.error));
             }
             Err(failure) => return Err(failure),
         }
@@ -134,7 +134,7 @@ fn files_below(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Outcome
     if depth > DEPTH_MAX || found.len() > FILES_MAX {
         return Err(Failure::usage(
             format!(
-                "{} has more files, or directories in directories, than results have",
+                "{} has more files or nested directories than a set of results would",
                 folder.as_text()
             ),
             "name the directory that holds the results",
@@ -166,7 +166,7 @@ fn parse(path: &Path, bytes: &[u8], whole: bool) -> Outcome<ImportedFile> {
         let hint = match error.lines() {
             [] => error.hint().to_owned(),
             _ if whole => error.hint().to_owned(),
-            _ => format!("{}; --whole-results takes the others", error.hint()),
+            _ => format!("{}; --whole-results imports the others", error.hint()),
         };
         Failure::usage(error.to_string(), hint)
     })

@@ -54,7 +54,7 @@ pub fn foreseen(
         bytes_written: file.size_bytes.unwrap_or(0),
         destroys: Vec::new(),
         notes: vec![
-            "Nothing is made on a target that is there; cells that write need its permission as `run` does, and are left out without it."
+            "No layouts are made on an existing target. Cells that write need the same permission as `run`, and are left out without it."
                 .to_owned(),
             match file.size_bytes {
                 Some(_) => "In a directory a test file of that size is written first.",

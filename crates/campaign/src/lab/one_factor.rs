@@ -62,15 +62,11 @@ pub(super) fn run(
     let engine = engine
         .or_else(|| file.engine.clone())
         .unwrap_or_else(|| "auto".to_owned());
-    if let Err(error) = engine.parse::<EngineName>() {
-        return Err(Failure::usage(
-            error,
-            "engine is auto, uring, nvme, iocp or threads",
-        ));
-    }
+    let name: EngineName = engine.parse().map_err(|error: String| {
+        Failure::usage(error, "engine is auto, uring, nvme, iocp or threads")
+    })?;
     let mut store = context.open_store()?;
-    let mut required = requirements(&plan, file.load_given);
-    required.manner.passthrough = engine == EngineName::Nvme.to_string();
+    let required = requirements(&plan, file.load_given, name);
     let group = options.group.as_ref();
     let aimed = open_with(
         context,

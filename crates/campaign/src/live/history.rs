@@ -48,6 +48,9 @@ pub struct EntryJob {
     pub pattern: String,
     /// Share of reads, 0 to 100.
     pub read_percent: u8,
+    /// Share of discards, 0 to 100.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub discard_percent: u8,
     /// Bytes of one operation.
     pub block_size_bytes: u64,
     /// Threads.
@@ -127,12 +130,17 @@ fn filter(query: &Query) -> Filter {
     }
 }
 
+pub(super) fn is_zero(percent: &u8) -> bool {
+    *percent == 0
+}
+
 fn entry(run: RunSummary) -> Entry {
     let jobs = run.jobs.into_iter().map(|job| EntryJob {
         name: job.name,
         target: job.target,
         pattern: job.pattern,
         read_percent: job.read_percent,
+        discard_percent: job.discard_percent,
         block_size_bytes: job.block_size_bytes,
         threads: job.threads,
         outstanding: job.outstanding,

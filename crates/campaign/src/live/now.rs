@@ -97,6 +97,9 @@ pub struct JobNow {
     pub pattern: String,
     /// Share of reads, 0 to 100.
     pub read_percent: u8,
+    /// Share of discards, 0 to 100.
+    #[serde(skip_serializing_if = "super::history::is_zero")]
+    pub discard_percent: u8,
     /// Bytes of one operation.
     pub block_size_bytes: u64,
     /// Threads.
@@ -277,6 +280,7 @@ fn run_now(
             target: job.target.clone(),
             pattern: job.pattern.clone(),
             read_percent: job.read_percent,
+            discard_percent: job.discard_percent,
             block_size_bytes: job.block_size_bytes,
             threads: job.threads,
             outstanding: job.outstanding,

@@ -5,6 +5,7 @@ use super::{View, store};
 use crate::context::store_failure;
 use crate::failure::Outcome;
 use serde::Serialize;
+use stripewise_lab::SeriesKind;
 use stripewise_stats::{ChangePointRule, change_points};
 use stripewise_store::KeptDocument;
 
@@ -97,7 +98,7 @@ pub fn trends(view: &View, target: &str) -> Outcome<Trends> {
     let mut trends: Vec<Trend> = Vec::new();
     for run in runs
         .iter()
-        .filter(|run| run.is_finished() && run.tool.is_none())
+        .filter(|run| run.is_finished() && run.tool.is_none() && !differs_on_purpose(run))
     {
         if let [job] = &run.jobs[..] {
             add(&mut trends, run, job);
@@ -134,7 +135,8 @@ fn add(trends: &mut Vec<Trend>, run: &Entry, job: &EntryJob) {
         started_at: run.started_at.clone(),
         label: run.label.clone(),
         iops: job.iops,
-        latency_ns_p99: job.read_latency_ns_p99.or(job.write_latency_ns_p99),
+        // Of a mix the slower kind: no value is that of both.
+        latency_ns_p99: job.read_latency_ns_p99.max(job.write_latency_ns_p99),
         warnings: run.warnings,
     };
     let load = load(run, job);
@@ -151,7 +153,7 @@ fn add(trends: &mut Vec<Trend>, run: &Entry, job: &EntryJob) {
         });
         return;
     };
-    let of_ladder = run.series_part.is_some();
+    let of_ladder = ladder_part(run).is_some();
     match trend.points.last_mut() {
         Some(last) if of_ladder && last.id == point.id => {
             let warnings = last.warnings + point.warnings;
@@ -164,15 +166,31 @@ fn add(trends: &mut Vec<Trend>, run: &Entry, job: &EntryJob) {
     }
 }
 
+/// Of an experiment: where one target has several layouts or offsets, no two of its
+/// runs are the same load again.
+fn differs_on_purpose(run: &Entry) -> bool {
+    let part = run.series_part.as_deref();
+    part.is_some_and(|part| ["align", "advise", "lab", "precondition"].contains(&part))
+}
+
+/// The part of a bench, whose load is a ladder. Other series have runs of several loads,
+/// which are known by those.
+fn ladder_part(run: &Entry) -> Option<&str> {
+    let part = run.series_part.as_deref()?;
+    SeriesKind::from_name(part).map(|_| part)
+}
+
 fn load(run: &Entry, job: &EntryJob) -> String {
     let block = stripewise_units::ByteSize(job.block_size_bytes);
-    if let Some(part) = &run.series_part {
+    if let Some(part) = ladder_part(run) {
         return format!("{part}, {block}");
     }
-    let kind = match job.read_percent {
-        100 => "read".to_owned(),
-        0 => "write".to_owned(),
-        percent => format!("{percent} % read"),
+    let kind = match (job.read_percent, job.discard_percent) {
+        (100, _) => "read".to_owned(),
+        (0, 0) => "write".to_owned(),
+        (_, 100) => "discard".to_owned(),
+        (percent, 0) => format!("{percent} % read"),
+        (percent, discards) => format!("{percent} % read, {discards} % discard"),
     };
     format!(
         "{} {kind}, {block}, {} x {}",

@@ -15,7 +15,7 @@ use stripewise_units::path_of;
 
 /// How every store begins.
 const STORE_MAGIC: &[u8; 16] = b"SQLite format 3\0";
-const HINT: &str = "name a host's store (its last thing done is taken), STORE#ID, or a file that \
+const HINT: &str = "name a host's store (its latest result is used), STORE#ID, or a file that \
                     `stripewise export --histograms` made";
 
 /// The runs of one host, or of hosts that were merged before, in order.

@@ -408,11 +408,12 @@ impl Judged {
 fn notes_of(covered: &Covered) -> Vec<String> {
     let mut notes = Vec::new();
     if covered.ended {
-        notes.push("the run was ended in order: the power did not go while it wrote".to_owned());
+        notes
+            .push("the run ended normally: the power did not fail while it was writing".to_owned());
     }
     if covered.failed > 0 {
         notes.push(format!(
-            "{} writes or flushes failed before it ended; nothing behind them was promised",
+            "{} writes or flushes failed before it ended; nothing after them was promised",
             format_count(covered.failed)
         ));
     }

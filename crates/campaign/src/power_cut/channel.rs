@@ -111,7 +111,7 @@ fn not_there(place: &str, why: impl std::fmt::Display) -> Failure {
 
 fn connect(context: &Context, address: &str, token: &str) -> Outcome<Channel> {
     let addresses = (address.to_socket_addrs()).map_err(|error| not_there(address, error))?;
-    let mut last = "its name has no address".to_owned();
+    let mut last = "its name does not resolve".to_owned();
     for one in addresses {
         match TcpStream::connect_timeout(&one, ANSWER_LIMIT) {
             Ok(mut stream) => {
@@ -145,7 +145,7 @@ fn start(context: &Context, command: &str) -> Outcome<Channel> {
         .map_err(|error| not_there(&name, error))?;
     let answered = match child.stdout.take() {
         Some(output) => wait_for_answer(context, output, COMMAND_LIMIT),
-        None => Err("it has no output".to_owned()),
+        None => Err("its output cannot be read".to_owned()),
     };
     match answered {
         Ok(()) => Ok(Channel::Command(child)),
@@ -173,7 +173,7 @@ fn wait_for_answer(
     while waited < limit {
         match receiver.recv_timeout(LOOK_EVERY) {
             Ok(Ok(answer)) if answer == READY => return Ok(()),
-            Ok(Ok(_)) => return Err("it answers, and not as a witness does".to_owned()),
+            Ok(Ok(_)) => return Err("it answers, but not like a witness".to_owned()),
             Ok(Err(_)) => {
                 return Err("it hung up without an answer: is the token right?".to_owned());
             }
@@ -226,8 +226,8 @@ pub(super) fn refuse_same_disk(
     };
     if own.is_empty() {
         context.note(format!(
-            "the witness {} is in memory or on a network file system: it is of use only where \
-             that keeps its power",
+            "the witness {} is in memory or on a network file system: it helps only if that \
+             stays powered",
             path.as_text()
         ));
     }

@@ -287,7 +287,7 @@ impl<'a> Cut<'a> {
         // Ctrl-C reaches a witness at the end of a pipe, too.
         if sent.is_err() && self.context.signal().is_some() {
             self.untold = true;
-            let note = "the witness stopped at the same time: it knows of no orderly end";
+            let note = "the witness stopped at the same time: it recorded no normal end";
             self.report.notes_of(vec![note.to_owned()]);
             return Ok(());
         }
@@ -295,7 +295,7 @@ impl<'a> Cut<'a> {
             self.drive.stop.store(true, Ordering::Relaxed);
             Failure::new(
                 Exit::Target,
-                format!("the witness is gone: {error}; what it knows until then is right"),
+                format!("the witness is gone: {error}; what it recorded until then is valid"),
                 "see why it went away, and start again with a new witness",
             )
         })

@@ -99,7 +99,7 @@ impl Report {
         started_at: String,
     ) -> VerifyDocument {
         self.notes.push(format!(
-            "{} writes or flushes were durable by the word of the disk, and the witness was informed",
+            "the disk reported {} writes or flushes as durable, and the witness was informed",
             format_count(self.durable)
         ));
         if self.lost_threads > 0 {

@@ -11,6 +11,7 @@ use crate::steps::medium::written_to_a_medium;
 use crate::steps::reading::open_to_read;
 use crate::steps::targets::{OpenTarget, TargetRequirements, open_target};
 use std::cell::Cell;
+use stripewise_io_engine::EngineName;
 use stripewise_results::Warning;
 use stripewise_store::Store;
 use stripewise_surface::flash::{
@@ -134,6 +135,7 @@ fn open(
         outstanding_by_number: false,
         cache: CacheMode::Direct,
         cache_by_name: true,
+        engine: EngineName::Auto,
         manner: Manner::default(),
         data: DataPattern::default(),
         seed: wish.seed,

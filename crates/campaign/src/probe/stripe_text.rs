@@ -71,11 +71,11 @@ fn layout(layout: &LayoutFound) -> String {
 fn advice(unit: u64, phase: u64) -> String {
     match phase {
         0 => format!(
-            "What begins at a multiple of {} here begins with a stripe unit.\n",
+            "Whatever starts at a multiple of {} here starts on a stripe unit boundary.\n",
             ByteSize(unit)
         ),
         _ => format!(
-            "What begins at a multiple of {} here begins inside a stripe unit: the start is misaligned.\n",
+            "Whatever starts at a multiple of {} here starts inside a stripe unit: it is misaligned.\n",
             ByteSize(unit)
         ),
     }

@@ -94,7 +94,7 @@ pub fn compare_profiles(context: &Context, a: &str, b: &str) -> Outcome<Option<P
         (one, _) => {
             let (profile, other) = if one.is_some() { (a, b) } else { (b, a) };
             Err(Failure::usage(
-                format!("{profile} is a profile of a surface and {other} is none"),
+                format!("{profile} is a profile of a surface, and {other} is not"),
                 "name two profiles, by the ids that `profile` printed or as files of --json",
             ))
         }

@@ -15,6 +15,7 @@ use crate::steps::targets::{
 };
 use std::cell::Cell;
 use stripewise_disk_inspect::System;
+use stripewise_io_engine::EngineName;
 use stripewise_results::TargetFacts;
 use stripewise_store::Store;
 use stripewise_surface::fill::{
@@ -171,6 +172,7 @@ fn requirements(wish: &FillWish) -> TargetRequirements {
         outstanding_by_number: false,
         cache: CacheMode::Direct,
         cache_by_name: true,
+        engine: EngineName::Auto,
         manner: Manner::default(),
         data: DataPattern::default(),
         seed: wish.seed,
@@ -319,7 +321,7 @@ fn rest_and_write(
         steps: Vec::new(),
     };
     let Some(fast) = curve.fast_part() else {
-        context.note("the rate did not fall: there is nothing that a rest could give back");
+        context.note("the rate did not fall, so there is nothing that a rest could restore");
         return (nothing, None);
     };
     context.status(format_args!(

@@ -20,6 +20,8 @@ use stripewise_store::{Filter, Store};
 pub struct ReportQuestion {
     /// Runs, series, experiments, published tables, files; empty for every stored run.
     pub subjects: Vec<String>,
+    /// Which of the stored runs, where no subjects are named.
+    pub only: Filter,
     /// The form.
     pub format: ReportFormat,
     /// Requirements that are met or missed.
@@ -53,8 +55,7 @@ pub fn report(context: &Context, question: &ReportQuestion) -> Outcome<Reported>
     }
     let subjects = if question.subjects.is_empty() {
         let store = store.as_ref().map_err(again)?;
-        let filter = Filter::default();
-        vec![light(context, store, &filter, question.format)?]
+        vec![light(context, store, &question.only, question.format)?]
     } else {
         let store = store.as_ref().ok();
         let named = question.subjects.iter();
@@ -139,7 +140,7 @@ fn of_layouts(store: Option<&Store>, question: &ReportQuestion) -> Outcome<Optio
             format!("`stripewise lab resume {name}` continues it"),
         ));
     };
-    kept.page(&record, question.format)
+    kept.page(&record, question.format, &question.picture)
 }
 
 fn again(failure: &Failure) -> Failure {

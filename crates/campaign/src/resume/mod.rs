@@ -16,9 +16,9 @@ use crate::steps::experiment::start::{plan_failure, say_place};
 use crate::steps::layouts::kept::KeptLayouts;
 use crate::steps::layouts::real::devices::MayDestroy;
 use crate::steps::layouts::sitting::{ResumeLimits, resume_layouts};
+use crate::steps::measure::engine_named;
 use crate::steps::sittings::LabSitting;
 use crate::steps::targets::{OpenTarget, TargetRequirements, open_target};
-use stripewise_io_engine::EngineName;
 use stripewise_lab::experiment::{
     Block, Ended, Experiment, ExperimentPlan, blocks_of, enough, next_block_ns,
 };
@@ -112,15 +112,15 @@ fn go_on(
             "start it again with stripewise-mpi; `stripewise history show ID` shows what was measured",
         ));
     }
+    let engine = engine_named(&kept.engine)?;
     // Positions were asked of a test file as large as it could be; so again.
-    let mut required = requirements(&kept.plan, kept.load_given);
+    let mut required = requirements(&kept.plan, kept.load_given, engine);
     if let (Some(_), false) = (&kept.place, kept.target.starts_with("sim:")) {
         required = TargetRequirements {
             size: kept.size_bytes.map_or(Size::Auto, Size::Exactly),
             ..required
         };
     }
-    required.manner.passthrough = kept.engine == EngineName::Nvme.to_string();
     let aimed = open_target(context, store, &kept.target, &required, permissions)?;
     place_again(context, &mut kept, &aimed)?;
     check_fit(&kept.plan, &aimed)?;
@@ -163,7 +163,7 @@ fn done_words(experiment: &Experiment, why: Ended) -> String {
             plan.precision_percent
         ),
         Ended::BlocksMax => format!(
-            "{done} finished, as many as there may be: this is what was found. --blocks {} continues it.",
+            "{done} finished, the maximum: this is what was found. --blocks {} continues it.",
             blocks.saturating_mul(2)
         ),
         _ => format!(
@@ -187,7 +187,7 @@ fn place_again(context: &Context, kept: &mut Kept, aimed: &OpenTarget) -> Outcom
                 "{} does not start where it did when the experiment began",
                 kept.target
             ),
-            "it is another volume now: start a new experiment, and compare the two",
+            "the volume has been replaced: start a new experiment, and compare the two",
         ));
     }
     let shifted = shift(&found.ground, &place.offsets_bytes).map_err(|problem| {
@@ -208,7 +208,7 @@ fn place_again(context: &Context, kept: &mut Kept, aimed: &OpenTarget) -> Outcom
     }
     if moved {
         place.notes.push(
-            "The test file was made again when the experiment was resumed, and lies elsewhere: blocks before and after are of two files."
+            "The test file was made again when the experiment was resumed, and is in a different place: blocks before and after are from two different files."
                 .to_owned(),
         );
     }

@@ -191,7 +191,7 @@ fn check_faults(
         return Ok(());
     }
     Err(Failure::usage(
-        "--inject strikes operations on real files, and there are none here",
+        "--inject applies to operations on real files, and there are none here",
         "name a file or directory; simulated arrays have faults of their own, see `stripewise sim show NAME`",
     ))
 }
@@ -301,8 +301,9 @@ fn need_of(request: &Request, planned: &PlannedRuns, target: usize) -> TargetReq
             .first()
             .map_or(CacheMode::Direct, |wish| wish.workload.cache),
         cache_by_name: request.cache_by_name,
-        manner: Manner::of(uses.iter().map(|wish| &wish.workload))
-            .passed_through(request.engine == EngineName::Nvme.to_string()),
+        // A name that is none is refused before anything is opened.
+        engine: request.engine.parse().unwrap_or_default(),
+        manner: Manner::of(uses.iter().map(|wish| &wish.workload)),
         data: uses
             .first()
             .map(|wish| wish.workload.data)

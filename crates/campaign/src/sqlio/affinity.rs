@@ -8,7 +8,7 @@
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use stripewise_compat::sqlio::command::{Affinity, Command};
-use stripewise_compat::sqlio::{JobWish, Setup};
+use stripewise_compat::sqlio::{Setup, SetupJob};
 use stripewise_io_engine::backend::thread;
 use stripewise_machine::System;
 
@@ -62,7 +62,7 @@ fn ideal(command: &Command) -> bool {
 }
 
 /// A processor for each thread of a job.
-fn in_turn(context: &Context, job: &JobWish, online: u32) -> Outcome<Vec<u32>> {
+fn in_turn(context: &Context, job: &SetupJob, online: u32) -> Outcome<Vec<u32>> {
     let cpus = match job.mask {
         0 => (0..online.max(1)).collect(),
         mask => processors(context, mask, online)?,

@@ -12,7 +12,7 @@ use crate::steps::targets::{
 };
 use std::io::{Seek, SeekFrom};
 use std::path::Path;
-use stripewise_compat::sqlio::{FileWish, Growth, Prepared, expanding, size_line};
+use stripewise_compat::sqlio::{Growth, Prepared, SetupFile, expanding, size_line};
 use stripewise_disk_inspect::{Inspect, System};
 use stripewise_store::Store;
 use stripewise_targets::{Intent, Size, TargetName};
@@ -27,7 +27,7 @@ pub type Say<'a> = dyn FnMut(&str) + 'a;
 pub fn ready(
     context: &Context,
     store: &mut Store,
-    wish: &FileWish,
+    wish: &SetupFile,
     place: &NamedPlace,
     permissions: &Permissions,
     say: &mut Say<'_>,
@@ -57,7 +57,7 @@ pub fn ready(
 pub fn judge(
     context: &Context,
     store: &Store,
-    wish: &FileWish,
+    wish: &SetupFile,
     place: &NamedPlace,
     need: &TargetRequirements,
     permissions: &Permissions,
@@ -82,7 +82,7 @@ pub fn judge(
 
 /// How much larger a file must become, and its size now where it is there; `None`
 /// where it is large enough.
-fn growth(wish: &FileWish, path: &Path) -> Outcome<Option<(Option<u64>, Growth)>> {
+fn growth(wish: &SetupFile, path: &Path) -> Outcome<Option<(Option<u64>, Growth)>> {
     let current = size_of(path)?;
     if current.is_none() && path.parent() == Some(Path::new("/")) {
         return Err(Failure::usage(
@@ -124,7 +124,7 @@ fn growing(growth: &Growth, create: bool, permissions: &Permissions) -> Intent {
 fn grow(
     context: &Context,
     store: &mut Store,
-    wish: &FileWish,
+    wish: &SetupFile,
     path: &Path,
     permissions: &Permissions,
     say: &mut Say<'_>,

@@ -24,6 +24,7 @@ use stripewise_compat::sqlio::{
     Command, Counted, Report, Setup, head, initiation_us, mib_hundredths, param_file,
     rate_hundredths, report_of, setup, tail,
 };
+use stripewise_io_engine::EngineName;
 use stripewise_results::RunRecord;
 use stripewise_store::Store;
 use stripewise_targets::{ErrorKind, Manner, Size};
@@ -199,7 +200,7 @@ fn wishes(setup: &Setup) -> Vec<PlacedJob> {
 
 /// What the run needs of each of its files.
 fn needs(setup: &Setup, places: &[NamedPlace]) -> Outcome<Vec<TargetRequirements>> {
-    let in_flight = |job: &stripewise_compat::sqlio::JobWish| {
+    let in_flight = |job: &stripewise_compat::sqlio::SetupJob| {
         let files = if job.workload.in_turn {
             1
         } else {
@@ -239,6 +240,7 @@ fn needs(setup: &Setup, places: &[NamedPlace]) -> Outcome<Vec<TargetRequirements
             outstanding_by_number: true,
             cache: load.cache,
             cache_by_name: false,
+            engine: EngineName::Auto,
             manner: Manner::default(),
             data: load.data,
             seed: load.seed,

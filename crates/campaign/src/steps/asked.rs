@@ -137,7 +137,7 @@ fn unanswered(asks: &[Ask], answers: &mut Vec<Answer>) {
 pub fn why(halt: &Halt) -> String {
     match halt {
         Halt::Interrupted => "interrupted".to_owned(),
-        Halt::OutOfTime => "the time given was over".to_owned(),
+        Halt::OutOfTime => "the time limit was reached".to_owned(),
         Halt::Gone(why) => why.clone(),
     }
 }
@@ -186,7 +186,9 @@ impl Device for VirtualDevice<'_> {
         let (mut waiting, mut last_ns) = (asks.len(), begun_ns);
         while waiting > 0 {
             let Some(next_ns) = self.array.next_event_ns() else {
-                return Err(Halt::Gone("the simulated array stands still".to_owned()));
+                return Err(Halt::Gone(
+                    "the simulated array made no progress".to_owned(),
+                ));
             };
             self.array.advance(next_ns, &mut |done: Finished| {
                 let token = done.token as usize;

@@ -99,7 +99,7 @@ impl KeptBaseline {
                 codes.join(", "),
                 match self.void_accepted.is_empty() {
                     true => "; set a new one: `stripewise baseline set ID --replace`",
-                    false => ", and it was kept all the same (--anyway)",
+                    false => ", and it was accepted with --anyway",
                 }
             ));
         }

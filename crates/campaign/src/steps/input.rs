@@ -50,7 +50,7 @@ pub fn read(context: &Context, path: &Path, bytes_max: u64, hint: &str) -> Outco
             Ok(Err(problem)) => return Err(failure(path, bytes_max, &problem, hint)),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => {
-                let problem = Problem::System(std::io::Error::other("the reading thread broke"));
+                let problem = Problem::System(std::io::Error::other("the reading thread failed"));
                 return Err(failure(path, bytes_max, &problem, hint));
             }
         }
@@ -107,7 +107,7 @@ fn failure(path: &Path, bytes_max: u64, problem: &Problem, hint: &str) -> Failur
             let limit = format_bytes(bytes_max);
             let hint = match bytes_max {
                 RESULTS_BYTES_MAX => {
-                    format!("at most {limit} are read of one file; cut it, between results")
+                    format!("at most {limit} are read from one file; split it between results")
                 }
                 // Nobody wrote so much: it is another file than was meant.
                 _ => format!("{hint} (at most {limit} are read)"),

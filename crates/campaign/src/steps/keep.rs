@@ -164,7 +164,7 @@ impl<'a, 'store> Keeper<'a, 'store> {
     fn note_failure(&mut self) {
         if let Some(error) = self.writer.failure() {
             self.has_failed = true;
-            self.warn(&format!("{error}; measuring goes on"));
+            self.warn(&format!("{error}; the measurement continues"));
         }
     }
 }
@@ -212,6 +212,7 @@ impl Listener for Keeper<'_, '_> {
                 read: Some(&counts.kind(Kind::Read).latency_ns),
                 write: Some(&counts.kind(Kind::Write).latency_ns),
                 sync: Some(&counts.kind(Kind::Sync).latency_ns),
+                discard: Some(&counts.kind(Kind::Discard).latency_ns),
             };
             self.writer.append(index, interval, histograms);
         }
@@ -291,14 +292,11 @@ fn in_short(record: &RunRecord) -> String {
 
 /// A job in an interval, as whoever listens gets it.
 fn job_interval(name: &str, interval: &Interval) -> JobInterval {
-    let operations = interval
-        .read_operations
-        .saturating_add(interval.write_operations);
     JobInterval {
         job: name.to_owned(),
-        operations,
+        operations: interval.operations(),
         bytes: interval.bytes,
-        iops: operations as f64 * 1e9 / interval.duration_ns.max(1) as f64,
+        iops: interval.operations() as f64 * 1e9 / interval.duration_ns.max(1) as f64,
         latency_ns_mean: interval.latency_ns_mean,
     }
 }

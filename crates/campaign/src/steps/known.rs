@@ -48,7 +48,7 @@ pub struct Facts {
     /// Cache of its controller.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_size_bytes: Option<u64>,
-    /// Anything else worth knowing.
+    /// Any other note.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// How the stripe unit was measured; absent where the user said it.

@@ -70,7 +70,7 @@ pub fn metric(text: &str) -> Outcome<Metric> {
         .map_err(|_| {
             Failure::usage(
                 format!("`{text}` is not a metric"),
-                "there are iops, mib_per_s, and latency_ with mean, p50, p90, p95, p99, p999 or max: latency_p99",
+                "use iops, mib_per_s, or latency_ with mean, p50, p90, p95, p99, p999 or max: latency_p99",
             )
         })
 }
@@ -232,6 +232,6 @@ fn with_published(table: &Dataset, record: &mut ComparisonRecord, as_printed: bo
     record.notes.push(if same == printed {
         format!("all {printed} printed differences of {metric} come out as printed, to two decimals.")
     } else {
-        format!("{same} of {printed} printed differences of {metric} come out as printed; the others are shown beside ours.")
+        format!("{same} of {printed} printed differences of {metric} come out as printed; the others are shown beside those computed here.")
     });
 }

@@ -304,7 +304,15 @@ fn placed(cpus: &[u32]) -> Vec<u32> {
 
 /// The engine that a request names.
 pub fn engine_of(request: &Request) -> Outcome<EngineName> {
-    request.engine.parse().map_err(|error| {
+    engine_named(&request.engine)
+}
+
+/// An engine by its name.
+///
+/// # Errors
+/// Where there is none of that name.
+pub fn engine_named(name: &str) -> Outcome<EngineName> {
+    name.parse().map_err(|error: String| {
         Failure::usage(error, "engine is auto, uring, nvme, iocp, threads or null")
     })
 }

@@ -11,9 +11,9 @@ use std::path::Path;
 use std::str::FromStr;
 use stripewise_lab::SeriesKind;
 use stripewise_report::{
-    About, LatencyInterval, LatencyOverTime, Look, Material, Picture, charts, csv_heading,
-    csv_rows, html, letters_without_font, markdown, pictures, plain_json, png,
-    runs_worth_a_closer_look, svg_picture,
+    About, Chart, LatencyInterval, LatencyOverTime, Look, Material, Picture, csv_heading, csv_rows,
+    html, letters_without_font, markdown, pictures, plain_json, png, runs_worth_a_closer_look,
+    svg_picture,
 };
 use stripewise_results::{Document, RunRecord};
 use stripewise_stats::Histogram;
@@ -85,7 +85,7 @@ impl FromStr for ReportFormat {
         let known = ReportFormat::ALL.iter().find(|(_, known)| *known == name);
         known
             .map(|(format, _)| *format)
-            .ok_or_else(|| "is none of html, png, svg, csv, md, json".to_owned())
+            .ok_or_else(|| "is not one of html, png, svg, csv, md, json".to_owned())
     }
 }
 
@@ -114,8 +114,8 @@ pub struct PictureLook {
 }
 
 impl PictureLook {
-    fn about(&self, material: &Material) -> About {
-        let mut about = About::of(material);
+    /// What a picture says of itself, with the title and the source that the user gives.
+    pub(crate) fn on(&self, mut about: About) -> About {
         if let Some(title) = &self.title {
             about = about.titled(title);
         }
@@ -320,7 +320,10 @@ pub fn rendered(
             let rows: String = material.document.runs.iter().map(csv_rows).collect();
             format!("\u{feff}{}{rows}", csv_heading()).into_bytes()
         }
-        ReportFormat::Svg | ReportFormat::Png => return drawn(material, format, wanted),
+        ReportFormat::Svg | ReportFormat::Png => {
+            let about = wanted.on(About::of(material));
+            return rendered_picture(&pictures(material), &about, format, wanted);
+        }
     };
     Ok(Rendered {
         bytes,
@@ -329,9 +332,17 @@ pub fn rendered(
     })
 }
 
-/// A picture in its format.
-fn drawn(material: &Material, format: ReportFormat, wanted: &PictureLook) -> Outcome<Rendered> {
-    let drawn = picture(material, wanted)?;
+/// One of these pictures in its format.
+///
+/// # Errors
+/// Where there is none, or none of the wanted name.
+pub(crate) fn rendered_picture(
+    pictures: &[Picture],
+    about: &About,
+    format: ReportFormat,
+    wanted: &PictureLook,
+) -> Outcome<Rendered> {
+    let drawn = picture(pictures, about, wanted)?;
     if format != ReportFormat::Png {
         return Ok(Rendered {
             bytes: drawn.svg.into_bytes(),
@@ -339,7 +350,7 @@ fn drawn(material: &Material, format: ReportFormat, wanted: &PictureLook) -> Out
             boxes: String::new(),
         });
     }
-    let bytes = png(&drawn.svg, drawn.scale, &wanted.about(material)).map_err(|error| {
+    let bytes = png(&drawn.svg, drawn.scale, about).map_err(|error| {
         Failure::new(
             Exit::Target,
             error.to_string(),
@@ -362,8 +373,7 @@ struct Drawn {
 }
 
 /// The picture of the wanted name, or the first; all of the charts where `all` is asked for.
-fn picture(material: &Material, wanted: &PictureLook) -> Outcome<Drawn> {
-    let pictures = pictures(material);
+fn picture(pictures: &[Picture], about: &About, wanted: &PictureLook) -> Outcome<Drawn> {
     let names: Vec<&str> = pictures.iter().map(Picture::name).collect();
     if pictures.is_empty() {
         return Err(Failure::usage(
@@ -375,7 +385,7 @@ fn picture(material: &Material, wanted: &PictureLook) -> Outcome<Drawn> {
     let chosen = match wanted.picture.as_deref() {
         Some("all") => {
             return Ok(Drawn {
-                svg: stripewise_report::svg_of_all(&charts(material)),
+                svg: stripewise_report::svg_of_all(&charts_of(pictures)),
                 scale: PNG_SCALE,
                 others,
             });
@@ -394,15 +404,24 @@ fn picture(material: &Material, wanted: &PictureLook) -> Outcome<Drawn> {
                 "there is no chart `{}`",
                 wanted.picture.as_deref().unwrap_or_default()
             ),
-            format!("there are {}, and all", names.join(", ")),
+            format!("available: {}, all", names.join(", ")),
         )
     };
     let chosen = chosen.ok_or_else(unknown)?;
     Ok(Drawn {
-        svg: svg_picture(chosen, &wanted.about(material), &wanted.look),
+        svg: svg_picture(chosen, about, &wanted.look),
         scale: 1.0,
         others,
     })
+}
+
+/// The charts among pictures.
+fn charts_of(pictures: &[Picture]) -> Vec<Chart> {
+    let charts = pictures.iter().filter_map(|picture| match picture {
+        Picture::Chart(chart) => Some(chart.as_ref().clone()),
+        Picture::Card(_) | Picture::Multiples(_) => None,
+    });
+    charts.collect()
 }
 
 /// A report on an experiment of the store.

@@ -33,6 +33,7 @@ fn jobs_of(store: &Store, run: &RunRecord) -> Outcome<Vec<PartJob>> {
                     latencies.read.as_ref(),
                     latencies.write.as_ref(),
                     latencies.sync.as_ref(),
+                    latencies.discard.as_ref(),
                 ),
             }
         });
@@ -52,7 +53,9 @@ fn whole_run(job: &JobRecord) -> Option<PartInterval> {
     let histogram = |kind: &KindOutcome| kind.histogram.clone().unwrap_or_default();
     let (read, write) = (histogram(&outcome.read), histogram(&outcome.write));
     let counts = (read.count(), write.count());
-    if counts != (outcome.read.operations, outcome.write.operations) || outcome.duration_ns == 0 {
+    let is_whole = counts == (outcome.read.operations, outcome.write.operations);
+    // No simulated array discards.
+    if !is_whole || outcome.discard.is_some() || outcome.duration_ns == 0 {
         return None;
     }
     let mut both = read.clone();
@@ -69,7 +72,7 @@ fn whole_run(job: &JobRecord) -> Option<PartInterval> {
     let sync = outcome.sync.as_ref().map(histogram);
     Some(PartInterval {
         interval: interval.with_latencies_of(Some(&both)),
-        latencies: Latencies::pack(Some(&read), Some(&write), sync.as_ref()),
+        latencies: Latencies::pack(Some(&read), Some(&write), sync.as_ref(), None),
     })
 }
 
@@ -180,11 +183,12 @@ pub fn keep_merged(
             };
             let latencies = &part.latencies;
             let (read, write) = (unpacked(&latencies.read)?, unpacked(&latencies.write)?);
-            let sync = unpacked(&latencies.sync)?;
+            let (sync, discard) = (unpacked(&latencies.sync)?, unpacked(&latencies.discard)?);
             let histograms = IntervalHistograms {
                 read: read.as_ref(),
                 write: write.as_ref(),
                 sync: sync.as_ref(),
+                discard: discard.as_ref(),
             };
             store
                 .append_interval(&mut handle, index, &part.interval, histograms)

@@ -10,6 +10,7 @@ use crate::steps::medium::read_from_a_medium;
 use crate::steps::simulated::Simulated;
 use crate::steps::targets::{OpenTarget, TargetRequirements, intent, judge, prepare};
 use stripewise_disk_inspect::placement::Placement;
+use stripewise_io_engine::EngineName;
 use stripewise_results::Warning;
 use stripewise_store::Store;
 use stripewise_surface::{Answer, Ask, Device, Halt};
@@ -96,6 +97,7 @@ fn open_path(
         outstanding_by_number: false,
         cache: CacheMode::Direct,
         cache_by_name: false,
+        engine: EngineName::Auto,
         manner: Manner::default(),
         data: DataPattern::default(),
         seed: 1,

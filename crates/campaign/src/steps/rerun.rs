@@ -244,8 +244,7 @@ pub fn aim_all(
     let engine = work.engine()?;
     let mut aimed = Vec::new();
     for (index, target) in work.targets.iter().enumerate() {
-        let mut need = need_of(work, index, target.size);
-        need.manner.passthrough = engine == EngineName::Nvme;
+        let need = need_of(work, index, target.size, engine);
         aimed.push(
             if engine == EngineName::Null && !target.name.starts_with("sim:") {
                 open_nothing(&target.name, need.size)
@@ -263,7 +262,7 @@ pub fn aim_all(
     Ok(Ready { aimed, simulated })
 }
 
-fn need_of(work: &Work, target: usize, size: Size) -> TargetRequirements {
+fn need_of(work: &Work, target: usize, size: Size, engine: EngineName) -> TargetRequirements {
     let all = work.steps.iter().flat_map(|step| &step.jobs);
     let uses: Vec<&Workload> = all
         .filter(|wish| wish.targets.contains(&target))
@@ -299,6 +298,7 @@ fn need_of(work: &Work, target: usize, size: Size) -> TargetRequirements {
             .map(|load| load.cache)
             .unwrap_or(stripewise_workload::CacheMode::Direct),
         cache_by_name: work.steps.iter().any(|step| step.request.cache_by_name),
+        engine,
         manner: Manner::of(uses.iter().copied()),
         data: first.map(|load| load.data).unwrap_or_default(),
         seed: first.map_or(1, |load| load.seed),

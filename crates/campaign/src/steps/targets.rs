@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 use std::path::Path;
 use stripewise_disk_inspect::{Inspect, System};
+use stripewise_io_engine::EngineName;
 use stripewise_results::{EngineFacts, TargetFacts, Warning};
 use stripewise_runner::session::JobTarget;
 use stripewise_runner::trust::{Evidence, foreseen};
@@ -42,7 +43,10 @@ pub struct TargetRequirements {
     pub cache: CacheMode,
     /// It was asked for by name.
     pub cache_by_name: bool,
-    /// What operations ask of the kernel besides.
+    /// The engine of the operations: what can be opened depends on it.
+    #[serde(with = "engine_as_typed")]
+    pub engine: EngineName,
+    /// What operations ask of the kernel besides; the engine's share is added by [`intent`].
     pub manner: Manner,
     /// What written data looks like.
     pub data: DataPattern,
@@ -52,6 +56,20 @@ pub struct TargetRequirements {
     pub fill_time_limit_ns: Option<u64>,
     /// The caller writes all of a test file before anything is read.
     pub filled_by_caller: bool,
+}
+
+/// An engine by its name, as other hosts get it.
+mod engine_as_typed {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+    use stripewise_io_engine::EngineName;
+
+    pub fn serialize<S: Serializer>(engine: &EngineName, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(engine)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<EngineName, D::Error> {
+        String::deserialize(from)?.parse().map_err(D::Error::custom)
+    }
 }
 
 /// Something that can be measured.
@@ -157,6 +175,7 @@ pub fn open_target(
             "name a directory, a file, a block device or sim:NAME",
         )),
         TargetName::Path(path) => {
+            judge_engine(need)?;
             let intent = Intent {
                 destroy: permissions.destroy_of(text),
                 ..intent(need, permissions)
@@ -179,11 +198,36 @@ pub fn open_target(
     }
 }
 
+/// An engine that does not work here is refused before a test file is made for it.
+fn judge_engine(need: &TargetRequirements) -> Outcome<()> {
+    if need.manner.poll && !need.engine.polls() {
+        return Err(Failure::usage(
+            format!("--engine {} does not poll for completions", need.engine),
+            "leave out --poll, or use <--engine> uring, on Linux",
+        ));
+    }
+    // What takes io_uring is not done by another engine.
+    let (engine, option) = match (need.engine, need.manner.poll) {
+        (EngineName::Nvme, _) => (EngineName::Uring, Some("<--engine> nvme")),
+        (EngineName::Auto | EngineName::Uring, true) => (EngineName::Uring, Some("--poll")),
+        (engine, _) => (engine, None),
+    };
+    engine.probe().map_err(|error| {
+        let hint = match option {
+            Some(option) => format!(
+                "{option} needs io_uring: leave it out, or see `stripewise doctor` for why io_uring is not available"
+            ),
+            None => error.hint.to_owned(),
+        };
+        Failure::of(Exit::Target, error).hinted(hint)
+    })
+}
+
 /// A simulated array has no kernel before it that could be asked for more.
 fn refuse_manners(need: &TargetRequirements) -> Outcome<()> {
-    if need.manner.passthrough {
+    if need.engine == EngineName::Nvme {
         return Err(Failure::usage(
-            "a simulated array takes no commands of NVMe",
+            "a simulated array does not take NVMe commands",
             "leave out <--engine> nvme, or name an NVMe generic character device, such as /dev/ng0n1",
         ));
     }
@@ -192,8 +236,8 @@ fn refuse_manners(need: &TargetRequirements) -> Outcome<()> {
     }
     Err(Failure::new(
         Exit::Target,
-        "simulated arrays have no uncached, atomic or polled operations",
-        "leave out --atomic and --poll, and <--cache> dontcache",
+        "simulated arrays have no uncached, atomic or polled operations, and no discards",
+        "leave out --atomic, --poll, the discards, and <--cache> dontcache",
     ))
 }
 
@@ -208,6 +252,7 @@ pub fn judge_requirements(
     let name: TargetName = text.parse().map_err(target_failure)?;
     match &name {
         TargetName::Path(_) => {
+            judge_engine(need)?;
             let intent = Intent {
                 destroy: permissions.destroy_of(text),
                 ..intent(need, permissions)
@@ -292,7 +337,7 @@ pub fn intent(need: &TargetRequirements, permissions: &Permissions) -> Intent {
         outstanding_by_number: need.outstanding_by_number,
         cache: need.cache,
         cache_by_name: need.cache_by_name,
-        manner: need.manner,
+        manner: need.manner.passed_through(need.engine == EngineName::Nvme),
         data: need.data,
         seed: need.seed,
         fill_time_limit_ns: need.fill_time_limit_ns,
@@ -613,4 +658,39 @@ pub fn target_failure(error: Error) -> Failure {
     };
     let hint = error.hint.clone();
     Failure::of(exit, error).hinted(hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whoever opens a target says its engine, and with one engine only commands pass the
+    /// block layer by, on other hosts as well.
+    #[test]
+    fn what_can_be_opened_follows_from_the_engine() {
+        for engine in EngineName::ALL {
+            let need = TargetRequirements {
+                reads: true,
+                writes: false,
+                size: Size::Auto,
+                outstanding_total: 1,
+                outstanding_by_number: false,
+                cache: CacheMode::Direct,
+                cache_by_name: false,
+                engine,
+                manner: Manner::default(),
+                data: DataPattern::default(),
+                seed: 1,
+                fill_time_limit_ns: None,
+                filled_by_caller: false,
+            };
+            let passed = intent(&need, &Permissions::default()).manner.passthrough;
+            assert_eq!(passed, engine == EngineName::Nvme, "{engine}");
+            let sent = serde_json::to_string(&need).unwrap();
+            assert_eq!(
+                serde_json::from_str::<TargetRequirements>(&sent).unwrap(),
+                need
+            );
+        }
+    }
 }

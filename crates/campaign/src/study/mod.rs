@@ -30,6 +30,7 @@ use crate::steps::targets::{
     OpenTarget, TargetRequirements, lacks_permission_to_write, open_target, target_failure,
 };
 use designs::{Study, StudyDesign, StudyFactor, study, words};
+use stripewise_io_engine::EngineName;
 use stripewise_lab::offsets::shift;
 use stripewise_results::{JobRow, RunRecord, Status};
 use stripewise_store::Store;
@@ -233,6 +234,7 @@ impl Sitting<'_> {
             outstanding_by_number: true,
             cache: Workload::default().cache,
             cache_by_name: false,
+            engine: EngineName::Auto,
             manner: Manner::default(),
             data: Workload::default().data,
             seed: Workload::SEED,

@@ -256,9 +256,9 @@ fn read_apart(mut from: Box<dyn Read + Send>) -> Outcome<Receiver<Vec<u8>>> {
 #[must_use]
 pub fn in_words(document: &WitnessDocument) -> String {
     let how = match document.ending {
-        Ending::Ended => "the run ended in order",
-        Ending::Closed => "the connection broke",
-        Ending::Silent => "nothing came any more",
+        Ending::Ended => "the run ended normally",
+        Ending::Closed => "the connection was lost",
+        Ending::Silent => "no more data arrived",
         Ending::Interrupted => "the witness was stopped",
     };
     let mut text = format!(

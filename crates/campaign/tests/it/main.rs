@@ -1,94 +1,19 @@
 //! Use cases called as functions, on simulated arrays: no process, no terminal.
 
+mod benches;
+mod checking;
+mod comparing;
+mod experiments;
+mod loads;
 mod rules;
+mod support;
 
-use std::cell::RefCell;
-use std::rc::Rc;
 use stripewise_campaign::bench::{BenchOptions, bench, planned};
 use stripewise_campaign::run::{Beside, run};
-use stripewise_campaign::{
-    Clock, Context, Event, Exit, Interrupt, Observer, Permissions, Surroundings,
-};
+use stripewise_campaign::{Exit, Permissions};
 use stripewise_lab::SeriesKind;
-use stripewise_workload::{PlanOrder, Request, RequestJob, Workload};
-use tempfile::TempDir;
-
-/// Names of the events, in order.
-#[derive(Clone, Default)]
-struct Heard(Rc<RefCell<Vec<serde_json::Value>>>);
-
-impl Observer for Heard {
-    fn hear(&self, event: &Event<'_>) {
-        let value = serde_json::to_value(event).expect("an event is JSON");
-        self.0.borrow_mut().push(value);
-    }
-}
-
-impl Heard {
-    fn of_kind(&self, kind: &str) -> usize {
-        let all = self.0.borrow();
-        all.iter().filter(|event| event["event"] == kind).count()
-    }
-}
-
-/// A clock that stands still: nothing simulated depends on it.
-struct Still;
-
-impl Clock for Still {
-    fn now_ns(&self) -> u64 {
-        0
-    }
-
-    fn timestamp(&self) -> String {
-        "2026-11-22T12:00:00.000Z".to_owned()
-    }
-}
-
-struct Desk {
-    directory: TempDir,
-    heard: Heard,
-    interrupt: Interrupt,
-}
-
-impl Desk {
-    fn new() -> Desk {
-        Desk {
-            directory: tempfile::tempdir().expect("a directory"),
-            heard: Heard::default(),
-            interrupt: Interrupt::default(),
-        }
-    }
-
-    fn context(&self) -> Context {
-        Context::new(Surroundings {
-            clock: Box::new(Still),
-            observer: Box::new(self.heard.clone()),
-            interrupt: self.interrupt.clone(),
-            store: Some(self.directory.path().join("results.db")),
-            store_is_named: true,
-            command: vec!["test".to_owned()],
-            version: "0".to_owned(),
-            chance: [7, 11],
-        })
-    }
-}
-
-fn request(target: &str, threads: &[u32]) -> Request {
-    let jobs = threads.iter().map(|threads| RequestJob {
-        name: "job".to_owned(),
-        targets: vec![target.to_owned()],
-        workload: Workload {
-            threads: *threads,
-            duration_ns: 20_000_000,
-            ..Workload::default()
-        },
-    });
-    Request {
-        jobs: jobs.collect(),
-        order: PlanOrder::Alone,
-        ..Request::default()
-    }
-}
+use stripewise_workload::{Request, RequestJob, Workload};
+use support::{Desk, request};
 
 #[test]
 fn a_request_becomes_records_that_answer_it() {

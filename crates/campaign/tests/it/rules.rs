@@ -1,6 +1,6 @@
 //! What commands refuse, and the next thing that they name: functions, not processes.
 
-use crate::{Desk, request};
+use crate::support::{Desk, request};
 use stripewise_campaign::baseline::{BaselineOptions, SetBaseline, remove, set};
 use stripewise_campaign::check::{CheckLoad, CheckOptions, check};
 use stripewise_campaign::compare::{CompareQuestion, compare};

@@ -46,7 +46,7 @@ fn set(context: &Context, wanted: &BaselineSet) -> Outcome {
         ));
         if let Some(old) = &replaced {
             print_text(&wrapped(
-                &format!("It takes the place of {old}, whose runs stay in the history."),
+                &format!("It replaces {old}, whose runs stay in the history."),
                 "  ",
             ));
         }

@@ -99,6 +99,7 @@ fn options(arguments: &Bench) -> BenchOptions {
     BenchOptions {
         target: arguments.target.clone(),
         qualify: arguments.qualify,
+        precondition: arguments.precondition.unwrap_or_default(),
         series: arguments.series.iter().map(|name| name.kind()).collect(),
         read_only: arguments.read_only,
         step_ns: arguments.step.map(Nanoseconds::ns),

@@ -95,7 +95,7 @@ fn text(context: &Context, answer: &Answer) -> String {
     });
     text.push_str(&match context.global.explain {
         true => warnings_text(&told),
-        false => warnings_brief(&told, false),
+        false => warnings_brief(&told),
     });
     text.push_str(&errors_text(&answer.records));
     if answer.made {

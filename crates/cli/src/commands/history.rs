@@ -5,7 +5,7 @@ use crate::failure::Outcome;
 use crate::show::context::Context;
 use crate::show::document::{print_exact, print_json, print_text};
 use crate::show::runs;
-use crate::switches::small::{History, HistoryAction};
+use crate::switches::small::{History, HistoryAction, HistoryFilter};
 use stripewise_campaign::history::{
     delete as forget, list as list_stored, measurement, runs_for_rows, show as load, since,
 };
@@ -23,19 +23,12 @@ pub fn history(context: &Context, arguments: &History) -> Outcome {
 
 fn list(context: &Context, arguments: &History) -> Outcome {
     let limit = arguments.limit;
-    let only = &arguments.only;
-    let since = only.since.as_deref().map(|text| since(context, text));
     let filter = Filter {
         limit: Some(match context.global.json {
             true => limit,
             false => runs_for_rows(limit),
         }),
-        label: only.label.clone(),
-        series: only.series.clone(),
-        target: only.target.clone(),
-        tool: only.tool.clone(),
-        since: since.transpose()?,
-        status: None,
+        ..filter(context, &arguments.only)?
     };
     let history = list_stored(context, &filter)?;
     if context.global.json {
@@ -54,6 +47,19 @@ fn list(context: &Context, arguments: &History) -> Outcome {
         ),
     });
     Ok(Exit::Done)
+}
+
+/// What the store is asked for by these switches.
+pub(super) fn filter(context: &Context, only: &HistoryFilter) -> Outcome<Filter> {
+    let since = only.since.as_deref().map(|text| since(context, text));
+    Ok(Filter {
+        label: only.label.clone(),
+        series: only.series.clone(),
+        target: only.target.clone(),
+        tool: only.tool.clone(),
+        since: since.transpose()?,
+        ..Filter::default()
+    })
 }
 
 fn show(context: &Context, names: &[String], percentiles: &[Percentile]) -> Outcome {

@@ -20,13 +20,13 @@ use stripewise_units::{Hint, NameText};
 pub fn refuse_alone(command: &Command) -> Outcome<()> {
     let refused = |name: &str, hint: &str| {
         Err(Failure::usage(
-            format!("{name} is not done on several hosts at once"),
+            format!("{name} does not run on several hosts at once"),
             Hint::plain(hint),
         ))
     };
     match command {
         Command::Run(run) if run.start_at.is_some() => Err(Failure::usage(
-            "--start-at is for hosts that do not know of each other: these agree on the start",
+            "--start-at is for hosts without MPI; here the hosts agree on the start",
             "leave it out",
         )),
         Command::Run(_) | Command::Align(_) => Ok(()),
@@ -39,7 +39,7 @@ pub fn refuse_alone(command: &Command) -> Outcome<()> {
             LabAction::Run(run) if !run.plan.as_text().starts_with("study:") => Ok(()),
             _ => refused(
                 "this part of `lab`",
-                "run `stripewise lab` with it; on several hosts at once there is `stripewise-mpi lab run PLAN.toml`",
+                "use `stripewise lab`; on several hosts at once there is `stripewise-mpi lab run PLAN.toml`",
             ),
         },
         Command::Verify(verify)
@@ -50,7 +50,7 @@ pub fn refuse_alone(command: &Command) -> Outcome<()> {
         Command::Verify(_) => Ok(()),
         _ => refused(
             "this command",
-            "run it with `stripewise`; on several hosts at once there are run, bench, align, lab run and verify",
+            "use `stripewise`; on several hosts at once there are run, bench, align, lab run and verify",
         ),
     }
 }

@@ -1,5 +1,6 @@
 //! `report`.
 
+use super::history::filter;
 use crate::failure::{Failure, Outcome};
 use crate::output::write_new;
 use crate::show::context::Context;
@@ -12,15 +13,24 @@ use std::path::{Path, PathBuf};
 use stripewise_campaign::report::{ReportQuestion, report as make};
 use stripewise_campaign::steps::pages::ReportFormat;
 use stripewise_results::SCHEMA_VERSION;
+use stripewise_store::Filter;
 use stripewise_units::{NameText, format_bytes};
 
 pub fn report(context: &Context, arguments: &Report) -> Outcome {
     check_name(arguments)?;
+    let only = filter(context, &arguments.only)?;
+    if !arguments.all && only != Filter::default() {
+        return Err(Failure::usage(
+            "--target, --since, --label, --tool and --series choose among all stored runs",
+            "add --all, or name the runs without these switches",
+        ));
+    }
     let format = format(context, arguments);
     let reported = make(
         context,
         &ReportQuestion {
             subjects: arguments.subjects.clone(),
+            only,
             format,
             require: arguments.require.clone(),
             picture: arguments.picture.wanted(),

@@ -6,7 +6,7 @@ use crate::show::context::Context;
 use crate::show::document::print_json;
 use crate::show::line::print_answer;
 use crate::switches::verify::Verify;
-use crate::together::{Found, Together};
+use crate::together::{HostDocument, Together};
 use serde::Serialize;
 use std::path::Path;
 use stripewise_campaign::power_cut::{PowerCutOptions, WitnessPlace, after_cut, power_cut};
@@ -51,7 +51,7 @@ fn of_all(context: &Context, together: &dyn Together, own: &VerifyDocument) -> O
     if !together.leads() {
         return Ok(exit_of(context, own));
     }
-    let of_host = |found: Found| {
+    let of_host = |found: HostDocument| {
         let document = serde_json::from_value(found.document).map_err(text)?;
         let host = found.host;
         Ok(OfHost { host, document })

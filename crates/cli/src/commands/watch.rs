@@ -112,9 +112,13 @@ fn heading(run: &RunNow) -> String {
             .label
             .as_deref()
             .map_or_else(String::new, |label| format!(", {label}"));
+        let discards = match job.discard_percent {
+            0 => String::new(),
+            percent => format!(", {percent} % discards"),
+        };
         let _ = writeln!(
             text,
-            "{} {part}{} on {}, {} % reads, {}, {} x {}{label}",
+            "{} {part}{} on {}, {} % reads{discards}, {}, {} x {}{label}",
             run.id,
             job.pattern,
             job.target,
@@ -135,7 +139,7 @@ fn line(run: &RunNow, job: &JobNow, interval: &IntervalNow) -> String {
         _ => format!("{}: ", job.name),
     };
     let mut text = format!(
-        "{:>8}  {name}{:>9} IOPS {:>9} MiB/s",
+        "{:>8}  {name}{:>9} IOPS {:>12}",
         format_duration(end_ns),
         format_iops(interval.iops),
         format_mib_per_s(interval.mib_per_s),

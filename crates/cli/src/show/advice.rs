@@ -9,7 +9,7 @@ use crate::show::line::{marked, print_answer};
 use crate::show::page::say_written;
 use std::path::Path;
 use stripewise_campaign::steps::layouts::kept::KeptLayouts;
-use stripewise_campaign::steps::pages::ReportFormat;
+use stripewise_campaign::steps::pages::{PictureLook, ReportFormat};
 use stripewise_lab::layouts::effect_sentences;
 use stripewise_report::{advice_text, wrapped};
 use stripewise_results::{AdviceRecord, Status};
@@ -84,9 +84,10 @@ fn kept_line(kept: &KeptLayouts) -> String {
 
 fn write(context: &Context, kept: &KeptLayouts, record: &AdviceRecord, path: &Path) -> Outcome<()> {
     let asked = ReportFormat::of_file(path).unwrap_or(ReportFormat::Html);
-    let page = match kept.page(record, asked)? {
+    let look = PictureLook::default();
+    let page = match kept.page(record, asked, &look)? {
         // Runs are not the answer.
-        None => kept.page(record, ReportFormat::Html)?,
+        None => kept.page(record, ReportFormat::Html, &look)?,
         page => page,
     };
     let bytes = page.map(|page| page.bytes).unwrap_or_default();

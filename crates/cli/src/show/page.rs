@@ -34,7 +34,7 @@ pub fn write_material(material: &Material, path: &Path) -> Outcome<()> {
 pub fn name_the_rest(rendered: &Rendered) {
     if !rendered.pictures.is_empty() {
         note(format!(
-            "--chart NAME gives another picture; there are {}",
+            "--chart NAME selects another picture: {}",
             rendered.pictures.join(", ")
         ));
     }

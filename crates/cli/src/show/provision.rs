@@ -28,7 +28,7 @@ impl Invitation {
         match in_the_way {
             None => format!("Nothing was written. To do it, add: {add}\n"),
             Some(_) => {
-                "Nothing was written, and as things are it would be refused anyway.\n".to_owned()
+                "Nothing was written, and in the present state it would be refused.\n".to_owned()
             }
         }
     }

@@ -5,7 +5,7 @@ use clap::Args;
 use std::path::PathBuf;
 use stripewise_units::{ByteSize, Nanoseconds};
 
-/// Which layout for which use: measured where it may be, with the commands that make it.
+/// Find the best layout for a use: measured if permitted, with the commands that make it.
 ///
 /// Proposes the layouts worth trying, runs the cells of the profile on each of them in
 /// passes, and answers with the layouts ranked, what matters and what does not, and the

@@ -22,7 +22,7 @@ pub struct Align {
     pub what: AlignWhat,
     #[command(flatten)]
     pub how: ExperimentArguments,
-    /// Write a report here: html, or by the file's end png, svg, csv, md, json
+    /// Write a report to this file: html, or by its extension png, svg, csv, md, json
     #[arg(long, value_name = "FILE")]
     pub report: Option<std::path::PathBuf>,
     #[command(flatten)]
@@ -33,10 +33,10 @@ pub struct Align {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Comparison")]
 pub struct AlignWhat {
-    /// Offsets from the start of the disk; the others are compared with the first [default: where the target starts now, or 63s, and 1M]
+    /// Offsets from the start of the disk; all are compared with the first [default: where the target starts now, or 63s, and 1M]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub offsets: Vec<ByteSize>,
-    /// 36K among the offsets: separates operations that cross stripe units from pages of parity that are cut
+    /// Add 36K to the offsets, to separate crossed stripe units from split pages of parity
     #[arg(long)]
     pub cause: bool,
     /// Threads [default: 1,8,64]
@@ -60,10 +60,10 @@ pub struct AlignWhat {
     /// Measure although every result will be void (the target is memory, or reads as holes or zeros)
     #[arg(long)]
     pub anyway: bool,
-    /// Sequential rows, too
+    /// Add sequential rows
     #[arg(long)]
     pub sequential: bool,
-    /// The design of a published table; other switches change it
+    /// Use the design of a published table; other switches change it
     #[arg(long, value_name = "NAME")]
     pub study: Option<Study>,
     /// How much of the target to use; size of the test file in a directory
@@ -81,7 +81,7 @@ pub struct ExperimentArguments {
     /// Time for everything; virtual on sim [default: 10m, or what a verdict needs; on sim none]
     #[arg(long, value_name = "TIME")]
     pub time: Option<Nanoseconds>,
-    /// Blocks at most [default: 200; on sim 40]
+    /// Maximum number of blocks [default: 200; on sim 40]
     #[arg(long, value_name = "N")]
     pub blocks: Option<u32>,
     /// Measured time of one run [default: 1s; on sim what about 30,000 operations take]

@@ -3,7 +3,7 @@
 use super::run::Safety;
 use clap::{Args, Subcommand};
 
-/// Keep a run as the baseline that `check` compares later ones with.
+/// Keep a run as the baseline for `check`.
 #[derive(Debug, Args)]
 pub struct Baseline {
     #[command(subcommand)]
@@ -12,9 +12,9 @@ pub struct Baseline {
 
 #[derive(Debug, Subcommand)]
 pub enum BaselineAction {
-    /// Keep a run, a grid or a series under a name
+    /// Store a run, a grid or a series under a name
     Set(Box<BaselineSet>),
-    /// What is kept (the default)
+    /// List baselines (the default)
     List,
     /// Forget a baseline; its runs stay in the history
     Remove {
@@ -28,16 +28,16 @@ pub struct BaselineSet {
     /// A run, grid or series that `stripewise history` lists; last, last~1, last-run; or a file of --json
     #[arg(value_parser = super::name_text())]
     pub id: String,
-    /// Under which name
+    /// The name of the baseline
     #[arg(long, default_value = "baseline")]
     pub name: String,
-    /// Take the place of the baseline that has this name; its runs stay in the history
+    /// Replace the baseline with this name; its runs stay in the history
     #[arg(long)]
     pub replace: bool,
-    /// Take it though its numbers are void; each check then says so
+    /// Accept void numbers; each check then says so
     #[arg(long)]
     pub anyway: bool,
-    /// Run it N times again, now, so that it is known how much its runs differ by chance
+    /// Run it N times more, now, to find out how much its runs differ by chance
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub repeat: Option<u32>,
     #[command(flatten)]

@@ -1,7 +1,7 @@
 //! The switches of `bench`.
 
 use clap::{Args, ValueEnum};
-use stripewise_campaign::bench::Slo;
+use stripewise_campaign::bench::{Precondition, Slo};
 use stripewise_io_engine::EngineName;
 use stripewise_lab::SeriesKind;
 use stripewise_lab::compare::Requirement;
@@ -19,12 +19,15 @@ pub struct Bench {
     /// A directory (a test file is made in it and removed), a file, a block device, or sim:NAME
     #[arg(default_value = ".", value_parser = super::name_text())]
     pub target: String,
-    /// The latency limit of the answer: p50, p90, p95, p99, p99.9, mean or max, below a time
+    /// Latency limit of the answer: p50, p90, p95, p99, p99.9, mean or max, below a time
     #[arg(long, value_name = "LIMIT", default_value = "p99<5ms")]
     pub slo: Slo,
     /// Runs of 300 s, a large file, preconditioning and steady state
     #[arg(long)]
     pub qualify: bool,
+    /// How to precondition: sequential, or one-pass[=PERCENT] for an empty SSD with this much spare flash [default: sequential]
+    #[arg(long, value_name = "HOW", requires = "qualify")]
+    pub precondition: Option<Precondition>,
     /// Time of one run [default: 1.5s, with --qualify 300s]
     #[arg(long, value_name = "TIME")]
     pub step: Option<Nanoseconds>,
@@ -34,7 +37,7 @@ pub struct Bench {
     /// Size of the test file, or how much of the target to use
     #[arg(long, value_name = "SIZE")]
     pub size: Option<ByteSize>,
-    /// The controller's or device's cache: the file should be four times as large
+    /// Size of the controller's or device's cache: the file should be four times as large
     #[arg(long, value_name = "SIZE")]
     pub cache_size: Option<ByteSize>,
     /// Block size of all series [default: 8K random and log, 64K sequential]
@@ -46,10 +49,10 @@ pub struct Bench {
     /// Only these series
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub series: Vec<SeriesName>,
-    /// In place of the series, the runs that another tool's users quote: its four lines, reads and writes
+    /// Instead of the series, make the runs that another tool's users quote: its four lines, reads and writes
     #[arg(long, value_name = "TOOL", conflicts_with_all = ["qualify", "series", "step", "time", "block", "slo", "cache_size"])]
     pub like: Option<Like>,
-    /// A simulated array of the same kind, which is measured first, in virtual time: is the disk at least half as fast?
+    /// Compare with a simulated array of this kind, measured first in virtual time: is the disk at least half as fast?
     #[arg(long, value_name = "sim:NAME", value_parser = simulated, conflicts_with = "like")]
     pub expect: Option<String>,
     /// I/O engine: auto, uring, nvme, iocp, threads or null
@@ -64,7 +67,7 @@ pub struct Bench {
     /// Label to store with the series
     #[arg(long, value_name = "TEXT")]
     pub label: Option<String>,
-    /// Write the report here: html, or by the file's end png, svg, csv, md, json [default: reports/ID.html beside the store]
+    /// Write the report to this file: html, or by its extension png, svg, csv, md, json [default: reports/ID.html beside the store]
     #[arg(long, value_name = "FILE", conflicts_with = "no_report")]
     pub report: Option<std::path::PathBuf>,
     /// No report

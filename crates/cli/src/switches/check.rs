@@ -8,7 +8,7 @@ use stripewise_units::{ByteSize, Nanoseconds};
 /// Measure the baseline again and report changes; or check requirements.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Exit codes: 0 better, no difference found, or nobody can say; 1 worse, or a requirement is missed;\n\
+Exit codes: 0 better, no difference found, or undecided; 1 worse, or a requirement is missed;\n\
 3 what would be measured cannot be compared with the baseline (other file system, size or mode).\n\
 \n\
 A rate is required of the best of several loads, a latency of each. Without a baseline, --require\n\
@@ -18,7 +18,7 @@ pub struct Check {
     /// Where to measure [default: where the baseline was measured]
     #[arg(value_parser = super::name_text())]
     pub target: Option<String>,
-    /// Which baseline [default: the only one, or the one called baseline]
+    /// The baseline to use [default: the only one, or the one called baseline]
     #[arg(long, value_name = "NAME")]
     pub baseline: Option<String>,
     /// Judge this stored run, series or file instead of measuring
@@ -27,7 +27,7 @@ pub struct Check {
     /// A requirement: 'read_iops>=20000', 'log p99<1ms'; may be given several times
     #[arg(long, value_name = "WHAT")]
     pub require: Vec<Requirement>,
-    /// What is compared: iops, mib_per_s, latency_mean, latency_p99... [default: iops; latency where a rate is fixed]
+    /// Metric to compare: iops, mib_per_s, latency_mean, latency_p99... [default: iops; latency where a rate is fixed]
     #[arg(long, value_name = "NAME")]
     pub metric: Option<String>,
     /// Repetitions of each workload of the baseline
@@ -39,10 +39,10 @@ pub struct Check {
     /// For a server in use: reads only, one outstanding, 50 a second
     #[arg(long)]
     pub gentle: bool,
-    /// Something was changed on purpose: record it, and compare all the same
+    /// Record that something was changed on purpose, and compare anyway
     #[arg(long, value_name = "WORDS")]
     pub changed: Option<String>,
-    /// Write a report here: html, or by the file's end png, svg, csv, md, json
+    /// Write a report to this file: html, or by its extension png, svg, csv, md, json
     #[arg(long, value_name = "FILE")]
     pub report: Option<std::path::PathBuf>,
     #[command(flatten)]

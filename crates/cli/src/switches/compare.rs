@@ -8,7 +8,7 @@ use clap::Args;
 What A and B can be: an id that `stripewise history` lists (or the beginning of a run's id), a label,\n\
 last (the last bench, run, grid, check or experiment, with all of its runs), last~1, last-run,\n\
 dataset:NAME, dataset:NAME:COLUMN, a profile, a file that --json printed, another tool's result, or\n\
-a directory of such files. ./NAME always is a file. All runs with one label are one side.\n\
+a directory of such files. ./NAME is always a file. All runs with one label are one side.\n\
 Published tables: oja-nisula-2007-offset, oja-nisula-2007-allocation-unit, eva8100-2009-offset,\n\
 mssqltips-2127.\n\
 \n\
@@ -24,7 +24,7 @@ pub struct Compare {
     /// What to compare with the reference, each by itself
     #[arg(value_name = "B", value_parser = super::name_text())]
     pub others: Vec<String>,
-    /// Values to compare: iops, mib_per_s, latency_mean, latency_p50, latency_p90, latency_p95, latency_p99, latency_p999, latency_max [default: iops]
+    /// Metrics to compare: iops, mib_per_s, latency_mean, latency_p50, latency_p90, latency_p95, latency_p99, latency_p999, latency_max [default: iops]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub metric: Vec<String>,
     /// With A alone: the level to compare the others with [default: the first]

@@ -15,7 +15,7 @@ pub struct Convert {
     pub from: Tool,
     /// The file
     pub file: PathBuf,
-    /// Write the plan here; a file that exists is left as it is
+    /// Write the plan to this file, which must not exist yet
     #[arg(long, short, value_name = "PLAN.toml")]
     pub output: Option<PathBuf>,
     /// What a drive letter stands for: L=/mnt/data [env: STRIPEWISE_DRIVE_L]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use stripewise_campaign::disks::Raid;
 use stripewise_units::ByteSize;
 
-/// What is here: disks, partitions, volumes, exact offsets, a verdict for each.
+/// Show disks, partitions and volumes with exact offsets and a verdict for each.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Reads only. Exit code 1 where a volume with a file system starts inside a physical sector, or\n\
@@ -32,7 +32,7 @@ pub struct Disks {
         help_heading = "Given facts"
     )]
     pub stripe_unit: Option<ByteSize>,
-    /// Level of that array, and its disks: raid5, raid10:8, single
+    /// Level of that array, and its number of disks: raid5, raid10:8, single
     #[arg(
         long,
         value_name = "LEVEL[:DISKS]",
@@ -48,7 +48,7 @@ pub struct Disks {
         help_heading = "Given facts"
     )]
     pub cache_size: Option<ByteSize>,
-    /// Anything else worth knowing
+    /// Any other note
     #[arg(
         long,
         value_name = "TEXT",
@@ -56,16 +56,16 @@ pub struct Disks {
         help_heading = "Given facts"
     )]
     pub note: Option<String>,
-    /// Forget what was given for DEVICE before
+    /// Forget what was given for DEVICE
     #[arg(long, requires = "target", help_heading = "Given facts")]
     pub forget: bool,
-    /// Look at a captured tree of a machine instead of this one
+    /// Show a captured tree of a machine instead of this one
     #[arg(long, value_name = "DIRECTORY")]
     pub sysroot: Option<PathBuf>,
-    /// Sector size of an image whose table does not say
+    /// Sector size of an image whose table does not state it
     #[arg(long, value_name = "SIZE", requires = "target")]
     pub sector: Option<ByteSize>,
-    /// Print it as another tool would
+    /// Print it in another tool's format
     #[arg(long, value_name = "TOOL", value_enum, conflicts_with = "json")]
     pub like: Option<Like>,
 }

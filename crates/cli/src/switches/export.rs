@@ -4,16 +4,16 @@ use clap::Args;
 use std::path::PathBuf;
 use stripewise_campaign::export::ExportFormat;
 
-/// Records as JSON lines or CSV, one after the other, however many there are.
+/// Write records as JSON lines or CSV, one after the other, however many there are.
 #[derive(Debug, Args)]
 pub struct Export {
     /// Runs, series, experiments, last, last-run, dataset:NAME, files [default: every stored run, oldest first]
     #[arg(value_name = "RUN|EXPERIMENT|SERIES|dataset:NAME", value_parser = super::name_text())]
     pub subjects: Vec<String>,
-    /// jsonl (a record a line) or csv [default: by the end of the file's name, else jsonl]
+    /// jsonl (one record per line) or csv [default: by the file name extension, otherwise jsonl]
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<ExportFormat>,
-    /// With the histograms of every interval: what `merge` needs of another host's runs
+    /// Include the histograms of every interval, which `merge` needs from another host
     #[arg(long)]
     pub histograms: bool,
     /// The file to make [default: stdout]

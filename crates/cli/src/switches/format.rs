@@ -13,16 +13,16 @@ use stripewise_units::ByteSize;
 pub struct Format {
     /// The partition: /dev/sdb1
     pub partition: PathBuf,
-    /// Which file system
+    /// The file system to make
     #[arg(long, value_name = "KIND")]
     pub fs: Kind,
     /// Bytes of an allocation unit (block, cluster): 4K, 64K
     #[arg(long, value_name = "SIZE")]
     pub allocation_unit: ByteSize,
-    /// Bytes on one disk of the array below, for the file system to know
+    /// Stripe unit of the array below, in bytes on one disk
     #[arg(long, value_name = "SIZE", requires = "stripe_disks")]
     pub stripe_unit: Option<ByteSize>,
-    /// Disks of the array that hold data: without parity, half of them for RAID 10
+    /// Disks of the array that hold data (without parity; half of them for RAID 10)
     #[arg(long, value_name = "N", requires = "stripe_unit", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub stripe_disks: Option<u32>,
     /// Do it, instead of only printing the plan; needs --destroy
@@ -31,7 +31,7 @@ pub struct Format {
     /// The kernel's name of the partition, whose data will be lost
     #[arg(long, value_name = "NAME")]
     pub destroy: Option<String>,
-    /// Do it although it cannot be seen from here whether another program has the device open
+    /// Do it even if it cannot be determined whether another program has the device open
     #[arg(long)]
     pub busy_ok: bool,
 }

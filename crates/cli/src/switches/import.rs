@@ -3,7 +3,7 @@
 use clap::Args;
 use std::path::PathBuf;
 
-/// Keep other tools' results: SQLIO, DiskSpd, fio, Iometer, vdbench, elbencho, CrystalDiskMark
+/// Store other tools' results: SQLIO, DiskSpd, fio, Iometer, vdbench, elbencho, CrystalDiskMark
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Reads output of SQLIO, DiskSpd's text and XML (-Rxml), fio's JSON (that of --client too), normal and terse\n\
@@ -11,10 +11,10 @@ output, Iometer's CSV, vdbench's flatfile.html and summary.html, elbencho's CSV 
 CrystalDiskMark and KDiskMark. What a result does not say stays empty. All files are read before the first\n\
 is kept: one that cannot be read stops everything, unless --whole-results is given.")]
 pub struct Import {
-    /// Files of results, or directories of them, with the directories in those
+    /// Files of results, or directories of them with their subdirectories
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Take the results that are whole, and name those that are not
+    /// Store the results that are complete, and name the others
     #[arg(long)]
     pub whole_results: bool,
     /// Label to store with the results

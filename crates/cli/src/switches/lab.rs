@@ -20,15 +20,15 @@ pub struct Lab {
 pub enum LabAction {
     /// Run the experiment of a plan file
     Run(LabRun),
-    /// What a plan would do: layouts, passes, bytes written, time to a verdict, what is destroyed; then stops
+    /// Print what a plan would do (layouts, passes, bytes written, time to a verdict, what is destroyed) and stop
     Plan(LabPlanned),
-    /// Go on with an experiment that was interrupted, of `lab run` or `align`; finished blocks are not made again
+    /// Continue an interrupted experiment of `lab run` or `align`, without repeating finished blocks
     Resume(LabResume),
     /// Write a commented plan file
     Init(LabInit),
-    /// Experiments that are kept
+    /// List stored experiments
     Plans,
-    /// Remove kept test files, layouts that were left on devices, or an experiment with its runs; says what it would do, and does it with --yes
+    /// Remove kept test files, layouts that were left on devices, or an experiment with its runs; prints what it would do, and does it with --yes
     Clean(LabClean),
 }
 
@@ -38,16 +38,16 @@ pub struct LabRun {
     /// The plan (`stripewise lab init FILE.toml` writes one to start from), or a published study: study:oja-nisula-2007, study:eva8100-2009, study:van-dyke-2009, study:shea-2007, study:mssqltips-2127
     #[arg(value_name = "PLAN.toml|study:NAME")]
     pub plan: PathBuf,
-    /// Of a study: repeat it on this target in place of its simulated array
+    /// Repeat a study on this target instead of its simulated array
     #[arg(long, value_name = "TARGET", value_parser = super::name_text())]
     pub target: Option<String>,
-    /// Of study:van-dyke-2009: with what readers of the article asked for: stripe units of 128K and 256K, offsets of 128K and 1M, sequential reads
+    /// Add what readers of the article of study:van-dyke-2009 asked for: stripe units of 128K and 256K, offsets of 128K and 1M, sequential reads
     #[arg(long)]
     pub readers: bool,
-    /// Of several factors: lay the layouts side by side, in slots that they change from pass to pass, and take out what the slots differ by
+    /// With several factors: place the layouts side by side, in slots that change from pass to pass, and remove the difference between the slots
     #[arg(long)]
     pub slots: bool,
-    /// Of several factors: write a page or picture: .html, .svg, .png or .md
+    /// With several factors: write a page or picture (.html, .svg, .png or .md)
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
     #[command(flatten)]
@@ -62,7 +62,7 @@ pub struct LabPlanned {
     /// The plan; `stripewise lab init FILE.toml` writes one to start from
     #[arg(value_name = "PLAN.toml")]
     pub plan: PathBuf,
-    /// As `lab run --slots`
+    /// Like `lab run --slots`
     #[arg(long)]
     pub slots: bool,
 }
@@ -70,15 +70,15 @@ pub struct LabPlanned {
 /// `lab resume`.
 #[derive(Debug, Args)]
 pub struct LabResume {
-    /// Its id, as `stripewise lab plans` lists it; last, where it was done last
+    /// Its id from `stripewise lab plans`, or last if it was done last
     pub id: String,
-    /// Stop when every interval is narrower than this, instead of what the plan says
+    /// Stop when every interval is narrower than this [default: as in the plan]
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub precision: Option<f64>,
-    /// Go on for at most so long: time of this sitting, whatever earlier ones took
+    /// Continue for at most this long, not counting earlier sessions
     #[arg(long, value_name = "TIME")]
     pub time: Option<Nanoseconds>,
-    /// Blocks at most in all, those that are finished included, instead of what the plan says
+    /// Maximum number of blocks, including finished ones [default: as in the plan]
     #[arg(long, value_name = "N")]
     pub blocks: Option<u32>,
     #[command(flatten)]
@@ -107,15 +107,15 @@ pub struct LabInit {
 /// `lab clean`.
 #[derive(Debug, Args)]
 pub struct LabClean {
-    /// Experiments to delete with their runs; none: test files that were kept, and layouts that were left on devices
+    /// Experiments to delete with their runs [default: kept test files, and layouts that were left on devices]
     pub ids: Vec<String>,
     /// Do it
     #[arg(long)]
     pub yes: bool,
-    /// Take down what a killed experiment left on these devices; what it made there, and nothing else, goes
+    /// Remove what a killed experiment left on these devices, and nothing else
     #[arg(long, value_name = "NAMES")]
     pub destroy: Option<String>,
-    /// Although it cannot be seen whether another program has such a device open
+    /// Do it even if it cannot be determined whether another program has such a device open
     #[arg(long)]
     pub busy_ok: bool,
 }

@@ -2,8 +2,8 @@
 
 use clap::Args;
 
-/// Runs that several hosts made at the same time as one: only intervals in which all of
-/// them were measuring count.
+/// Merge runs that several hosts made at the same time into one; only intervals in which
+/// all of them were measuring count.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 On each host: `stripewise run TARGET ... --start-at 14:00:00`, with clocks kept together by NTP or PTP.\n\
@@ -18,7 +18,7 @@ pub struct Merge {
     /// Stores, STORE#ID, or files that `export --histograms` made: one for each host
     #[arg(required = true, value_name = "STORE|STORE#ID|FILE", value_parser = super::name_text())]
     pub sources: Vec<String>,
-    /// Merge what there is where a host is missing or its run broke off
+    /// Merge what there is if a host is missing or its run was cut short
     #[arg(long)]
     pub partial: bool,
     /// Label to store with the merged run

@@ -56,19 +56,19 @@ pub struct Global {
     /// Print one JSON document on stdout; everything else goes to stderr
     #[arg(long, global = true)]
     pub json: bool,
-    /// Print what happens as JSON lines on stdout, the document as the last of them
+    /// Print events as JSON lines on stdout, with the document as the last line
     #[arg(long, global = true, conflicts_with = "json")]
     pub events: bool,
-    /// Keep results in this file [default: stripewise.db in the user's data directory]
+    /// Store results in this file [default: stripewise.db in the user's data directory]
     #[arg(long, global = true, value_name = "FILE")]
     pub store: Option<PathBuf>,
-    /// Colour: on a terminal only, always or never; NO_COLOR is honoured
+    /// Use colour: on a terminal only, always or never; NO_COLOR is honoured
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub color: Color,
-    /// Explain every warning in full, and print processor times of runs
+    /// Print every warning in full, and the processor time of runs
     #[arg(long, global = true)]
     pub explain: bool,
-    /// No plan and no progress on stderr; what was measured in one line on stdout, for cron
+    /// Print the result as one line on stdout, for cron, and no plan or progress on stderr
     #[arg(long, short, global = true)]
     pub quiet: bool,
 }
@@ -89,53 +89,53 @@ pub enum Command {
     Run(Box<run::Run>),
     /// Make and keep a test file
     Prepare(small::Prepare),
-    /// A against B: runs, series, experiments, imported files, published tables
+    /// Compare runs, series, experiments, imported files and published tables
     Compare(Box<compare::Compare>),
     /// Does it keep the data it is given? Writes, reads, and compares every byte
     Verify(Box<verify::Verify>),
     /// Remember which flushes completed on another machine, for verify --power-cut
     Witness(witness::Witness),
-    /// Which layout for which use: measured, with the commands that make it
+    /// Find the best layout for a use: measured, with the commands that make it
     Advise(Box<advise::Advise>),
     /// Does the partition offset matter here? Nothing is repartitioned
     Align(Box<align::Align>),
     /// A full experiment: factors, levels, randomised blocks
     Lab(Box<lab::Lab>),
-    /// Rate and access time over the surface of a disk: zones, seeks, slow spots
+    /// Measure rate and access time over the surface of a disk: zones, seeks, slow spots
     Profile(Box<profile::Profile>),
-    /// Stripe unit, phase and disks of an array that does not report them
+    /// Find stripe unit, phase and disks of an array that does not report them
     Probe(Box<probe::Probe>),
-    /// Keep a run as the baseline that `check` compares later ones with
+    /// Keep a run as the baseline for `check`
     Baseline(Box<baseline::Baseline>),
     /// Measure the baseline again and report changes; or check requirements
     Check(Box<check::Check>),
-    /// What is here: disks, partitions, volumes, exact offsets, a verdict for each
+    /// Show disks, partitions and volumes with exact offsets and a verdict for each
     Disks(Box<disks::Disks>),
     /// Make an aligned partition: prints the plan, does it with --yes --destroy NAME
     Partition(Box<partition::Partition>),
     /// Make a file system: prints the plan, does it with --yes --destroy NAME
     Format(Box<format::Format>),
-    /// Stored or imported results as HTML, PNG, SVG, CSV, Markdown or JSON
+    /// Write stored or imported results as HTML, PNG, SVG, CSV, Markdown or JSON
     Report(Box<report::Report>),
-    /// Keep other tools' results: SQLIO, DiskSpd, fio
+    /// Store other tools' results: SQLIO, DiskSpd, fio
     Import(Box<import::Import>),
-    /// Records as JSON lines or CSV
+    /// Write records as JSON lines or CSV
     Export(Box<export::Export>),
     /// Turn another tool's workload into a plan
     Convert(Box<convert::Convert>),
-    /// Runs that several hosts made at the same time as one
+    /// Merge runs that several hosts made at the same time into one
     Merge(Box<merge::Merge>),
     /// Drop-in for sqlio.exe: its switches, its output
     Sqlio(Box<sqlio::Sqlio>),
-    /// What is stored: list, show, delete
+    /// List, show or delete stored results
     History(small::History),
-    /// What runs now with this store, in the terminal
+    /// Follow the run in progress with this store, in the terminal
     Watch(serve::Watch),
-    /// Pages on this machine: what runs now, history, comparisons, reports, disks
+    /// Serve pages on this machine: the run in progress, history, comparisons, reports, disks
     Serve(Box<serve::Serve>),
-    /// Simulated arrays: list them, show one
+    /// List simulated arrays, or show one
     Sim(small::Sim),
-    /// What this machine offers, and what to change for more
+    /// Show what this machine supports, and what to change
     Doctor(small::Doctor),
     /// Print a completion script for a shell
     Completions(small::Completions),

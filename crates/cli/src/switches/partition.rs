@@ -25,13 +25,13 @@ pub struct Partition {
     /// Its size [default: the rest of the disk]
     #[arg(long, value_name = "SIZE", conflicts_with = "restore")]
     pub size: Option<ByteSize>,
-    /// Kind of the table [default: gpt]
+    /// Partition table to make [default: gpt]
     #[arg(long, value_name = "KIND", conflicts_with = "restore")]
     pub table: Option<Table>,
-    /// Type of the partition: whose file system it will hold [default: linux]
+    /// Type of the partition: the system whose file system it will hold [default: linux]
     #[arg(long = "type", value_name = "TYPE", conflicts_with = "restore")]
     pub purpose: Option<Purpose>,
-    /// What you know of the array below, for the verdict: bytes on one disk
+    /// Stripe unit of the array below, in bytes on one disk, for the verdict
     #[arg(long, value_name = "SIZE", conflicts_with = "restore")]
     pub stripe_unit: Option<ByteSize>,
     /// Bring back the table that an earlier run saved to this file
@@ -46,7 +46,7 @@ pub struct Partition {
     /// The kernel's name of the device, whose data will be lost
     #[arg(long, value_name = "NAME")]
     pub destroy: Option<String>,
-    /// Do it although it cannot be seen from here whether another program has the device open
+    /// Do it even if it cannot be determined whether another program has the device open
     #[arg(long)]
     pub busy_ok: bool,
 }

@@ -46,7 +46,7 @@ pub struct Flash {
     /// Allow --write to write to the block device of this name; ITS CONTENT IS LOST
     #[arg(long, value_name = "NAME", requires = "write")]
     pub destroy: Option<String>,
-    /// Use a device that is busy, or files of a live database, all the same
+    /// Use a busy device, or files of a live database, anyway
     #[arg(long)]
     pub busy_ok: bool,
 }

@@ -20,13 +20,13 @@ pub struct Profile {
     /// Read every byte: finds each slow or unreadable spot
     #[arg(long)]
     pub full: bool,
-    /// Write it full instead, and show MiB/s against what was written: where a fast cache ends
+    /// Fill it instead, and show MiB/s against what was written: where a fast cache ends
     #[arg(long, conflicts_with_all = ["full", "places"])]
     pub fill: bool,
     /// Bytes to write with --fill [default: the whole device or file; of a directory 8G at most]
     #[arg(long, value_name = "SIZE", requires = "fill")]
     pub size: Option<ByteSize>,
-    /// Rest this long behind the fill, then write again: how much of the cache is back?
+    /// Rest this long after the fill, then write again: how much of the cache is available again?
     #[arg(long, value_name = "TIME", requires = "fill")]
     pub idle: Option<Nanoseconds>,
     /// Stop reading after this time; what was measured is shown [default: 115s; none with --full]
@@ -48,7 +48,7 @@ pub struct Profile {
     /// Allow --fill to write to the block device of this name; ITS CONTENT IS LOST
     #[arg(long, value_name = "NAME", requires = "fill")]
     pub destroy: Option<String>,
-    /// Use a device that is busy, or files of a live database, all the same
+    /// Use a busy device, or files of a live database, anyway
     #[arg(long)]
     pub busy_ok: bool,
 }

@@ -6,7 +6,7 @@ use stripewise_campaign::steps::pages::{PictureLook, ReportFormat};
 use stripewise_lab::compare::Requirement;
 use stripewise_report::{Look, Pixels, Theme};
 
-/// Stored or imported results as HTML, PNG, SVG, CSV, Markdown or JSON.
+/// Write stored or imported results as HTML, PNG, SVG, CSV, Markdown or JSON.
 ///
 /// The HTML report is one file without network: it opens from a mail attachment,
 /// on a phone and in print. A file that exists is never overwritten.
@@ -15,7 +15,7 @@ use stripewise_report::{Look, Pixels, Theme};
 What can be shown: the id of a run, series or experiment that `stripewise history` lists (or the\n\
 beginning of a run's id), last (what was done last, with all of its runs), last~1, last-run,\n\
 dataset:NAME, a file that --json printed, another tool's result, or a directory of such files.\n\
-./NAME always is a file.")]
+./NAME is always a file.")]
 pub struct Report {
     /// Runs, series, experiments, dataset:NAME, files; several make one report
     #[arg(
@@ -24,7 +24,7 @@ pub struct Report {
         value_parser = super::name_text()
     )]
     pub subjects: Vec<String>,
-    /// Every stored run
+    /// Every stored run, or those that --target, --since, --label and the like select
     #[arg(long, conflicts_with = "subjects")]
     pub all: bool,
     /// What to write: html (one file with everything), png or svg (a picture), csv (a row for each
@@ -37,6 +37,8 @@ pub struct Report {
     /// A requirement that the report says is met or missed: 'read_iops>=20000'; may be given several times
     #[arg(long, value_name = "WHAT")]
     pub require: Vec<Requirement>,
+    #[command(flatten)]
+    pub only: super::small::HistoryFilter,
     #[command(flatten)]
     pub picture: Picture,
 }
@@ -51,10 +53,10 @@ pub struct Picture {
     /// The title [default: label or target]
     #[arg(long, value_name = "TEXT")]
     pub title: Option<String>,
-    /// Where the numbers come from, for the foot of the picture
+    /// Where the numbers come from, shown at the foot of the picture
     #[arg(long, value_name = "TEXT")]
     pub source: Option<String>,
-    /// The ground
+    /// Light or dark background
     #[arg(long, value_name = "THEME", default_value = "light")]
     pub theme: PictureTheme,
     /// Width and height in pixels

@@ -15,22 +15,22 @@ pub struct Run {
     /// A file, a directory (a test file is made in it and removed), a block device, or sim:NAME
     #[arg(required_unless_present_any = ["plan", "request"], conflicts_with = "plan", value_parser = super::name_text())]
     pub target: Option<String>,
-    /// Several named jobs at once, from a file with the same fields as these switches
+    /// Run several named jobs at once, from a file with the same fields as these switches
     #[arg(long, value_name = "FILE.toml")]
     pub plan: Option<PathBuf>,
-    /// The cells of a profile at once, each a job: sqlserver-oltp, postgresql, file-server ...
+    /// Run the cells of a profile at once, each as a job: sqlserver-oltp, postgresql, file-server ...
     #[arg(long, value_name = "NAME", requires = "target", conflicts_with_all = ["plan", "request", "LoadArguments"])]
     pub profile: Option<String>,
-    /// The parts of a mix of your own at once: random-read=70,log=10,sequential-read:1M=20
+    /// Run the parts of your own mix at once: random-read=70,log=10,sequential-read:1M=20
     #[arg(long, value_name = "PART=SHARE,...", requires = "target", conflicts_with_all = ["profile", "plan", "request", "LoadArguments"])]
     pub mix: Option<String>,
-    /// The request that --show-request printed, as it is; only permissions go beside it
+    /// Run the request that --show-request printed, unchanged; only permissions may be added
     #[arg(long, value_name = "FILE.json", conflicts_with_all = ["target", "plan", "LoadArguments", "duration", "ramp", "HowArguments"])]
     pub request: Option<PathBuf>,
-    /// Print the request that these switches or the plan mean as JSON, and run nothing
+    /// Print the request that these switches or the plan define as JSON, and run nothing
     #[arg(long)]
     pub show_request: bool,
-    /// Start at this moment, as other hosts do: 14:00:00 (local time), 14:00:00Z, 2026-11-22T14:00:00Z or +30s
+    /// Start at this time, together with other hosts: 14:00:00 (local time), 14:00:00Z, 2026-11-22T14:00:00Z or +30s
     #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
     pub start_at: Option<StartAt>,
     #[command(flatten)]
@@ -153,13 +153,13 @@ pub struct HowArguments {
     /// I/O engine: auto, uring, nvme, iocp, threads or null
     #[arg(long, value_name = "NAME")]
     pub engine: Option<EngineName>,
-    /// Run threads on these processors, one after the other, each core once before its second processor: 0-3,8
+    /// Pin threads to these processors in turn, each core once before its second processor: 0-3,8
     #[arg(long, value_name = "LIST")]
     pub cpus: Option<CpuList>,
-    /// Do everything N times
+    /// Repeat everything N times
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repeat: u32,
-    /// With --plan: each job also alone, before all together
+    /// With --plan: run each job alone first, then all together
     #[arg(long, action = ArgAction::SetTrue)]
     pub alone: bool,
     /// A requirement to be met or missed: 'read_iops>=20000', 'p99<5ms'; may be given several times
@@ -171,7 +171,7 @@ pub struct HowArguments {
     /// Label to store with the run
     #[arg(long, value_name = "TEXT")]
     pub label: Option<String>,
-    /// Size of the device's or controller's cache, if you know it: a smaller span is warned of
+    /// Size of the device's or controller's cache, if known: a smaller span causes a warning
     #[arg(long, value_name = "SIZE")]
     pub cache_size: Option<ByteSize>,
     /// Stamp what is written and compare what is read; stops at the first wrong byte, with exit code 1
@@ -198,16 +198,16 @@ impl Safety {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Safety")]
 pub struct Safety {
-    /// Keep the test file that is made in a directory
+    /// Keep the test file made in a directory
     #[arg(long)]
     pub keep: bool,
     /// Allow writes to a file that Stripewise did not make; ITS CONTENT IS LOST
     #[arg(long)]
     pub overwrite: bool,
-    /// Allow writes to the block device of this name; ITS CONTENT IS LOST. Again for another device (or sdb,sdc)
+    /// Allow writes to the block device of this name; ITS CONTENT IS LOST. Repeat it for another device (or sdb,sdc)
     #[arg(long, value_name = "NAME")]
     pub destroy: Vec<String>,
-    /// Use a directory that looks like a live database, or a busy device, all the same
+    /// Use a directory that looks like a live database, or a busy device, anyway
     #[arg(long)]
     pub busy_ok: bool,
 }

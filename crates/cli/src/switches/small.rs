@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 use std::path::PathBuf;
 use stripewise_units::{ByteSize, Percentile};
 
-/// Make a test file of real data and keep it, known to later runs.
+/// Make a test file of real data and keep it for later runs.
 #[derive(Debug, Args)]
 pub struct Prepare {
     /// The file to make; must not exist yet
@@ -21,7 +21,7 @@ pub struct Prepare {
     /// Seed of the data
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Use a directory that looks like a live database, or a busy device, all the same
+    /// Use a directory that looks like a live database, or a busy device, anyway
     #[arg(long)]
     pub busy_ok: bool,
 }
@@ -35,7 +35,7 @@ or a run - and `last~1` what was done before it; `last-run` is the last single r
 pub struct History {
     #[command(subcommand)]
     pub action: Option<HistoryAction>,
-    /// Rows at most
+    /// Maximum number of rows
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..))]
     pub limit: u32,
     #[command(flatten)]
@@ -46,19 +46,19 @@ pub struct History {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Only some runs")]
 pub struct HistoryFilter {
-    /// On targets whose name contains this: /data, sdb, sim:raid10
+    /// Only targets whose name contains this: /data, sdb, sim:raid10
     #[arg(long, value_name = "TEXT", value_parser = super::name_text())]
     pub target: Option<String>,
-    /// Begun since a day or time in UTC (2026-11-20, 2026-11-20T08:00), or an age: 24h, 90m
+    /// Started since a day or time in UTC (2026-11-20, 2026-11-20T08:00), or an age: 24h, 90m
     #[arg(long, value_name = "WHEN")]
     pub since: Option<String>,
-    /// Whose label contains this
+    /// Only labels that contain this
     #[arg(long, value_name = "WORDS")]
     pub label: Option<String>,
-    /// Imported from this tool: fio, diskspd, sqlio
+    /// Only results imported from this tool: fio, diskspd, sqlio
     #[arg(long, value_name = "NAME")]
     pub tool: Option<String>,
-    /// Of this series or experiment
+    /// Only this series or experiment
     #[arg(long, value_name = "ID")]
     pub series: Option<String>,
 }
@@ -103,7 +103,7 @@ pub enum SimAction {
 /// What this machine offers.
 #[derive(Debug, Args)]
 pub struct Doctor {
-    /// Also judge the volume of this path, and read one block of a file or device
+    /// Also check the volume of this path, and read one block of a file or device
     #[arg(value_name = "PATH")]
     pub path: Option<PathBuf>,
 }
@@ -118,6 +118,6 @@ pub struct Completions {
 /// Man pages.
 #[derive(Debug, Args)]
 pub struct Man {
-    /// The directory to write them to; it must exist, and nothing in it is replaced
+    /// The directory to write them to; it must exist, and no file in it is replaced
     pub directory: PathBuf,
 }

@@ -30,13 +30,13 @@ pub struct Sqlio {
     /// Allow writes to the block device of this name; ITS CONTENT IS LOST
     #[arg(long, value_name = "NAME")]
     pub destroy: Option<String>,
-    /// Use a directory that looks like a live database, or a busy device, all the same
+    /// Use a directory that looks like a live database, or a busy device, anyway
     #[arg(long)]
     pub busy_ok: bool,
     /// Label to store with the run
     #[arg(long, value_name = "TEXT")]
     pub label: Option<String>,
-    /// Print a result that was kept, as SQLIO would have printed it
+    /// Print a stored result as SQLIO would have printed it
     #[arg(long, value_name = "RUN")]
     pub show: Option<String>,
     /// Print help

@@ -9,7 +9,7 @@ use stripewise_units::{ByteSize, Nanoseconds};
 
 /// Does it keep the data it is given?
 ///
-/// Everything is written once, then worked on as SQL Server does (random pages of 8K, runs
+/// Everything is written once, then used as SQL Server uses it (random pages of 8K, runs
 /// of pages scattered in memory, checkpoint bursts up to 256K, log appends of 512 bytes to
 /// 64K that are durable one by one, read-ahead of 64K to 1M over all of it; test files also
 /// shrink and grow), and read once more from the device at the end. Every sector says which write put it there, so each fault has a name: lost, stale,
@@ -29,10 +29,10 @@ pub struct Verify {
     /// Directories (a test file is made in each and removed), files or block devices; all at once
     #[arg(required = true, num_args = 1.., value_parser = super::name_text())]
     pub targets: Vec<String>,
-    /// Write and read the whole device once: its real capacity, and its bad places. Goes on where it was stopped
+    /// Write and read the whole device once: its real capacity, and its bad places. Continues where it was stopped
     #[arg(long, conflicts_with_all = ["image", "duration", "size", "cache", "threads", "read_percent"])]
     pub capacity: bool,
-    /// Only read what an earlier run left here (--keep), maybe copied or restored since, and say how old it is
+    /// Only read what an earlier run left here (--keep), even if copied or restored since, and print how old it is
     #[arg(long, conflicts_with_all = ["duration", "cache", "threads", "outstanding", "read_percent", "keep", "overwrite", "destroy", "inject"])]
     pub image: bool,
     /// Write and flush until the power goes, while a witness learns of each flush (see below)
@@ -53,13 +53,13 @@ pub struct Verify {
     /// Judge what survived a power cut by this file of the witness; only reads
     #[arg(long, value_name = "WITNESS-FILE", conflicts_with_all = ["power_cut", "image", "capacity", "duration", "size", "cache", "threads", "outstanding", "read_percent", "stop_after", "keep", "overwrite", "destroy", "inject"])]
     pub after_cut: Option<PathBuf>,
-    /// How long to work after everything was written once [default: 5m; with --power-cut for ever]
+    /// How long to work after everything was written once [default: 5m; with --power-cut without limit]
     #[arg(long, value_name = "TIME")]
     pub duration: Option<Nanoseconds>,
     /// Size of the test file, at least 1M (rounded up to whole MiB), or how much of the target to use [default: of devices 8G]
     #[arg(long, value_name = "SIZE")]
     pub size: Option<ByteSize>,
-    /// Through which caches: direct, buffered, or mixed (in turn)
+    /// Caches to go through: direct, buffered, or mixed (in turn)
     #[arg(long, value_name = "MODE", default_value = "direct")]
     pub cache: CachingName,
     /// Threads for pages on each target
@@ -68,7 +68,7 @@ pub struct Verify {
     /// Operations that each of them keeps in flight
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024), help = "Operations that each of them keeps in flight [default: 8]")]
     pub outstanding: Option<u32>,
-    /// Do what this use does instead, as advise --for has it: postgresql, mysql-innodb, oracle ...
+    /// Use the I/O of this profile instead (see advise --for): postgresql, mysql-innodb, oracle ...
     #[arg(long, value_name = "NAME", conflicts_with_all = ["capacity", "image", "power_cut", "after_cut", "threads", "outstanding", "read_percent"])]
     pub profile: Option<String>,
     /// Share of reads among the page operations

@@ -11,15 +11,15 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("reports").required(true).args(["listen", "stdin"]))]
 pub struct Witness {
-    /// The file to keep reports in; it must not exist yet
+    /// The file to store reports in; it must not exist yet
     pub file: PathBuf,
-    /// Take one connection on this address, from the client that knows the token; port 0 takes a free one
+    /// Accept one connection on this address, from the client that knows the token; port 0 selects a free port
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub listen: Option<String>,
-    /// Read reports from stdin, at the end of a pipe through ssh; answers on stdout that it is there
+    /// Read reports from stdin, at the end of a pipe through ssh, and answer on stdout
     #[arg(long)]
     pub stdin: bool,
-    /// Take the token from the first line of this file instead of making one up
+    /// Read the token from the first line of this file instead of generating one
     #[arg(long, value_name = "FILE", requires = "listen")]
     pub token_file: Option<PathBuf>,
 }

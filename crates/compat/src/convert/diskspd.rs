@@ -414,7 +414,7 @@ fn span(load: &Load) -> Result<Option<u64>, String> {
     let before_end = end.checked_sub(load.offset).filter(|bytes| *bytes > 0);
     let before_end = before_end.ok_or_else(|| {
         format!(
-            "-f ends at byte {end}, and -B begins at byte {}: nothing lies between",
+            "-f ends at byte {end}, and -B begins at byte {}: there is nothing in between",
             load.offset
         )
     })?;

@@ -1,7 +1,7 @@
 //! A fio job file: sections, `[global]` before them. Options that a plan has no
 //! key for are named.
 
-use super::fio_options::{Fate, fate, gap, name_of, refused, split, think};
+use super::fio_options::{Fate, fate, gap, keeps_random_map, name_of, refused, split, think};
 use super::plan::{JobText, PlanText};
 use crate::fio::{Options, cache, names, size};
 use crate::text::lines;
@@ -411,12 +411,7 @@ fn further(
         job.text("arrivals", if poisson { "poisson" } else { "fixed" });
         plan.note(line, "rate_iops only slows fio down; `rate` is an open loop, whose operations arrive on time whatever the disk does");
     }
-    match options.get("random_distribution") {
-        None | Some("random") => {}
-        Some(zipf) if zipf.starts_with("zipf:") => job.text("distribution", zipf),
-        // Refused before.
-        Some(_) => {}
-    }
+    distribution(options, line, job, plan);
     if let Some(seed) = options.get("randseed").and_then(|seed| seed.parse().ok()) {
         job.number("seed", seed);
     }
@@ -432,6 +427,41 @@ fn further(
         }
     }
     Ok(())
+}
+
+/// How random positions are drawn.
+fn distribution(options: &Options, line: u64, job: &mut JobText, plan: &mut PlanText) {
+    if let Some(text) = options.get("random_distribution")
+        && text.starts_with("zipf:")
+    {
+        job.text("distribution", text);
+        return;
+    }
+    if !keeps_random_map(options) {
+        return;
+    }
+    let several = [
+        (
+            options.count("numjobs").unwrap_or(1) > 1,
+            "each process of fio comes to every block once before any comes again",
+        ),
+        (
+            options.block_size().is_none() && !has_one_size(options),
+            "fio comes to every part of the file once before any comes again",
+        ),
+    ];
+    match several.into_iter().find(|(is_so, _)| *is_so) {
+        None => job.text("distribution", "covering"),
+        Some((_, what)) => plan.note(
+            line,
+            format!("{what}; a plan does so with one thread and one block size, and here chooses each position independently"),
+        ),
+    }
+}
+
+/// `bssplit` with a single size.
+fn has_one_size(options: &Options) -> bool {
+    matches!(split(options), Ok(Some(sizes)) if sizes.len() == 1)
 }
 
 fn targets(section: &Section, plan: &mut PlanText) -> Result<Vec<String>, String> {

@@ -5,7 +5,7 @@ use crate::fio::{Options, names, size};
 use stripewise_workload::ThinkTime;
 
 /// Options that are carried over, or judged with those that are.
-const CARRIED: [&str; 43] = [
+const CARRIED: [&str; 44] = [
     "rw",
     "bs",
     "bsrange",
@@ -39,6 +39,7 @@ const CARRIED: [&str; 43] = [
     "rate_iops",
     "rate_process",
     "random_distribution",
+    "norandommap",
     "randseed",
     "ioengine",
     "zero_buffers",
@@ -53,7 +54,7 @@ const CARRIED: [&str; 43] = [
 
 /// Options that change what is printed, how a file is made, or how operations are
 /// handed over, and not which operations there are.
-const WITHOUT_EFFECT: [&str; 66] = [
+const WITHOUT_EFFECT: [&str; 65] = [
     "name",
     "description",
     "thread",
@@ -62,7 +63,6 @@ const WITHOUT_EFFECT: [&str; 66] = [
     "invalidate",
     "refill_buffers",
     "scramble_buffers",
-    "norandommap",
     "softrandommap",
     "randrepeat",
     "allrandrepeat",
@@ -226,11 +226,7 @@ pub(super) fn refused(options: &Options) -> Result<(), String> {
                 .to_owned(),
         );
     }
-    if let (Some(align), Some(block)) = (options.get("blockalign").map(size), options.block_size())
-        && align != Some(block)
-    {
-        return Err("has blockalign, which is not the block size: a plan's positions are multiples of the block".to_owned());
-    }
+    aligned_by_blocks(options)?;
     if options
         .get("random_distribution")
         .is_some_and(|text| text != "random" && !text.starts_with("zipf:"))
@@ -238,6 +234,30 @@ pub(super) fn refused(options: &Options) -> Result<(), String> {
         return Err("has a random_distribution that is neither random nor zipf:THETA".to_owned());
     }
     Ok(())
+}
+
+/// Positions are multiples of the block; of several blocks fio takes the smallest, so to name
+/// that one says nothing new.
+fn aligned_by_blocks(options: &Options) -> Result<(), String> {
+    let Some(align) = options.get("blockalign").map(size) else {
+        return Ok(());
+    };
+    let smallest = match split(options)? {
+        Some(sizes) => sizes.iter().map(|(bytes, _)| *bytes).min(),
+        None => options.block_size(),
+    };
+    if align == smallest {
+        return Ok(());
+    }
+    Err("has blockalign, which is not the block size: a plan's positions are multiples of the block".to_owned())
+}
+
+/// fio keeps a map of each file in every process, and comes to every block once before any
+/// comes again; so it does with each of its generators of random numbers. A distribution of
+/// its own knows no map.
+pub(super) fn keeps_random_map(options: &Options) -> bool {
+    let is_uniform = matches!(options.get("random_distribution"), None | Some("random"));
+    options.rw().is_some_and(|rw| rw.random) && is_uniform && !options.is_on("norandommap")
 }
 
 fn engine(options: &Options) -> Result<(), String> {

@@ -5,7 +5,7 @@ use super::calls::{Words, add_target, each_call};
 use super::plan::{JobText, PlanText};
 use crate::Error;
 use crate::sqlio::command::{Affinity, Command};
-use crate::sqlio::{FileWish, JobWish, param_file, setup};
+use crate::sqlio::{SetupFile, SetupJob, param_file, setup};
 use crate::text::Line;
 use stripewise_workload::{CursorKind, Pattern, Workload};
 
@@ -111,8 +111,8 @@ fn say(command: &Command, line: u64, plan: &mut PlanText) {
 }
 
 fn job_of(
-    wish: &JobWish,
-    files: &[FileWish],
+    wish: &SetupJob,
+    files: &[SetupFile],
     call: &str,
     line: u64,
     surroundings: &Surroundings<'_>,

@@ -428,8 +428,7 @@ fn job_record(
         .and_then(|trim| trim.get("total_ios"))
         .and_then(Value::as_u64);
     if trims.unwrap_or(0) > 0 {
-        let message =
-            format!("job {name}: its trims are left out; records have reads, writes and syncs");
+        let message = format!("job {name}: its trims are left out: discards are not imported");
         note_once(notes, message);
     }
     let outcome = outcome(job, read, write, &mut absent)?;

@@ -22,7 +22,7 @@ pub use print::{expanding, head, size_line, tail};
 pub(crate) use read::command_in;
 pub use record::report_of;
 pub use report::{Growth, Latencies, Operation, Pool, Prepared, Report, Timer, Where};
-pub use setup::{FileWish, JobWish, Setup, setup};
+pub use setup::{Setup, SetupFile, SetupJob, setup};
 pub(crate) use words::words_of_call;
 
 /// What `sqlio -?` prints; in our words.

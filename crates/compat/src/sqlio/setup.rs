@@ -14,7 +14,7 @@ const COLUMNS_DEFAULT: u64 = 64;
 
 /// A file or raw target.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FileWish {
+pub struct SetupFile {
     /// As SQLIO would print it: `L:testfile.dat`, `D:`, `9:`.
     pub name: String,
     /// It is a volume or disk, which is neither made nor expanded.
@@ -29,7 +29,7 @@ pub struct FileWish {
 
 /// One pool of threads.
 #[derive(Clone, Debug, PartialEq)]
-pub struct JobWish {
+pub struct SetupJob {
     /// Unique in its run.
     pub name: String,
     /// Indices of its files.
@@ -44,9 +44,9 @@ pub struct JobWish {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setup {
     /// Each once.
-    pub files: Vec<FileWish>,
+    pub files: Vec<SetupFile>,
     /// All at once.
-    pub jobs: Vec<JobWish>,
+    pub jobs: Vec<SetupJob>,
 }
 
 /// What `command` means; `targets` are those of its parameter file, if it has one.
@@ -128,7 +128,7 @@ impl Setup {
         }
         let known = self.files.iter().position(|file| file.name == name);
         let Some(index) = known else {
-            self.files.push(FileWish {
+            self.files.push(SetupFile {
                 name: name.to_owned(),
                 raw,
                 specified_bytes,
@@ -167,7 +167,7 @@ impl Setup {
             ),
         };
         let workload = workload(command, threads, files.len(), specified_bytes);
-        self.jobs.push(JobWish {
+        self.jobs.push(SetupJob {
             name,
             files,
             workload,

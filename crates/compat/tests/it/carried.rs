@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use stripewise_compat::Error;
 use stripewise_compat::convert::{Converted, Surroundings, Tool, convert};
-use stripewise_workload::{Pattern, Plan, PlanOrder, ThinkTime};
+use stripewise_workload::{Distribution, Pattern, Plan, PlanOrder, ThinkTime};
 
 fn converted(tool: Tool, text: &str) -> Result<Converted, Error> {
     let surroundings = Surroundings {
@@ -85,6 +85,10 @@ fn what_a_plan_cannot_say_of_fio_is_refused_by_its_name() {
         ),
         ("ioengine=rbd\n", "ioengine=rbd"),
         ("blockalign=512\nbs=8k\nrw=randread\n", "blockalign"),
+        (
+            "blockalign=16k\nbssplit=4k/50:8k/50\nrw=randread\n",
+            "blockalign",
+        ),
         ("startdelay=5\n", "startdelay"),
         ("rw=read\nnumjobs=4\n", "numjobs"),
         ("size=50%\n", "size=50%"),
@@ -113,6 +117,61 @@ fn several_files_of_fio_are_visited_in_turn_with_its_depth_over_all_of_them() {
     }
     let one = plan(Tool::Fio, &format!("{JOB}file_service_type=random\n"));
     assert!(!one.jobs[0].workload.in_turn);
+}
+
+/// fio's default keeps a map of each file: where one thread of a plan does the same, it
+/// says so.
+#[test]
+fn what_fio_covers_a_plan_covers() {
+    let drawn = |options: &str| {
+        let converted = converted(Tool::Fio, &format!("{JOB}{options}")).unwrap();
+        let plan: Plan = converted.plan.parse().unwrap();
+        let notes: Vec<String> = converted
+            .notes
+            .iter()
+            .map(|note| note.message.clone())
+            .collect();
+        match plan.jobs[0].workload.pattern {
+            Pattern::Random { distribution } => (distribution, notes.join("\n")),
+            other => panic!("{options}: {other:?}"),
+        }
+    };
+    for options in [
+        "rw=randread\n",
+        "rw=randwrite\nnorandommap=0\n",
+        "rw=randrw\nbs=8k\nrandom_distribution=random\n",
+        "rw=randread\nrandom_generator=lfsr\nsoftrandommap=1\n",
+        "rw=randread\nbssplit=8k/100\n",
+        "rw=randread\nfilename=/d/t:/d/u\nnumjobs=1\n",
+    ] {
+        assert_eq!(drawn(options).0, Distribution::Covering, "{options}");
+    }
+    for options in [
+        "rw=randread\nnorandommap\n",
+        "rw=randrw\nnorandommap=1\nnumjobs=4\n",
+    ] {
+        let (distribution, notes) = drawn(options);
+        assert_eq!(distribution, Distribution::Uniform, "{options}");
+        assert!(
+            !notes.contains("chooses each position"),
+            "{options}: {notes}"
+        );
+    }
+    for (options, said) in [
+        ("rw=randread\nnumjobs=4\n", "each process of fio"),
+        (
+            "rw=randread\nbssplit=4k/50:8k/50\n",
+            "every part of the file",
+        ),
+    ] {
+        let (distribution, notes) = drawn(options);
+        assert_eq!(distribution, Distribution::Uniform, "{options}");
+        for words in [said, "chooses each position independently"] {
+            assert!(notes.contains(words), "{options}: {notes}");
+        }
+    }
+    let zipf = drawn("rw=randread\nrandom_distribution=zipf:1.1\n").0;
+    assert_eq!(zipf, Distribution::Zipf { theta: 1.1 });
 }
 
 #[test]

@@ -203,7 +203,7 @@ fn lines_that_cannot_be_understood_are_named() {
         (
             Tool::Diskspd,
             "diskspd -B64M -f16M t.dat\n",
-            "nothing lies between",
+            "there is nothing in between",
         ),
         (
             Tool::Fio,

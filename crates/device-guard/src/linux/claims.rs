@@ -2,7 +2,7 @@
 //! says, and whether a name names it. Every crate that writes to devices judges
 //! by these rules and no others.
 
-use super::users::{self, Wanted};
+use super::users::{self, FileOrDevices};
 use std::path::Path;
 use stripewise_disk_inspect::{Inspect, System};
 use stripewise_machine::linux::swaps;
@@ -74,7 +74,7 @@ fn claimed(number: DeviceNumber, store: Option<&Path>) -> Option<String> {
     if let Some(first) = system.uses_of_device(number).first() {
         return Some(first.to_string());
     }
-    let wanted = Wanted::device(&system, number);
+    let wanted = FileOrDevices::device(&system, number);
     if let Some(area) = users::swap_areas(&wanted).first() {
         return Some(format!("{area} is in use as swap"));
     }
@@ -102,7 +102,7 @@ pub fn unclaimed(number: DeviceNumber) -> Standing {
     if let Some(reason) = protected(&system, number) {
         return Standing::InTheWay(reason);
     }
-    let wanted = Wanted::device(&system, number);
+    let wanted = FileOrDevices::device(&system, number);
     if let Some(device) = users::loop_devices(&wanted).first() {
         return Standing::InTheWay(format!("it is the backing of /dev/{device}"));
     }

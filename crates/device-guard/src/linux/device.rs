@@ -101,7 +101,7 @@ impl Device {
     /// As [`Device::find`].
     pub fn of_handle(handle: OwnedFd, path: PathBuf, target: &str) -> Result<Device> {
         let stat = rustix::fs::fstat(&handle)
-            .map_err(|os| failed(target, "cannot look at it", os.into()))?;
+            .map_err(|os| failed(target, "cannot be examined", os.into()))?;
         if FileType::from_raw_mode(stat.st_mode) != FileType::BlockDevice {
             return Err(
                 Error::new(ErrorKind::Unusable, target, "is not a block device").with_hint(
@@ -162,7 +162,7 @@ impl Device {
 
     fn check_number(&self, file: &File) -> Result<()> {
         let stat = rustix::fs::fstat(file)
-            .map_err(|os| failed(&self.target, "cannot look at it", os.into()))?;
+            .map_err(|os| failed(&self.target, "cannot be examined", os.into()))?;
         let is_it = FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice
             && DeviceNumber::from_raw(stat.st_rdev) == self.number;
         if is_it {
@@ -173,7 +173,7 @@ impl Device {
             &self.target,
             "is not the device that was judged any more",
         )
-        .with_hint("It has been replaced; run the command again to see the new plan."))
+        .with_hint("Run the command again to see the new plan."))
     }
 
     /// Who uses it and who may, by every rule, for a plan: nothing is opened for writing,
@@ -278,14 +278,16 @@ impl Device {
         let name = &self.name;
         let hint = match refused {
             Some(error) if error.kind == ErrorKind::NeedsBusyOk => format!(
-                "All data on it would be lost. Give `--destroy {name} --busy-ok` if that is meant \
+                "All data on it would be lost. Give `--destroy {name} --busy-ok` if that is intended \
                  and nobody uses it: {}.",
                 error.what.strip_prefix(REFUSAL).unwrap_or(&error.what)
             ),
             None => {
-                format!("All data on it would be lost. Give `--destroy {name}` if that is meant.")
+                format!(
+                    "All data on it would be lost. Give `--destroy {name}` if that is intended."
+                )
             }
-            Some(refused) => format!("Even then it would be refused: {}.", refused.what),
+            Some(refused) => format!("It would be refused anyway: {}.", refused.what),
         };
         let what = format!("writing to this device needs `--destroy {name}`");
         Error::new(ErrorKind::NeedsDestroy, &self.target, what).with_hint(hint)
@@ -333,7 +335,7 @@ const REFUSAL: &str = "will not be written: ";
 
 fn refusal(target: &str, reason: &str) -> Error {
     Error::new(ErrorKind::Refused, target, format!("{REFUSAL}{reason}"))
-        .with_hint("Unmount, stop, detach or close that first, if this device is really meant.")
+        .with_hint("Unmount, stop, detach or close that first, if you really mean this device.")
 }
 
 /// An error of the operating system about a device, with its class and a hint by its

@@ -29,7 +29,7 @@ const WATCHERS: [&str; 4] = ["multipathd", "smartd", "udisksd", "systemd-udevd"]
 
 /// What we ask about: one file, or a device with its relatives.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub enum FileOrDevices {
     /// By what `stat` says of it.
     File {
         /// `st_dev`.
@@ -47,10 +47,10 @@ pub enum Wanted {
     },
 }
 
-impl Wanted {
+impl FileOrDevices {
     /// A device with its relatives.
     #[must_use]
-    pub fn device(system: &System, number: DeviceNumber) -> Wanted {
+    pub fn device(system: &System, number: DeviceNumber) -> FileOrDevices {
         let mut family = vec![number];
         family.extend(system.partitions(number).iter().map(|found| found.number));
         if let Ok(device) = system.device(number)
@@ -63,7 +63,7 @@ impl Wanted {
             .collect();
         characters.sort_unstable();
         characters.dedup();
-        Wanted::Devices {
+        FileOrDevices::Devices {
             blocks: family,
             characters,
         }
@@ -78,11 +78,11 @@ impl Wanted {
         };
         let number = |major, minor| DeviceNumber { major, minor };
         match self {
-            Wanted::File { device, inode } => {
+            FileOrDevices::File { device, inode } => {
                 let on = number(found.stx_dev_major, found.stx_dev_minor);
                 (on, found.stx_ino) == (*device, *inode)
             }
-            Wanted::Devices { blocks, characters } => {
+            FileOrDevices::Devices { blocks, characters } => {
                 let is = number(found.stx_rdev_major, found.stx_rdev_minor);
                 match FileType::from_raw_mode(found.stx_mode.into()) {
                     FileType::BlockDevice => blocks.contains(&is),
@@ -96,7 +96,7 @@ impl Wanted {
 
 /// Swap areas that are this file or device.
 #[must_use]
-pub fn swap_areas(wanted: &Wanted) -> Vec<String> {
+pub fn swap_areas(wanted: &FileOrDevices) -> Vec<String> {
     let mut names = swaps::names(&swaps::table());
     names.retain(|name| wanted.is_at(name));
     names.iter().map(|name| name.as_text()).collect()
@@ -106,7 +106,7 @@ pub fn swap_areas(wanted: &Wanted) -> Vec<String> {
 /// themselves where permitted (which finds deleted files and other paths), and
 /// the paths in sysfs.
 #[must_use]
-pub fn loop_devices(wanted: &Wanted) -> Vec<String> {
+pub fn loop_devices(wanted: &FileOrDevices) -> Vec<String> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir("/sys/block")
         .into_iter()
@@ -130,11 +130,13 @@ pub fn loop_devices(wanted: &Wanted) -> Vec<String> {
 }
 
 /// Asks the loop device itself; `None` where it may not be asked.
-fn stands_on(name: &str, wanted: &Wanted) -> Option<bool> {
+fn stands_on(name: &str, wanted: &FileOrDevices) -> Option<bool> {
     let backing = loop_status::backing(&Path::new("/dev").join(name))?;
     Some(match wanted {
-        Wanted::File { device, inode } => (backing.device, backing.inode) == (*device, *inode),
-        Wanted::Devices { blocks, .. } => {
+        FileOrDevices::File { device, inode } => {
+            (backing.device, backing.inode) == (*device, *inode)
+        }
+        FileOrDevices::Devices { blocks, .. } => {
             let is_device = backing.rdevice != DeviceNumber::default();
             is_device && blocks.contains(&backing.rdevice)
         }
@@ -186,7 +188,7 @@ impl Openers {
 
 /// Looks through the descriptors of all processes; best effort.
 #[must_use]
-pub fn openers(wanted: &Wanted) -> Openers {
+pub fn openers(wanted: &FileOrDevices) -> Openers {
     let own = std::process::id();
     let mut found = Openers {
         others: Vec::new(),
@@ -238,7 +240,7 @@ pub fn openers(wanted: &Wanted) -> Openers {
 /// Another descriptor than `file` of this very process is open on it. Mere
 /// handles (`O_PATH`) do not count: nothing is read or written through them.
 #[must_use]
-pub fn open_twice_here(file: &File, wanted: &Wanted) -> bool {
+pub fn open_twice_here(file: &File, wanted: &FileOrDevices) -> bool {
     let own = Path::new("/proc/self");
     let this = file.as_raw_fd().to_string();
     let descriptors = std::fs::read_dir(own.join("fd"));

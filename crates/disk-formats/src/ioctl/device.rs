@@ -109,7 +109,7 @@ pub fn access_alignment(bytes: &[u8]) -> Decoded<AccessAlignment> {
     }
     if inside >= physical || !inside.is_multiple_of(logical) {
         return Err(answer.wrong(format!(
-            "sector 0 stands {inside} bytes into a physical sector of {physical}"
+            "sector 0 starts {inside} bytes inside a physical sector of {physical}"
         )));
     }
     Ok(AccessAlignment {

@@ -122,7 +122,7 @@ fn checked(
         return Err("the checksum of its header is wrong".to_owned());
     }
     if le::u64(sector, 24) != at {
-        return Err("it says that it lies elsewhere".to_owned());
+        return Err("it gives a different location".to_owned());
     }
     let count = le::u32(sector, 80);
     let entry_bytes = le::u32(sector, 84);

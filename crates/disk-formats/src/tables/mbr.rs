@@ -103,9 +103,9 @@ pub fn table(disk: &mut dyn Bytes, sector_bytes: u32, record: &BootRecord) -> Pa
         }
     }
     if record.is_protective() {
-        table
-            .problems
-            .push("the MBR protects a GPT, but neither header of it is there or right".to_owned());
+        table.problems.push(
+            "the MBR protects a GPT, but neither of its headers is present and valid".to_owned(),
+        );
     }
     let extended: Vec<Entry> = record
         .entries

@@ -1,7 +1,7 @@
 //! Block devices from sysfs: one device with everything below it.
 
 use super::numbers::partition_numbers;
-use super::tree::{Lone, Tree};
+use super::tree::{DeviceWithoutChildren, Tree};
 use super::{identity, mapper, mounted, queue};
 use crate::storage::{Array, ArrayMember, BlockDevice, BlockDeviceKind, Loop, Partition};
 use crate::{Error, Result};
@@ -53,7 +53,7 @@ impl<'a> Walk<'a> {
     fn device(&mut self, number: DeviceNumber) -> Option<BlockDevice> {
         self.left = self.left.checked_sub(1)?;
         let tree = self.tree;
-        let Lone {
+        let DeviceWithoutChildren {
             mut device,
             directory,
             below,
@@ -85,7 +85,7 @@ impl<'a> Walk<'a> {
 }
 
 /// A device by itself; the one that was read before, where that is kept.
-fn lone(tree: Tree, number: DeviceNumber) -> Option<Lone> {
+fn lone(tree: Tree, number: DeviceNumber) -> Option<DeviceWithoutChildren> {
     let Some(seen) = tree.devices() else {
         return read_lone(tree, number);
     };
@@ -97,7 +97,7 @@ fn lone(tree: Tree, number: DeviceNumber) -> Option<Lone> {
     lone
 }
 
-fn read_lone(tree: Tree, number: DeviceNumber) -> Option<Lone> {
+fn read_lone(tree: Tree, number: DeviceNumber) -> Option<DeviceWithoutChildren> {
     let directory = block::directory(*tree, number)?;
     let name = directory.file_name()?.to_str()?.to_owned();
     let partition = partition(tree, &directory);
@@ -129,7 +129,7 @@ fn read_lone(tree: Tree, number: DeviceNumber) -> Option<Lone> {
         partition,
     };
     let below = below(tree, &directory, &mut device);
-    Some(Lone {
+    Some(DeviceWithoutChildren {
         device,
         directory,
         below,

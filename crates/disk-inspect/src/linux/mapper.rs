@@ -29,7 +29,7 @@ pub fn segments(
             Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
                 "only root may ask the kernel: run as root, or look at `dmsetup table`".to_owned()
             }
-            Err(error) => format!("the kernel does not say: {error}"),
+            Err(error) => format!("the kernel did not answer: {error}"),
         }
     } else {
         let text = tree.text(CAPTURED).unwrap_or_default();

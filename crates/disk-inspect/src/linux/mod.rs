@@ -14,6 +14,7 @@ mod devices;
 mod extents;
 mod family;
 mod file_system;
+mod generic;
 mod identity;
 mod mapper;
 mod mapper_ioctl;

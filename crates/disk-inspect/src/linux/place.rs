@@ -3,7 +3,7 @@
 use super::file_system::{Attributes, Space, file_system};
 use super::mounted::devices_of_mount;
 use super::tree::Tree;
-use super::{devices, numbers};
+use super::{devices, generic, numbers};
 use crate::storage::Storage;
 use crate::{Error, Result};
 use rustix::fs::{AtFlags, FileType, IFlags, Mode, OFlags, StatxFlags};
@@ -65,8 +65,17 @@ fn of_descriptor(
     descriptor: &(impl AsFd + AsRawFd),
 ) -> rustix::io::Result<Result<Storage>> {
     let stat = rustix::fs::fstat(descriptor)?;
-    if FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice {
-        return Ok(of_device(tree, DeviceNumber::from_raw(stat.st_rdev)));
+    let number = DeviceNumber::from_raw(stat.st_rdev);
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::BlockDevice => return Ok(of_device(tree, number)),
+        FileType::CharacterDevice => {
+            // Data goes where the device leads to, not to the file system that has its node.
+            let namespace = generic::block_device_of(tree, number);
+            return Ok(
+                namespace.map_or_else(|| Ok(Storage::default()), |number| of_device(tree, number))
+            );
+        }
+        _ => {}
     }
     let path = std::fs::read_link(format!("/proc/self/fd/{}", descriptor.as_raw_fd())).ok();
     let place = if tree.is_live() {

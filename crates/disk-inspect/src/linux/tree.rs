@@ -14,14 +14,14 @@ use stripewise_units::DeviceNumber;
 
 /// A device by itself: what stands below it is only named.
 #[derive(Clone, Debug)]
-pub struct Lone {
+pub struct DeviceWithoutChildren {
     pub device: BlockDevice,
     pub directory: PathBuf,
     pub below: Vec<DeviceNumber>,
 }
 
 /// Devices by themselves.
-pub type Devices = RefCell<HashMap<DeviceNumber, Option<Lone>>>;
+pub type Devices = RefCell<HashMap<DeviceNumber, Option<DeviceWithoutChildren>>>;
 
 /// What one look at a machine has read so far. Never kept for a second look.
 #[derive(Debug, Default)]

@@ -448,7 +448,7 @@ fn unknown_check(subject: &Subject, suits: Option<u64>) -> Check {
         result: CheckOutcome::Information,
         text: match suits {
             None if subject.places.is_empty() => {
-                "where it starts on a disk is not known, and so nothing of its alignment".to_owned()
+                "where it starts on a disk is not known, so neither is its alignment".to_owned()
             }
             None => "starts at 0: any stripe unit suits, aligned operations never cross".to_owned(),
             Some(bytes) if bytes < 4096 => format!(

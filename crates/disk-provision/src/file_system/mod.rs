@@ -163,7 +163,7 @@ pub(crate) fn recipe(
     {
         return Err(usage(
             target,
-            "a stripe of nothing".to_owned(),
+            "a stripe of 0 bytes or 0 disks".to_owned(),
             "--stripe-unit takes the bytes on one disk, --stripe-disks the disks that hold data.",
         ));
     }
@@ -228,7 +228,7 @@ fn no_stripe(wish: &FormatWish, target: &str) -> Result<()> {
     }
     Err(usage(
         target,
-        format!("{} keeps no stripe geometry", wish.file_system.name()),
+        format!("{} does not store stripe geometry", wish.file_system.name()),
         "Leave --stripe-unit and --stripe-disks out: the offset of the partition does the work.",
     ))
 }

@@ -74,9 +74,9 @@ pub fn carry_out(plan: &ArrayPlan, destroy: &[Destroy<'_>]) -> Result<ArrayRepor
             return Err(Error::new(
                 ErrorKind::Refused,
                 &device.target,
-                "is not what it was when the plan was made",
+                "has changed since the plan was made",
             )
-            .with_hint("It has been changed; run the command again to see the new plan."));
+            .with_hint("Run the command again to see the new plan."));
         }
         // This one stays open until the end: device and number are pinned.
         claimed.push((device.open()?, device, claim));
@@ -110,8 +110,12 @@ fn free_node(target: &str) -> Result<PathBuf> {
         !taken(format!("/sys/block/md{number}")) && !taken(format!("/dev/md{number}"))
     };
     let number = (64..128).rev().find(is_free).ok_or_else(|| {
-        Error::new(ErrorKind::Unusable, target, "no number of an array is free")
-            .with_hint("Stop arrays that nobody needs: `cat /proc/mdstat` lists them.")
+        Error::new(
+            ErrorKind::Unusable,
+            target,
+            "no device number for an array is free",
+        )
+        .with_hint("Stop arrays that nobody needs: `cat /proc/mdstat` lists them.")
     })?;
     Ok(PathBuf::from(format!("/dev/md{number}")))
 }
@@ -121,7 +125,7 @@ fn read_back(plan: &ArrayPlan, path: &Path, pinned: &[(File, Device)]) -> Result
     let device = Device::find(path)?;
     let wrong = |what: String| {
         Error::new(ErrorKind::Unverified, &device.target, what).with_hint(format!(
-            "mdadm ended well, but the kernel disagrees about {}: look at /proc/mdstat.",
+            "mdadm succeeded, but the kernel disagrees about {}: look at /proc/mdstat.",
             path.as_text()
         ))
     };

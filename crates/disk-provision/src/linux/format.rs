@@ -184,9 +184,9 @@ pub fn carry_out(plan: &FormatPlan, destroy: &Destroy<'_>) -> Result<FormatRepor
         return Err(Error::new(
             ErrorKind::Refused,
             &device.target,
-            "is not what it was when the plan was made",
+            "has changed since the plan was made",
         )
-        .with_hint("It has been changed; run the command again to see the new plan."));
+        .with_hint("Run the command again to see the new plan."));
     }
     if let Some(reason) = has_partitions(&device, &present) {
         return Err(device.refusal(&reason).into_class());
@@ -249,7 +249,7 @@ fn read_back(plan: &FormatPlan, device: &Device, disk: &mut OpenDisk) -> Result<
     let unverified = |what: String| {
         Err(
             Error::new(ErrorKind::Unverified, &device.target, what).with_hint(format!(
-                "`{}` ended well, but the device disagrees: do not put data on it; compare \
+                "`{}` succeeded, but the device disagrees: do not put data on it; compare \
              with `blkid --probe {}`.",
                 plan.command_line(),
                 plan.device.path.as_text()

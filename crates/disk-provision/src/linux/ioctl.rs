@@ -4,7 +4,7 @@
 use std::ffi::{CStr, c_int, c_ulong};
 use std::fs::File;
 use std::io;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::ptr;
@@ -89,6 +89,20 @@ pub(super) fn mount(
 pub(super) fn unmount(at: &CStr) -> io::Result<()> {
     // SAFETY: a string with its end.
     result(unsafe { libc::umount2(at.as_ptr(), libc::UMOUNT_NOFOLLOW) })
+}
+
+/// Lets a program, and nothing else that is started meanwhile, have descriptors of ours, by
+/// their numbers. They have to stay open until it runs.
+pub(super) fn inherits(command: &mut Command, descriptors: Vec<RawFd>) {
+    let keep_open = move || {
+        descriptors.iter().try_for_each(|descriptor| {
+            // SAFETY: takes no pointers, may be made between fork and exec, and changes the
+            // child's own copy of the descriptor.
+            result(unsafe { libc::fcntl(*descriptor, libc::F_SETFD, 0) })
+        })
+    };
+    // SAFETY: the closure makes system calls that may be made there, and allocates nothing.
+    unsafe { command.pre_exec(keep_open) };
 }
 
 /// Has the kernel end a program when the thread that starts it ends, whatever ends it.

@@ -119,7 +119,7 @@ pub fn mount_privately(
     mounted.is_mounted = true;
     let number = std::fs::metadata(at)
         .map(|about| DeviceNumber::from_raw(about.dev()))
-        .map_err(|os| failed(at, "cannot be looked at", os))?;
+        .map_err(|os| failed(at, "cannot be examined", os))?;
     // btrfs has numbers of its own.
     if file_system != FileSystemKind::Btrfs && number != found.number {
         return Err(Error::new(

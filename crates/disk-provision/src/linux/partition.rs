@@ -104,7 +104,7 @@ fn whole(path: &Path) -> Result<Device> {
             "is a partition; tables belong on whole disks",
         )
         .with_hint(format!(
-            "Name the disk, `/dev/{disk}`, if all of it is meant."
+            "Name the disk, `/dev/{disk}`, if you mean the whole disk."
         )));
     }
     if !kernel::can_show(device.number) {
@@ -236,9 +236,9 @@ pub fn carry_out(
         return Err(Error::new(
             ErrorKind::Refused,
             &device.target,
-            "is not what it was when the plan was made",
+            "has changed since the plan was made",
         )
-        .with_hint("It has been changed; run the command again to see the new plan."));
+        .with_hint("Run the command again to see the new plan."));
     }
     let patches =
         patches(&disk, &geometry, &plan.deed, ids).map_err(|os| unreadable(&device, os))?;

@@ -5,12 +5,10 @@
 //! process group of its own, so that Ctrl-C in a terminal does not cut it short, and the
 //! kernel ends it when the thread that started it ends: nothing is made after a kill.
 
-use super::device::failed;
 use super::ioctl;
 use crate::{Error, ErrorKind, Result};
-use rustix::io::FdFlags;
 use std::fs::File;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -83,10 +81,6 @@ pub(super) fn run(call: &Call<'_>) -> Result<()> {
     let mut command = Command::new(call.program);
     command.args(call.arguments);
     for (file, _) in call.devices {
-        // These are inherited, in this process that starts one program at a time; they
-        // open no more than the paths would.
-        rustix::io::fcntl_setfd(file, FdFlags::empty())
-            .map_err(|os| failed(call.target, "cannot be handed to a program", os.into()))?;
         command.arg(Call::inherited(file));
     }
     command
@@ -95,12 +89,12 @@ pub(super) fn run(call: &Call<'_>) -> Result<()> {
         .env("LC_ALL", "C")
         .stdin(Stdio::null())
         .process_group(0);
+    let devices: Vec<RawFd> = (call.devices.iter())
+        .map(|(file, _)| file.as_raw_fd())
+        .collect();
+    ioctl::inherits(&mut command, devices);
     ioctl::ends_with_us(&mut command);
-    let output = command.output();
-    for (file, _) in call.devices {
-        let _ = rustix::io::fcntl_setfd(file, FdFlags::CLOEXEC);
-    }
-    let output = output.map_err(|os| {
+    let output = command.output().map_err(|os| {
         let what = format!("{} cannot be run", call.program.as_text());
         Error::new(ErrorKind::ToolFailed, call.target, what)
             .with_hint("Run it by hand to see why; nothing was written.")
@@ -130,7 +124,5 @@ pub(super) fn run(call: &Call<'_>) -> Result<()> {
         call.target,
         format!("`{}` failed ({}){said}", call.line(), output.status),
     )
-    .with_hint(
-        "What the device held may be gone all the same; correct the cause and run it again.",
-    ))
+    .with_hint("What the device held may be lost anyway; fix the cause and run it again."))
 }

@@ -230,9 +230,9 @@ fn a_device_that_changed_since_its_plan() {
     run("mkfs.ext4", &["-q", &device.device]);
     let before = device.bytes();
     let error = device.carry_out(&table, "never").unwrap_err();
-    says(&error, &["not what it was when the plan was made"]);
+    says(&error, &["has changed since the plan was made"]);
     let error = format_as(&format, device.name()).unwrap_err();
-    says(&error, &["not what it was when the plan was made"]);
+    says(&error, &["has changed since the plan was made"]);
     assert!(device.bytes() == before);
 }
 

@@ -2,6 +2,8 @@
 
 use super::absent::{Absent, Missing, refuse};
 use crate::Result;
+use std::fs::File;
+use std::sync::Arc;
 
 /// Not on this system.
 pub enum NoRing {}
@@ -30,5 +32,13 @@ pub type Nvme = Absent<NoCommands>;
 /// # Errors
 /// Always: [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported).
 pub fn probe() -> Result<()> {
+    Err(refuse::<NoRing>())
+}
+
+/// Says that io_uring is not here.
+///
+/// # Errors
+/// Always: [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported).
+pub fn can_discard(_files: &[Arc<File>]) -> Result<Box<[bool]>> {
     Err(refuse::<NoRing>())
 }

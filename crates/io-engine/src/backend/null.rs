@@ -91,6 +91,10 @@ impl Engine for Null {
             }
             match source.next(now_ns) {
                 Next::Operation(operation) => {
+                    let mut length_bytes = operation.length_bytes;
+                    if operation.kind != Kind::Read {
+                        length_bytes = operation.transfers_bytes();
+                    }
                     if operation.kind == Kind::Write {
                         self.make_data(&operation, source);
                         now_ns = self.clock.now_ns();
@@ -98,7 +102,7 @@ impl Engine for Null {
                     }
                     self.done.push(Done {
                         slot: operation.slot,
-                        length_bytes: operation.length_bytes,
+                        length_bytes,
                     });
                     taken += 1;
                 }

@@ -49,7 +49,7 @@ struct Shared {
     buffers: Buffers,
     clock: Clock,
     /// Of each [`Kind`].
-    flags: [u32; 3],
+    flags: [u32; 4],
     queue: Mutex<Queue>,
     /// There is something in the queue, or it is closing.
     work: Condvar,
@@ -107,6 +107,10 @@ impl Shared {
                 Kind::Read => sys::read_at(file, buffer, operation.offset_bytes, flags),
                 Kind::Write => sys::write_at(file, buffer, operation.offset_bytes, flags),
                 Kind::Sync => file.sync_data().map(|()| 0),
+                Kind::Discard => {
+                    let length_bytes = u64::from(operation.length_bytes);
+                    sys::discard(file, operation.offset_bytes, length_bytes).map(|()| 0)
+                }
             };
             match result {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -196,7 +200,7 @@ impl Threads {
 
 /// What a call is asked for besides.
 fn flags_of(manner: Manner, kind: Kind) -> u32 {
-    let scattered = manner.scattered && kind != Kind::Sync;
+    let scattered = manner.scattered && matches!(kind, Kind::Read | Kind::Write);
     manner.flags(kind) | if scattered { sys::SCATTERED } else { 0 }
 }
 

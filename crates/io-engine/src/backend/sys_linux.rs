@@ -4,10 +4,12 @@ use std::ffi::c_void;
 use std::fs::File;
 use std::io::{self, IoSlice, IoSliceMut};
 use std::num::NonZeroU64;
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::ptr::{NonNull, null_mut};
 
 use crate::PIECE_BYTES;
+use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::{ReadWriteFlags, preadv2, pwritev2};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 
@@ -68,6 +70,31 @@ pub(crate) fn write_at(
     let flags = ReadWriteFlags::from_bits_retain(flags);
     let written = pwritev2(file, &[IoSlice::new(buffer)], offset_bytes, flags)?;
     Ok(written)
+}
+
+/// `BLKDISCARD`: `_IO(0x12, 119)`, of two `u64`, first byte and length.
+const BLKDISCARD: libc::Ioctl = 0x1277;
+
+/// The file is a block device.
+pub(crate) fn is_block_device(file: &File) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    file.metadata()
+        .is_ok_and(|found| found.file_type().is_block_device())
+}
+
+/// Says that these bytes are no longer needed: of a file they become a hole, and the file
+/// keeps its size.
+pub(crate) fn discard(file: &File, offset_bytes: u64, length_bytes: u64) -> io::Result<()> {
+    if !is_block_device(file) {
+        let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        return Ok(fallocate(file, hole, offset_bytes, length_bytes)?);
+    }
+    let range = [offset_bytes, length_bytes];
+    // SAFETY: the kernel reads two numbers of 64 bits from the given address.
+    match unsafe { libc::ioctl(file.as_raw_fd(), BLKDISCARD, &raw const range) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
 }
 
 /// Pieces that Linux takes at once (`IOV_MAX`), and one for what is left of a buffer.

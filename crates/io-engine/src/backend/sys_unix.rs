@@ -30,6 +30,11 @@ pub(crate) fn failure_number(error: &io::Error) -> i32 {
     error.raw_os_error().unwrap_or(UNKNOWN_FAILURE)
 }
 
+/// No discards here: `targets` refuses them before.
+pub(crate) fn discard(_file: &File, _offset_bytes: u64, _length_bytes: u64) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
 pub(crate) fn read_at(
     file: &File,
     buffer: &mut [u8],

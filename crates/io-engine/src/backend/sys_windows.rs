@@ -103,6 +103,11 @@ fn length_of(buffer: &[u8]) -> u32 {
     u32::try_from(buffer.len()).unwrap_or(u32::MAX)
 }
 
+/// No discards here: `targets` refuses them before.
+pub(crate) fn discard(_file: &File, _offset_bytes: u64, _length_bytes: u64) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
 pub(crate) fn read_at(
     file: &File,
     buffer: &mut [u8],

@@ -17,6 +17,7 @@ pub const PLAIN: Manner = Manner {
     atomic: false,
     poll: false,
     scattered: false,
+    discards: false,
 };
 
 /// Completions are polled for.

@@ -287,7 +287,7 @@ fn all_sorts<E: Engine>(fixture: &dyn Fixture) -> CaseOutcome<E> {
                 file: match sort.kind {
                     _ if i % 17 == 16 => 2,
                     Kind::Read => 0,
-                    Kind::Write | Kind::Sync => 1,
+                    Kind::Write | Kind::Sync | Kind::Discard => 1,
                 },
                 offset_bytes: u64::from(i * 7 % 14) * 4096,
                 ..sort

@@ -235,7 +235,7 @@ fn plans_that_make_no_sense_are_refused_with_a_reason() {
         ("fail=5@nth=x", "number"),
         ("fail=5@offsets=5", "FROM..UNTIL"),
         ("explode@nth=1", "fail, short"),
-        ("fail=5@nth=1 erase", "read, write or sync"),
+        ("fail=5@nth=1 erase", "read, write, sync or discard"),
         ("stall@nth=1", "between"),
         ("seed=x", "seed="),
     ];

@@ -264,3 +264,90 @@ fn atomic_writes_are_whole_or_refused() {
         (Err(needs), _) | (_, Err(needs)) => skip(TEST, &needs),
     }
 }
+
+/// Hands out discards of every other page, with a read of the page before each.
+struct Discards {
+    next: u32,
+    done: Vec<(u32, i32)>,
+}
+
+const PAGES: u32 = 16;
+const PAGE_BYTES: u32 = 4096;
+
+impl Source for Discards {
+    fn next(&mut self, _now_ns: u64) -> Next {
+        if self.next == PAGES {
+            return Next::Finished;
+        }
+        if self.next - self.done.len() as u32 >= 4 {
+            return Next::Full;
+        }
+        let page = self.next;
+        self.next += 1;
+        Next::Operation(Operation {
+            slot: page % 4,
+            file: 0,
+            kind: if page % 2 == 1 {
+                Kind::Discard
+            } else {
+                Kind::Read
+            },
+            offset_bytes: u64::from(page * PAGE_BYTES),
+            length_bytes: PAGE_BYTES,
+        })
+    }
+
+    fn data(&mut self, _operation: &Operation, _buffer: &mut [u8]) {}
+
+    fn complete(&mut self, done: Completion) {
+        self.done.push((done.slot, done.result));
+    }
+}
+
+/// Discards between reads: each in the slot where something else was before.
+fn discards_and_reads<E: Engine>() {
+    let file = Files.file(u64::from(PAGES * PAGE_BYTES));
+    let mut plan = OpenPlan::new(vec![Arc::new(file)], 4, PAGE_BYTES, Clock::start());
+    plan.manner.discards = true;
+    let mut engine = E::open(&plan).expect("it opens");
+    let mut source = Discards {
+        next: 0,
+        done: Vec::new(),
+    };
+    // One at a time, so that slots are free again in order.
+    while source.done.len() < PAGES as usize {
+        let now_ns = engine.now_ns();
+        engine.fill(&mut source, now_ns);
+        engine.submit_and_wait(4, None).expect("it works");
+        engine.reap(&mut source);
+    }
+    engine.close(u64::MAX);
+    for (slot, result) in &source.done {
+        let expected = if slot % 2 == 1 { 0 } else { PAGE_BYTES as i32 };
+        assert_eq!(*result, expected, "slot {slot}");
+    }
+    for page in 0..PAGES {
+        let at = u64::from(page * PAGE_BYTES);
+        let mut found = vec![1; PAGE_BYTES as usize];
+        plan.files[0]
+            .read_exact_at(&mut found, at)
+            .expect("it is read");
+        let expected = match page % 2 {
+            1 => vec![0; PAGE_BYTES as usize],
+            _ => patterns(at..at + u64::from(PAGE_BYTES)),
+        };
+        assert!(found == expected, "page {page}");
+    }
+}
+
+#[test]
+fn discards_make_holes_and_share_slots_with_reads() {
+    discards_and_reads::<Threads>();
+    match probe() {
+        Ok(()) => discards_and_reads::<Uring>(),
+        Err(error) => skip(
+            "discards_make_holes_and_share_slots_with_reads",
+            &error.to_string(),
+        ),
+    }
+}

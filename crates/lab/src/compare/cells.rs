@@ -15,7 +15,7 @@ pub(super) struct CellKey {
     pub outstanding: Option<u32>,
     /// The jobs of its run and which of them it is, where several ran at once.
     pub company: Option<String>,
-    /// Which operations of a mixed job, where reads and writes stand apart.
+    /// Which operations of a mixed job, where its kinds stand apart.
     pub part: Option<OperationKind>,
 }
 
@@ -132,7 +132,7 @@ pub(super) fn copies_in(runs: &[RunRecord]) -> Vec<&RunRecord> {
         .collect()
 }
 
-/// The cells of a side for a metric. Reads and writes of a mixed job have latencies
+/// The cells of a side for a metric. Reads, writes and discards of a mixed job have latencies
 /// of their own, which are never one number: each is a cell. Rates are those of the
 /// job, whose mix is fixed.
 pub(super) fn cells_for(runs: &[RunRecord], metric: Metric) -> Vec<Cell<'_>> {
@@ -143,7 +143,7 @@ pub(super) fn cells_for(runs: &[RunRecord], metric: Metric) -> Vec<Cell<'_>> {
     let mut apart = Vec::new();
     for cell in cells {
         if cell.is_mixed() {
-            apart.extend(OperationKind::BOTH.map(|part| cell.part(part)));
+            apart.extend(cell.kinds().into_iter().map(|part| cell.part(part)));
         } else {
             apart.push(cell);
         }
@@ -152,20 +152,23 @@ pub(super) fn cells_for(runs: &[RunRecord], metric: Metric) -> Vec<Cell<'_>> {
 }
 
 impl<'a> Cell<'a> {
-    /// It reads and writes, and its source says so.
+    /// It does several kinds of operations, and its source says so.
     fn is_mixed(&self) -> bool {
-        self.rows.iter().any(|row| {
+        self.kinds().len() > 1
+    }
+
+    /// Those kinds; none where the source does not say.
+    fn kinds(&self) -> Vec<OperationKind> {
+        let says = |row: &&JobRow<'_>| {
             let percent = row.job.workload.read_percent;
-            row.given("jobs.workload.read_percent", percent)
-                .is_some_and(|percent| percent > 0 && percent < 100)
-        })
+            row.given("jobs.workload.read_percent", percent).is_some()
+        };
+        let row = self.rows.iter().find(says);
+        row.map_or_else(Vec::new, JobRow::kinds)
     }
 
     fn part(&self, part: OperationKind) -> Cell<'a> {
-        let words = match part {
-            OperationKind::Read => "reads",
-            OperationKind::Write => "writes",
-        };
+        let words = part.plural();
         let mut cell = self.clone();
         let operation = cell.key.operation.as_deref().unwrap_or("mixed");
         cell.key.operation = Some(format!("{operation}: {words}"));

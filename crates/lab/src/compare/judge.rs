@@ -212,11 +212,13 @@ fn is_equal(values: &[f64]) -> bool {
 impl RowFinding {
     /// With an interval that reaches at least this far from the estimate. Repetitions on
     /// simulated arrays may be equal to the last digit, and then their scatter says
-    /// nothing of what another starting point would have given.
+    /// nothing of what another starting point would have given. It is B / A that is known
+    /// within so many per cent of itself: no rate is more than 100 % lower than another.
     fn no_finer_than(mut self, percent: f64) -> RowFinding {
         if let Some(interval) = &mut self.interval {
-            interval.low = interval.low.min(interval.value - percent);
-            interval.high = interval.high.max(interval.value + percent);
+            let reach = percent * (1.0 + interval.value / 100.0);
+            interval.low = interval.low.min(interval.value - reach);
+            interval.high = interval.high.max(interval.value + reach);
         }
         self
     }

@@ -143,9 +143,9 @@ impl Missing {
     fn words(self) -> &'static str {
         match self {
             Missing::Value => "it is not known on both sides",
-            Missing::Zero => "it is 0 on the first side, and nothing is a percentage of 0",
+            Missing::Zero => "it is 0 on the first side, so there is no percentage",
             Missing::Workload => {
-                "neither side says whether it read or wrote, at random or sequentially"
+                "neither side states whether it read or wrote, at random or sequentially"
             }
         }
     }
@@ -185,7 +185,9 @@ impl NothingToCompare {
             }
             NothingToCompare::NoValue { because, .. } => match because {
                 Missing::Value => "choose another --metric: iops is in every record",
-                Missing::Zero => "choose another --metric; SQLIO cuts latencies below 1 ms to 0",
+                Missing::Zero => {
+                    "choose another --metric; SQLIO truncates latencies below 1 ms to 0"
+                }
                 Missing::Workload => {
                     "compare results that say what they did; fio before 2.12 does not print its options"
                 }

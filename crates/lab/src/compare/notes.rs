@@ -165,9 +165,9 @@ fn broken_off(side: &Side) -> Option<String> {
         return None;
     }
     let what = if partial == side.runs.len() {
-        "broken off; there are no others, so they are used all the same"
+        "cut short; there are no others, so they are used anyway"
     } else {
-        "broken off and left out"
+        "cut short and left out"
     };
     Some(format!(
         "{}: {partial} of {} runs {} {what}.",
@@ -217,8 +217,8 @@ fn believed(rows: &[Judged<'_>]) -> Option<String> {
         .iter()
         .any(|judged| judged.how == IntervalMethod::Samples(SamplesMethod::PooledStudent));
     student.then(|| {
-        "Too few repetitions for ranks alone: intervals are Student's, and rest on both sides \
-         scattering alike."
+        "Too few repetitions for ranks alone: intervals are Student's, and assume that both \
+         sides scatter alike."
             .to_owned()
     })
 }

@@ -51,14 +51,14 @@ pub fn doubts(runs: &[RunRecord]) -> Vec<String> {
     let fewest = fewest_repetitions(runs);
     if fewest > 0 && fewest < REPETITIONS_MIN {
         doubts.push(format!(
-            "few repetitions: {} of some workload, so how much runs differ by chance is hardly \
-             known, and small changes cannot be detected.",
+            "few repetitions: {} of some workload, so there is little evidence of how much runs \
+             differ by chance, and small changes cannot be detected.",
             counted(fewest, "run", "runs")
         ));
     }
     for (code, message, count) in of_the_moment(runs) {
         doubts.push(format!(
-            "{code} in {count} of {} {}: {message}; later runs may differ for that alone.",
+            "{code} in {count} of {} {}: {message}; that alone may make later runs differ.",
             runs.len(),
             plural(runs.len(), "run", "runs"),
         ));
@@ -121,8 +121,8 @@ mod tests {
         assert_eq!(
             doubts(&loaded),
             [
-                "other-load in 2 of 6 runs: others had 32 % of the operations; later runs may \
-                 differ for that alone."
+                "other-load in 2 of 6 runs: others had 32 % of the operations; that alone may \
+                 make later runs differ."
             ]
         );
         assert!(void_codes(&loaded).is_empty());

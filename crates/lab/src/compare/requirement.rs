@@ -348,7 +348,7 @@ impl Requirement {
         let only = match self.kind {
             Kind::Any => true,
             Kind::Read => reads == 100,
-            Kind::Write => reads == 0,
+            Kind::Write => reads == 0 && !row.job.workload.discards(),
         };
         row.operation()?;
         match self.quantity {
@@ -359,12 +359,12 @@ impl Requirement {
         }
     }
 
-    /// Of the reads or writes of a mixed job.
+    /// Of the reads or writes of a job that does something else besides.
     fn of_one_kind(&self, row: &JobRow<'_>, quantity: Quantity) -> Option<f64> {
         let reads = row.job.workload.read_percent;
         let outcome = match self.kind {
             Kind::Read if reads > 0 => &row.job.outcome.read,
-            Kind::Write if reads < 100 => &row.job.outcome.write,
+            Kind::Write if row.job.workload.writes() => &row.job.outcome.write,
             _ => return None,
         };
         // Other tools' mixed results may lack either; theirs are not taken apart.
@@ -395,7 +395,7 @@ impl Requirement {
 mod tests {
     use super::super::tests::run;
     use super::*;
-    use stripewise_results::{AnswerBound, LatencySummary};
+    use stripewise_results::{AnswerBound, KindOutcome, LatencySummary};
 
     fn parsed(text: &str) -> Requirement {
         text.parse()
@@ -509,6 +509,46 @@ mod tests {
             let outcome = parsed(text).judge(&runs);
             assert_eq!((outcome.met, outcome.measured), (met, measured), "{text}");
         }
+    }
+
+    #[test]
+    fn what_is_required_of_writes_is_not_met_by_discards() {
+        let mut runs = vec![run(1, 1, 5_000.0)];
+        let job = &mut runs[0].jobs[0];
+        let latency_ns = Some(LatencySummary {
+            p99: 1_000_000,
+            ..LatencySummary::default()
+        });
+        (job.workload.read_percent, job.workload.discard_percent) = (0, 100);
+        job.outcome.duration_ns = 1_000_000_000;
+        job.outcome.discard = Some(KindOutcome {
+            operations: 5_000,
+            latency_ns,
+            ..KindOutcome::default()
+        });
+        let judged = |runs: &[RunRecord], text: &str| {
+            let outcome = parsed(text).judge(runs);
+            (outcome.met, outcome.measured)
+        };
+        for (text, expected) in [
+            ("iops>=5000", (true, Some(5_000.0))),
+            ("p99<2ms", (true, Some(1e6))),
+            ("write_iops>=1", (false, None)),
+            ("write_p99<2ms", (false, None)),
+            ("read_iops>=1", (false, None)),
+        ] {
+            assert_eq!(judged(&runs, text), expected, "{text}");
+        }
+        // Beside writes they count for nothing, either.
+        let job = &mut runs[0].jobs[0];
+        job.workload.discard_percent = 80;
+        job.outcome.write = KindOutcome {
+            operations: 1_000,
+            latency_ns,
+            ..KindOutcome::default()
+        };
+        let found = judged(&runs, "write_iops>=5000");
+        assert_eq!(found, (false, Some(1_000.0)));
     }
 
     #[test]

@@ -186,7 +186,7 @@ fn undecided(rows: &[Judged<'_>], judged_together: usize, options: CompareOption
     let single = counts.iter().filter(|counts| **counts == [1, 1]).count();
     if published > 0 {
         sentences.push(
-            "A published table has one figure for each cell and no spread: any of these differences may be chance, and none is counted as found."
+            "A published table has one figure per cell and no spread: any of these differences may be chance, and none counts as found."
                 .to_owned(),
         );
     }
@@ -220,7 +220,7 @@ fn undecided(rows: &[Judged<'_>], judged_together: usize, options: CompareOption
         .count();
     if close > 0 {
         sentences.push(format!(
-            "{close} {} an interval without 0, and may be chance all the same among {} rows; \
+            "{close} {} an interval without 0, but may still be chance among {} rows; \
              more repetitions would tell.",
             plural(close, "row has", "rows have"),
             judged_together

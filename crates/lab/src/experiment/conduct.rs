@@ -79,11 +79,11 @@ impl Ended {
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
-            Ended::Precise => "every interval is as narrow as asked",
-            Ended::TimeSpent => "the time was spent",
-            Ended::BlocksMax => "the largest number of blocks was reached",
+            Ended::Precise => "every interval is as narrow as requested",
+            Ended::TimeSpent => "the time was up",
+            Ended::BlocksMax => "the maximum number of blocks was reached",
             Ended::Interrupted => "interrupted; it can be resumed",
-            Ended::BrokenOff => "a run broke off",
+            Ended::BrokenOff => "a run was cut short",
             Ended::Failed => "a run failed",
         }
     }
@@ -176,7 +176,7 @@ fn end(experiment: Experiment, ended: Ended, elapsed_ns: u64) -> Experiment {
     }
 }
 
-/// Makes the next block; none where a run broke off.
+/// Makes the next block; none where a run was cut short.
 fn one_block<R: ExperimentRunner>(
     experiment: &Experiment,
     runner: &mut R,

@@ -34,7 +34,7 @@ pub enum Metric {
 /// A name that is not a metric.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is not a metric; there are iops, mib_per_s, and latency_ns_ followed by mean, p50, p90, p95, p99, p999 or max"
+    "`{0}` is not a metric; use iops, mib_per_s, or latency_ns_ followed by mean, p50, p90, p95, p99, p999 or max"
 )]
 pub struct UnknownMetric(pub String);
 

@@ -258,7 +258,7 @@ impl Table<'_> {
         };
         match kind.found() {
             found if found < kind.rows.len() && effect.row.is_none() => format!(
-                "{words} It is the mean of {} rows, found in {found} of them.",
+                "{words} This is the mean of {} rows; it was found in {found} of them.",
                 kind.rows.len()
             ),
             _ => words,
@@ -290,7 +290,7 @@ impl Table<'_> {
         match (largest(true), largest(false)) {
             (0.0, 0.0) => None,
             (_, 0.0) if self.starts_well_already() => Some(format!(
-                "This volume starts on a boundary of 1 MiB already, as {other} does: nothing is to be gained here. {here} is what a badly placed one would cost.",
+                "This volume already starts on a boundary of 1 MiB, as {other} does: there is nothing to gain here. {here} shows what a badly placed one would cost.",
             )),
             (gain, 0.0) if gain < WORTH_PERCENT => Some(format!(
                 "Use {other} for a new volume, which costs nothing; an existing one is not worth moving for less than {}.",
@@ -302,7 +302,7 @@ impl Table<'_> {
             )),
             (0.0, _) => Some(format!("Stay with {here}: {other} is slower.")),
             _ => Some(format!(
-                "Neither {here} nor {other} is better in everything: decide by the kind of I/O that matters to you."
+                "Neither {here} nor {other} is better in every row: decide by the kind of I/O that matters to you."
             )),
         }
     }
@@ -343,7 +343,7 @@ impl Table<'_> {
             .min()
             .unwrap_or(0);
         Some(format!(
-            "There is no verdict on {} yet: a verdict on {} needs {needed} blocks, and there are {had}.",
+            "There is no verdict on {} yet: a verdict on {} needs {needed} blocks, and there are only {had}.",
             undecided.join(", "),
             match self.judged.len() {
                 1 => "one row".to_owned(),

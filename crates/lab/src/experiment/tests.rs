@@ -225,7 +225,7 @@ fn time_and_number_of_blocks_end_it_too() {
     assert_eq!(
         table.sentences,
         [
-            "There is no verdict on random reads yet: a verdict on one row needs 6 blocks, and there are 4."
+            "There is no verdict on random reads yet: a verdict on one row needs 6 blocks, and there are only 4."
         ]
     );
 }
@@ -636,7 +636,7 @@ fn a_mean_that_holds_zero_is_not_told_as_a_cost() {
         ),
         "{said}"
     );
-    assert!(!said.contains("It is the mean"), "{said}");
+    assert!(!said.contains("This is the mean"), "{said}");
 }
 
 #[test]

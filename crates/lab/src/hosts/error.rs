@@ -102,7 +102,7 @@ impl MergeError {
                 "run the same version with the same plan on all hosts; only load, sizes and seeds may differ"
             }
             MergeError::Partial { .. } => {
-                "add --partial to merge what all hosts have measured all the same"
+                "add --partial to merge what all hosts have measured anyway"
             }
             MergeError::Missing { .. } => {
                 "name their stores too, or add --partial to merge without them"

@@ -46,15 +46,15 @@ pub(super) fn limited_by(
             kind: HostsLimitKind::Processor,
             host: (held_up.len() == 1).then(|| held_up[0].clone()),
             text: format!(
-                "the processors of {} limit, by their own warnings: this is not what the array can do",
+                "according to their own warnings, the processors of {} are the limit: this is not what the array can do",
                 named(&held_up)
             ),
         };
     }
     let text = match parts.len() {
-        2 => "of two hosts, neither can be taken as the normal one",
+        2 => "with two hosts, neither can be taken as the normal one",
         _ => {
-            "no host stands out: what they share limits (the array, the way to it), or the load that was asked for"
+            "no host stands out: the limit is what they share (the array, the path to it), or the load that was asked for"
         }
     };
     HostsLimit {

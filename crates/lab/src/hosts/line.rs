@@ -2,7 +2,7 @@
 //!
 //! The line is the record, as every export has it, with a field `histograms`: a list
 //! with an object for each job, whose `intervals` have the fields of an interval and,
-//! in base 64, its latencies as HdrHistogram V2 (`read`, `write`, `sync`). A merged
+//! in base 64, its latencies as HdrHistogram V2 (`read`, `write`, `sync`, `discard`). A merged
 //! record has the lines of its hosts beside that, in a list `parts`: what is merged with
 //! it later needs them.
 
@@ -63,6 +63,8 @@ struct IntervalLine {
     write: String,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     sync: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    discard: String,
 }
 
 impl Serialize for PartInterval {
@@ -72,6 +74,7 @@ impl Serialize for PartInterval {
             read: encode(&self.latencies.read),
             write: encode(&self.latencies.write),
             sync: encode(&self.latencies.sync),
+            discard: encode(&self.latencies.discard),
         };
         line.serialize(serializer)
     }
@@ -167,6 +170,7 @@ fn interval_of(line: &IntervalLine) -> Option<PartInterval> {
             read: bytes(&line.read)?,
             write: bytes(&line.write)?,
             sync: bytes(&line.sync)?,
+            discard: bytes(&line.discard)?,
         },
     })
 }

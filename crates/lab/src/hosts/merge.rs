@@ -210,6 +210,7 @@ fn lanes(parts: &[&HostPart]) -> Result<Vec<Lane>, MergeError> {
                 let (numbers, latencies) = (&interval.interval, &interval.latencies);
                 numbers.read_operations > 0 && latencies.read.is_empty()
                     || numbers.write_operations > 0 && latencies.write.is_empty()
+                    || numbers.discard_operations > 0 && latencies.discard.is_empty()
             };
             if intervals.iter().any(is_bare) {
                 return Err(bare("histograms"));

@@ -38,6 +38,8 @@ pub struct Latencies {
     pub write: Vec<u8>,
     /// Of explicit syncs.
     pub sync: Vec<u8>,
+    /// Of discards.
+    pub discard: Vec<u8>,
 }
 
 impl Latencies {
@@ -47,6 +49,7 @@ impl Latencies {
         read: Option<&Histogram>,
         write: Option<&Histogram>,
         sync: Option<&Histogram>,
+        discard: Option<&Histogram>,
     ) -> Latencies {
         let packed = |histogram: Option<&Histogram>| {
             let filled = histogram.filter(|histogram| !histogram.is_empty());
@@ -56,6 +59,7 @@ impl Latencies {
             read: packed(read),
             write: packed(write),
             sync: packed(sync),
+            discard: packed(discard),
         }
     }
 }
@@ -81,7 +85,7 @@ fn joined(intervals: &[PartInterval]) -> PartInterval {
         let mut sum = Histogram::new();
         let [a, b] = [of(&first.latencies), of(&second.latencies)];
         match add(&mut sum, a).and_then(|()| add(&mut sum, b)) {
-            Ok(()) => Latencies::pack(Some(&sum), None, None).read,
+            Ok(()) => Latencies::pack(Some(&sum), None, None, None).read,
             Err(_) => a.clone(),
         }
     };
@@ -91,6 +95,7 @@ fn joined(intervals: &[PartInterval]) -> PartInterval {
             read: both(|latencies| &latencies.read),
             write: both(|latencies| &latencies.write),
             sync: both(|latencies| &latencies.sync),
+            discard: both(|latencies| &latencies.discard),
         },
     }
 }

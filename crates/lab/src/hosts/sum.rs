@@ -7,23 +7,30 @@ use super::part::{self, HostPart, Latencies, PartInterval};
 use stripewise_results::{Interval, JobOutcome, KindOutcome, KindParts};
 use stripewise_stats::{Histogram, V2Error};
 
-/// Reads, writes and syncs.
+/// Reads, writes, syncs and discards.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sums {
     pub(super) read: KindParts,
     pub(super) write: KindParts,
     pub(super) sync: KindParts,
+    pub(super) discard: KindParts,
 }
 
 impl Sums {
     fn add(&mut self, interval: &Interval, run: &JobOutcome) {
         let read_bytes = read_bytes(interval, run);
+        let discard_bytes = discard_bytes(interval, run);
         let counts = [
             (&mut self.read, interval.read_operations, read_bytes),
             (
                 &mut self.write,
                 interval.write_operations,
                 interval.bytes - read_bytes,
+            ),
+            (
+                &mut self.discard,
+                interval.discard_operations,
+                discard_bytes,
             ),
         ];
         for (kind, operations, bytes) in counts {
@@ -36,6 +43,7 @@ impl Sums {
         part::add(&mut self.read.histogram, &latencies.read)?;
         part::add(&mut self.write.histogram, &latencies.write)?;
         part::add(&mut self.sync.histogram, &latencies.sync)?;
+        part::add(&mut self.discard.histogram, &latencies.discard)?;
         self.sync.operations = self.sync.histogram.count();
         Ok(())
     }
@@ -49,7 +57,7 @@ pub(super) struct Summed {
     pub(super) intervals: Vec<Vec<PartInterval>>,
     /// Host by host, over its jobs.
     pub(super) hosts: Vec<Sums>,
-    /// Reads and writes, host by host, slot by slot.
+    /// Reads, writes and discards, host by host, slot by slot.
     pub(super) operations: Vec<Vec<u64>>,
 }
 
@@ -111,6 +119,16 @@ fn read_bytes(interval: &Interval, run: &JobOutcome) -> u64 {
     }
 }
 
+/// Bytes that were discarded in an interval, which it does not hold: by the mean size of
+/// the whole run, as with [`read_bytes`].
+fn discard_bytes(interval: &Interval, run: &JobOutcome) -> u64 {
+    let Some(discard) = &run.discard else {
+        return 0;
+    };
+    let bytes = u128::from(discard.bytes).saturating_mul(u128::from(interval.discard_operations));
+    u64::try_from(bytes / u128::from(discard.operations.max(1))).unwrap_or(u64::MAX)
+}
+
 fn damaged(part: &HostPart, error: &V2Error) -> MergeError {
     MergeError::Damaged {
         run: part.run.id.clone(),
@@ -124,6 +142,7 @@ fn merge(into: &mut Sums, sums: &Sums) {
         (&mut into.read, &sums.read),
         (&mut into.write, &sums.write),
         (&mut into.sync, &sums.sync),
+        (&mut into.discard, &sums.discard),
     ];
     for (into, sums) in kinds {
         into.operations = into.operations.saturating_add(sums.operations);
@@ -133,23 +152,26 @@ fn merge(into: &mut Sums, sums: &Sums) {
 }
 
 fn interval_of(slot: &Slot, sums: &Sums, errors: u64) -> PartInterval {
-    let mut both = Histogram::clone(&sums.read.histogram);
-    both.merge(&sums.write.histogram);
+    let mut all = Histogram::clone(&sums.read.histogram);
+    all.merge(&sums.write.histogram);
+    all.merge(&sums.discard.histogram);
     let interval = Interval {
         start_ns: slot.start_ns,
         duration_ns: slot.duration_ns,
         read_operations: sums.read.operations,
         write_operations: sums.write.operations,
+        discard_operations: sums.discard.operations,
         bytes: sums.read.bytes.saturating_add(sums.write.bytes),
         errors,
         ..Interval::default()
     };
     PartInterval {
-        interval: interval.with_latencies_of(Some(&both)),
+        interval: interval.with_latencies_of(Some(&all)),
         latencies: Latencies::pack(
             Some(&sums.read.histogram),
             Some(&sums.write.histogram),
             Some(&sums.sync.histogram),
+            Some(&sums.discard.histogram),
         ),
     }
 }

@@ -50,7 +50,7 @@ fn part(host: &str, from: WallTime, seconds: &Seconds) -> HostPart {
         };
         intervals.push(PartInterval {
             interval: interval.with_latencies_of(Some(&all)),
-            latencies: Latencies::pack(Some(&both[0]), Some(&both[1]), None),
+            latencies: Latencies::pack(Some(&both[0]), Some(&both[1]), None, None),
         });
     }
     let [read, write] = totals;

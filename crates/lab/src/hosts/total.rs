@@ -47,6 +47,7 @@ pub(super) fn total(
             read: sums.read,
             write: sums.write,
             sync: syncs.then_some(sums.sync),
+            discard: (sums.discard.operations > 0).then_some(sums.discard),
             intervals: intervals.iter().map(|part| part.interval).collect(),
             ..whole_runs(&of_hosts, names, duration_ns)
         });
@@ -361,8 +362,8 @@ fn clocks(parts: &[&HostPart], merged: &MergedRecord) -> Option<Warning> {
     if merged.clocks_measured || one_clock {
         return None;
     }
-    let message = "the hosts' clocks were not compared: which intervals overlap rests on what each clock said";
-    let hint = "keep clocks together with NTP or PTP; stripewise-mpi measures what they differ by";
+    let message = "the hosts' clocks were not compared: which intervals overlap depends on what each clock said";
+    let hint = "keep clocks together with NTP or PTP; stripewise-mpi measures the difference";
     warning(
         "clocks-not-measured",
         Severity::Note,
@@ -385,10 +386,10 @@ fn same_target(parts: &[&HostPart], names: &[String]) -> Option<Warning> {
         let place = place(part);
         if let Some(other) = known.insert(place.clone(), name) {
             let message = format!(
-                "{other} and {name} worked on the same target, {}: they are one host's load in two parts",
+                "{other} and {name} worked on the same target, {}: they are two parts of one host's load",
                 place.1.join(", ")
             );
-            let hint = "give each run a target of its own, unless the device itself is what they share on purpose";
+            let hint = "give each run its own target, unless they share the device on purpose";
             return warning("same-target", Severity::Note, message, hint);
         }
     }

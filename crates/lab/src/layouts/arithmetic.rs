@@ -76,7 +76,9 @@ pub fn by_arithmetic(question: &Unmeasured<'_>) -> AdviceRecord {
         }
     }));
     let why = match question.present == Some(choice) {
-        true => "by arithmetic alone: it is there, and no other offset splits fewer operations",
+        true => {
+            "by arithmetic alone: it is the present one, and no other offset splits fewer operations"
+        }
         false => "by arithmetic alone: the plainest of those that split the fewest operations",
     };
     AdviceRecord {
@@ -207,12 +209,12 @@ impl Unmeasured<'_> {
             ),
             (false, Some(unit)) => format!("stripe units of {}, as they are here", ByteSize(unit)),
             (false, None) => format!(
-                "stripe units of {}, as it is not known which there are",
+                "stripe units of {}, since the actual ones are not known",
                 ByteSize(UNIT_TAKEN_BYTES)
             ),
         };
         format!(
-            "Arithmetic counts the pieces that the operations of the mix fall into on {unit}. It is a bound: caches, idle disks and file systems are not in it."
+            "Arithmetic counts the pieces that the operations of the mix are split into on {unit}. It is a bound: it ignores caches, idle disks and file systems."
         )
     }
 }

@@ -79,7 +79,7 @@ impl LayoutPlan {
     pub fn check(&self) -> Result<(), PlanProblem> {
         if !self.cells.iter().any(|cell| cell.mix.share_percent > 0.0) {
             return Err(PlanProblem::new(
-                "no cell has a share in the mix: there is nothing to rank layouts by",
+                "no cell has a share of the mix, so there is nothing to rank layouts by",
                 "give at least one cell a share above 0",
             ));
         }

@@ -5,7 +5,7 @@ use stripewise_results::EffectRecord;
 use stripewise_stats::{contrast, holm, least_squares_weights};
 
 /// A contrast of levels.
-struct Wanted {
+struct Contrast {
     factors: Vec<usize>,
     /// Of each factor: from and to.
     levels: Vec<[usize; 2]>,
@@ -42,12 +42,12 @@ pub(super) fn effects(set: &LayoutSet, rows: &[Vec<f64>], level: f64) -> Vec<Eff
     found
 }
 
-fn all(set: &LayoutSet) -> Vec<Wanted> {
+fn all(set: &LayoutSet) -> Vec<Contrast> {
     let count = set.factors.len();
     let mut all = Vec::new();
     for factor in 0..count {
         for pair in pairs(set.factors[factor].levels.len()) {
-            all.push(Wanted {
+            all.push(Contrast {
                 factors: vec![factor],
                 levels: vec![pair],
             });
@@ -57,7 +57,7 @@ fn all(set: &LayoutSet) -> Vec<Wanted> {
         for second in first + 1..count {
             for of_first in pairs(set.factors[first].levels.len()) {
                 for of_second in pairs(set.factors[second].levels.len()) {
-                    all.push(Wanted {
+                    all.push(Contrast {
                         factors: vec![first, second],
                         levels: vec![of_first, of_second],
                     });
@@ -76,7 +76,7 @@ fn pairs(levels: usize) -> Vec<[usize; 2]> {
 /// Weights of the layouts: those of least squares with an effect for each level (or pair
 /// of levels) and one for each combination of all other factors. With all combinations
 /// there they are the plain differences of means.
-fn weights(set: &LayoutSet, wanted: &Wanted) -> Option<Vec<f64>> {
+fn weights(set: &LayoutSet, wanted: &Contrast) -> Option<Vec<f64>> {
     let sizes: Vec<usize> = (wanted.factors.iter())
         .map(|&factor| set.factors[factor].levels.len())
         .collect();
@@ -124,7 +124,11 @@ fn weights(set: &LayoutSet, wanted: &Wanted) -> Option<Vec<f64>> {
 }
 
 /// The effect in per cent, turned so that it is a gain.
-fn record(set: &LayoutSet, wanted: &Wanted, estimate: stripewise_stats::Estimate) -> EffectRecord {
+fn record(
+    set: &LayoutSet,
+    wanted: &Contrast,
+    estimate: stripewise_stats::Estimate,
+) -> EffectRecord {
     let turned = estimate.value < 0.0;
     let percent = |log: f64| 100.0 * libm::expm1(log);
     let (value, low, high) = match turned {

@@ -45,11 +45,11 @@ pub(super) fn why(
     is_shown: bool,
 ) -> String {
     if present == Some(layout) {
-        return "it is what is there now".to_owned();
+        return "it is the present one".to_owned();
     }
     if alike == 1 {
         let alone = match is_shown {
-            true => "it is the only one of which that is shown",
+            true => "it is the only one for which that is shown",
             false => "every other layout is worse or breaks a limit",
         };
         return alone.to_owned();
@@ -58,13 +58,13 @@ pub(super) fn why(
     let offset: Option<ByteSize> = levels.get("offset").and_then(|level| level.parse().ok());
     match (offset.map(ByteSize::bytes), present) {
         (Some(MIB), Some(_)) => {
-            "it starts at 1 MiB, as all current systems place partitions, and changes least"
+            "it starts at 1 MiB, as all current systems place partitions, with the fewest changes"
                 .to_owned()
         }
         (Some(MIB), None) => {
             "it starts at 1 MiB, as all current systems place partitions".to_owned()
         }
-        (_, Some(_)) => "it changes least of what is there now".to_owned(),
+        (_, Some(_)) => "it needs the fewest changes".to_owned(),
         _ => "it is closest to what systems do by default".to_owned(),
     }
 }

@@ -151,7 +151,7 @@ pub(super) fn words_of(factors: &[Factor], levels: &BTreeMap<String, String>) ->
 fn check(factors: &[Factor]) -> Result<(), PlanProblem> {
     if factors.is_empty() {
         return Err(PlanProblem::new(
-            "there is no factor: nothing would differ",
+            "there is no factor, so nothing would differ",
             "name one with two levels or more: offset = [\"63s\", \"1M\"]",
         ));
     }
@@ -159,8 +159,8 @@ fn check(factors: &[Factor]) -> Result<(), PlanProblem> {
         let name = &factor.name;
         if factors[..number].iter().any(|other| other.name == *name) {
             return Err(PlanProblem::new(
-                format!("the factor {name} comes twice"),
-                "put all of its levels into one list",
+                format!("the factor {name} is given twice"),
+                "put all its levels into one list",
             ));
         }
         if factor.levels.len() < 2 {

@@ -84,7 +84,7 @@ fn all_combinations_but_those_that_cannot_exist() {
                 factor("offset", &["1M", "2M"]),
                 factor("offset", &["1M", "4M"]),
             ],
-            "comes twice",
+            "is given twice",
         ),
     ] {
         let problem = LayoutSet::full(factors, |_| None).unwrap_err();

@@ -41,7 +41,7 @@ pub(super) fn write(question: &Question<'_>, record: &mut AdviceRecord) {
                 choice.why
             ),
             false => format!(
-                "it cannot be told from the best, though not shown to be within {margin} % of it; {}",
+                "it cannot be told apart from the best, although it is not shown to be within {margin} % of it; {}",
                 choice.why
             ),
         };
@@ -58,7 +58,7 @@ pub(super) fn write(question: &Question<'_>, record: &mut AdviceRecord) {
         let passes = counted(record.passes as usize, "pass", "passes");
         sentences.push(match record.resolution_percent > BOUND_MAX {
             true => format!(
-                "After {passes} the layouts cannot be judged yet: a difference of {BOUND_MAX:.0} % would not show."
+                "After {passes} the layouts cannot be judged yet: even a difference of {BOUND_MAX:.0} % would not show."
             ),
             false => format!(
                 "{} cannot be told apart from the best; differences below {:.1} % do not show after {passes}.",
@@ -149,8 +149,8 @@ fn of_shares(record: &AdviceRecord) -> Vec<String> {
         })
         .collect();
     let end = match broken.is_empty() {
-        true => "with each of them halved and doubled the choice stays".to_owned(),
-        false => format!("the choice does not hold where {}", broken.join(", or ")),
+        true => "the choice is the same with each of them halved and doubled".to_owned(),
+        false => format!("the choice changes if {}", broken.join(", or ")),
     };
     vec![format!(
         "Assumed shares (no source gives them): {}; {end}.",
@@ -217,7 +217,7 @@ pub fn slot_note(differences: &[(String, f64)]) -> Option<String> {
         .collect();
     (!each.is_empty()).then(|| {
         format!(
-            "Layouts were placed side by side and changed places. The best slot is ahead of the worst by {}; that is taken out of all figures.",
+            "Layouts were placed side by side and changed places. The best slot is ahead of the worst by {}; all figures are corrected for that.",
             each.join(", ")
         )
     })

@@ -51,7 +51,7 @@ pub fn mix(text: &str, cores: u32) -> Result<Profile, PlanProblem> {
         if rows.iter().any(|other| other.name == row.name) {
             return Err(PlanProblem::new(
                 format!("the mix names {} twice", row.name),
-                "give each part once, with all of its share",
+                "give each part once, with its whole share",
             ));
         }
         rows.push(row);

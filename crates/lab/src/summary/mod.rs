@@ -192,7 +192,7 @@ fn meets(step: Step, slo: Slo) -> bool {
 }
 
 /// Why a series ended, read off its runs: what the ladder's rules say of them,
-/// and where they would have gone on, the time was spent.
+/// and where they would have gone on, the time was up.
 fn ended(kind: SeriesKind, slo: Slo, records: &[&RunRecord]) -> Ended {
     if records.iter().any(|run| run.status != Status::Complete) {
         return Ended::Partial;

@@ -146,7 +146,7 @@ fn a_limit_is_missed_only_at_loads_that_ran() {
         rung.sentence,
         "Random read: not within p99 < 5 ms with 128 in flight (p99 is 6 ms there); the highest rate of the steps shown is 90,000 IOPS at 128."
     );
-    assert_eq!(rung.stopped, "only some of its steps are here");
+    assert_eq!(rung.stopped, "only some of its steps are present");
     // The first step was stopped: what it would have given is not known.
     let later = of(&[stopped(step(1, 300.0, 8)), step(2, 500.0, 9)]);
     assert!(

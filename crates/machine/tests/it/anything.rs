@@ -26,6 +26,8 @@ const FILES: [&str; 6] = [
 pub fn kernel_text(root: &Path, bytes: &[u8]) {
     for file in FILES {
         let path = root.join(file);
+        // Ext4 hands a file that was emptied and written again to the disk at once.
+        let _ = fs::remove_file(&path);
         if fs::write(&path, bytes).is_err() {
             fs::create_dir_all(path.parent().expect("a folder")).expect("the folder");
             fs::write(&path, bytes).expect("a file");

@@ -109,7 +109,7 @@ impl State {
             );
             return Err(Failure::usage(
                 text,
-                "give all hosts the same program; nothing was done on any of them",
+                "install the same program on all hosts; nothing was done on any of them",
             ));
         }
         let are_several = all.iter().any(|greeting| greeting.host != first.host);

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use stripewise_campaign::steps::start::Companion;
 use stripewise_campaign::steps::together::{Aim, Leads, Step};
 use stripewise_campaign::{Context, Failure, Outcome};
-use stripewise_cli::Found;
+use stripewise_cli::HostDocument;
 use stripewise_lab::hosts::HostPart;
 use stripewise_workload::derived_seed;
 
@@ -51,7 +51,7 @@ impl<C: Carrier> Member<C> {
     ///
     /// # Errors
     /// Where a rank does not say it any more.
-    pub fn found(&self, context: &Context, document: Value) -> Outcome<Vec<Found>> {
+    pub fn found(&self, context: &Context, document: Value) -> Outcome<Vec<HostDocument>> {
         if !self.leads() {
             self.pulse.set(false);
             self.send(0, &Message::Found { document });
@@ -63,7 +63,7 @@ impl<C: Carrier> Member<C> {
         let found = state.found.iter().enumerate();
         let found = found.filter_map(|(rank, document)| {
             let (host, document) = (state.name_of(rank), document.clone()?);
-            Some(Found { host, document })
+            Some(HostDocument { host, document })
         });
         Ok(found.collect())
     }

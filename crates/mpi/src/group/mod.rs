@@ -397,7 +397,7 @@ impl<C: Carrier> Member<C> {
                 return Err(Failure::new(
                     Exit::Target,
                     text,
-                    "see whether that host is alive, then start again",
+                    "check whether that host is alive, then start again",
                 ));
             }
             drop(state);
@@ -438,7 +438,7 @@ fn interrupted(signal: u8) -> Failure {
 fn aborted() -> Failure {
     Failure::new(
         Exit::Target,
-        "the others cannot go on",
-        "see what rank 0 says of it",
+        "the others cannot continue",
+        "see the message of rank 0",
     )
 }

@@ -44,7 +44,7 @@ impl<C: Carrier> Member<C> {
             return Err(Failure::new(
                 Exit::Target,
                 "the runs that are left were not started: a host is missing",
-                "see what became of it, and start again; what was measured is kept",
+                "find out what happened to it, and start again; what was measured is stored",
             ));
         }
         self.wait(context, self.settings.patience.preparing_ns, |state| {
@@ -68,7 +68,7 @@ impl<C: Carrier> Member<C> {
             let why = "does not answer".to_owned();
             let text = format!("{} {why}: its clock is not known", state.name_of(rank));
             state.is_lost(rank, why);
-            let hint = "see whether that host is alive, then start again";
+            let hint = "check whether that host is alive, then start again";
             return Err(Failure::new(Exit::Target, text, hint));
         }
         let offsets: Vec<ClockOffset> = offsets.into_iter().flatten().collect();

@@ -197,7 +197,7 @@ fn a_killed_rank_is_named_with_the_instant_and_nothing_is_lost() {
         assert_eq!(run["status"], "partial", "{said}");
         let because = run["partial_because"].as_str().unwrap();
         assert!(
-            because.contains(":2: it was not heard of any more"),
+            because.contains(":2: nothing more was heard of it"),
             "{because}"
         );
         assert!(because.contains("(it measured until "), "{because}");

@@ -1,9 +1,10 @@
 //! The answer as a page: one file, no script, nothing loaded.
 
 use super::{advice_charts, effect_levels, effect_name, layout_words};
-use crate::draw::svg;
+use crate::draw::svg_on;
 use crate::escape::escaped;
 use crate::number::{latency, rate};
+use crate::page::both_grounds;
 use std::fmt::Write;
 use stripewise_results::AdviceRecord;
 
@@ -31,18 +32,18 @@ pub fn advice_html(record: &AdviceRecord, effects: &[String], under: &str) -> St
         .collect();
     list(
         &mut page,
-        "To make it (what is on the disks is lost)",
+        "To make it (everything on the disks is lost)",
         &commands,
     );
     page.push_str("</section>\n<section id=\"charts\"><h2>Charts</h2>\n");
     for chart in advice_charts(record) {
         let _ = writeln!(
             page,
-            "<figure id=\"figure-{}\"><figcaption><h3>{}</h3><p>{}</p></figcaption><div class=\"picture\">{}</div></figure>",
+            "<figure id=\"figure-{}\"><figcaption><h3>{}</h3><p>{}</p></figcaption>{}</figure>",
             escaped(&chart.name),
             escaped(&chart.title),
             escaped(&chart.summary),
-            svg(&chart)
+            both_grounds(&chart.title, &|theme| svg_on(&chart, theme))
         );
     }
     page.push_str("</section>\n<section id=\"tables\"><h2>Tables</h2>\n");
@@ -70,7 +71,7 @@ fn list(page: &mut String, title: &str, lines: &[String]) {
 fn table(page: &mut String, caption: &str, headings: &[&str], rows: &[Vec<String>]) {
     let _ = writeln!(
         page,
-        "<table><caption>{}</caption><thead><tr>",
+        "<div class=\"scroll\" role=\"region\" aria-label=\"{0}\" tabindex=\"0\"><table><caption>{0}</caption><thead><tr>",
         escaped(caption)
     );
     for heading in headings {
@@ -84,7 +85,7 @@ fn table(page: &mut String, caption: &str, headings: &[&str], rows: &[Vec<String
         }
         page.push_str("</tr>\n");
     }
-    page.push_str("</tbody></table>\n");
+    page.push_str("</tbody></table></div>\n");
 }
 
 fn layouts(page: &mut String, record: &AdviceRecord) {

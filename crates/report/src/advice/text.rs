@@ -37,7 +37,10 @@ pub fn advice_text(record: &AdviceRecord, effects: &[String]) -> String {
         } else {
             ""
         };
-        let _ = writeln!(text, "\nTo make it (what is on the disks is lost{names}):");
+        let _ = writeln!(
+            text,
+            "\nTo make it (everything on the disks is lost{names}):"
+        );
         for command in &record.commands {
             let _ = writeln!(text, "  {:<10} {}", command.place, command.line);
         }
@@ -76,7 +79,7 @@ fn ranked(record: &AdviceRecord) -> String {
             counted(more, "layout", "layouts")
         );
     }
-    text.push_str("* among the best, which cannot be told apart; > what is there now\n\n");
+    text.push_str("* among the best, which cannot be told apart; > the present layout\n\n");
     text
 }
 

@@ -17,6 +17,8 @@ pub enum Quantity {
     Latency,
     /// Nanoseconds since the start of measuring.
     Time,
+    /// A moment: seconds since the beginning of 1970, UTC.
+    Date,
     /// A number of things: operations in flight, threads, blocks of an experiment.
     Count,
     /// Per cent, with a sign where it is a difference.
@@ -49,6 +51,7 @@ impl Quantity {
         match self {
             Quantity::Iops | Quantity::MibPerSecond => rate(value),
             Quantity::Latency | Quantity::Time => format_duration(whole(value)),
+            Quantity::Date => date(value, "%Y-%m-%d %H:%M"),
             Quantity::Count => format_count(whole(value)),
             Quantity::Difference => signed(value, 2),
             Quantity::Share => shortened(&format!("{value:.2}")),
@@ -75,9 +78,24 @@ impl Quantity {
             },
             Quantity::Difference => format!("{} %", shortened(&signed(value, 2))),
             Quantity::Share => format!("{} %", self.format(value)),
+            // Days have no hour, hours are of a day that stands near.
+            Quantity::Date if value % DAY == 0.0 => date(value, "%Y-%m-%d"),
+            Quantity::Date => date(value, "%m-%d %H:%M"),
             _ => self.format(value),
         }
     }
+}
+
+/// Seconds of a day.
+pub(super) const DAY: f64 = 86_400.0;
+
+/// Nothing where no calendar reaches.
+fn date(seconds: f64, form: &str) -> String {
+    let moment = jiff::Timestamp::from_second(seconds.round() as i64);
+    moment.map_or_else(
+        |_| String::new(),
+        |moment| moment.strftime(form).to_string(),
+    )
 }
 
 /// A rounded value of at least 0.
@@ -130,6 +148,19 @@ mod tests {
             (Quantity::Latency, 1_583_000.0, "1.58 ms", "1.58 ms"),
             (Quantity::Latency, 2_000_000.0, "2 ms", "2 ms"),
             (Quantity::Time, 0.0, "0 ns", "0"),
+            (
+                Quantity::Date,
+                1_795_564_800.0,
+                "2026-11-25 00:00",
+                "2026-11-25",
+            ),
+            (
+                Quantity::Date,
+                1_795_593_600.0,
+                "2026-11-25 08:00",
+                "11-25 08:00",
+            ),
+            (Quantity::Date, 1e30, "", ""),
             (Quantity::Difference, 47.113, "+47.11", "+47.11 %"),
             (Quantity::Difference, -10.0, "\u{2212}10.00", "\u{2212}10 %"),
             (Quantity::Difference, 0.0, "0.00", "0 %"),

@@ -1,5 +1,6 @@
 //! Round places for the ticks of an axis.
 
+use super::quantity::DAY;
 use super::{Axis, Scale, nines};
 use crate::chart::Quantity;
 
@@ -42,6 +43,7 @@ pub fn ticks(
     }
     let (range, places) = match &axis.scale {
         Scale::FromZero => even(low.min(0.0), high.max(0.0), wanted, axis.quantity),
+        Scale::Linear if axis.quantity == Quantity::Date => dates(low, high, wanted),
         Scale::Linear => even(low, high, wanted, axis.quantity),
         Scale::Log10 => decades(low, high, wanted),
         Scale::Log2 => octaves(low, high, wanted),
@@ -112,6 +114,44 @@ fn even(low: f64, high: f64, wanted: usize, quantity: Quantity) -> ([f64; 2], Ve
     let bottom = first * step;
     let top = if top > bottom { top } else { bottom + step };
     ([bottom, top], places)
+}
+
+/// Minutes, hours, days and weeks in UTC, and what is near months and years; `page/page.js`
+/// chooses in the same way. The ends are those of the data, with a little room for marks.
+fn dates(low: f64, high: f64, wanted: usize) -> ([f64; 2], Vec<f64>) {
+    const MINUTE: f64 = 60.0;
+    const HOUR: f64 = 3_600.0;
+    // Moments that an f64 of their size cannot tell apart are one.
+    let span = (high - low).max(5.0 * MINUTE).max(high.abs() * 1e-9);
+    let middle = f64::midpoint(low, high);
+    let (low, high) = (middle - span / 2.0, middle + span / 2.0);
+    let choices = [
+        MINUTE,
+        5.0 * MINUTE,
+        15.0 * MINUTE,
+        HOUR,
+        3.0 * HOUR,
+        6.0 * HOUR,
+        12.0 * HOUR,
+        DAY,
+        2.0 * DAY,
+        7.0 * DAY,
+        14.0 * DAY,
+        30.0 * DAY,
+        91.0 * DAY,
+        182.0 * DAY,
+        365.0 * DAY,
+        1_461.0 * DAY,
+    ];
+    let rough = span / wanted.max(1) as f64;
+    let step = choices.into_iter().find(|step| *step >= rough);
+    let step = step.unwrap_or(rough);
+    let range = [low - 0.03 * span, high + 0.03 * span];
+    let first = (range[0] / step).ceil();
+    let count = ((range[1] / step).floor() - first).max(0.0) as usize;
+    let places = (0..=count).map(|index| (first + index as f64) * step);
+    let inside = places.filter(|place| *place <= range[1]);
+    (range, inside.collect())
 }
 
 /// 1, 10, 100; with 2 and 5 between them where there are few decades. The axis ends
@@ -247,6 +287,30 @@ mod tests {
         }
     }
 
+    #[test]
+    fn ticks_of_dates_are_at_midnights_and_round_times() {
+        for (from, to, expected) in [
+            (
+                1_795_564_800.0,
+                1_795_564_800.0 + 20.0 * 86_400.0,
+                "2026-11-26|2026-12-03|2026-12-10",
+            ),
+            (
+                1_795_564_800.0,
+                1_795_600_000.0,
+                "2026-11-25|11-25 03:00|11-25 06:00|11-25 09:00",
+            ),
+            (
+                1_795_564_810.0,
+                1_795_564_812.0,
+                "11-24 23:58|11-24 23:59|2026-11-25|11-25 00:01|11-25 00:02",
+            ),
+        ] {
+            let labels = labels(Quantity::Date, Scale::Linear, &[from, to]);
+            assert_eq!(labels.join("|"), expected);
+        }
+    }
+
     /// Imported records may say anything that is a number.
     #[test]
     fn every_scale_takes_zeros_single_values_and_extremes() {
@@ -264,7 +328,12 @@ mod tests {
             f64::INFINITY,
             f64::NAN,
         ];
-        let quantities = [Quantity::Iops, Quantity::Latency, Quantity::Time];
+        let quantities = [
+            Quantity::Iops,
+            Quantity::Latency,
+            Quantity::Time,
+            Quantity::Date,
+        ];
         let scales = [
             Scale::FromZero,
             Scale::Linear,

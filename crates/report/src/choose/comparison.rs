@@ -191,10 +191,18 @@ fn chart(comparison: &ComparisonRecord, metric: &str) -> Chart {
     Chart {
         cautions: Vec::new(),
         name: format!("difference-{}", super::slug(metric)),
-        title: format!("{}, {words}", sides_of(comparison)),
+        title: titled(sides_of(comparison), &words),
         summary: summary(comparison, metric),
         x: axis(&title, Quantity::Name, Scale::Names(names)),
         panels,
+    }
+}
+
+/// With the metric, where the title does not begin with it.
+fn titled(sides: String, metric: &str) -> String {
+    match sides.starts_with(metric) {
+        true => sides,
+        false => format!("{sides}, {metric}"),
     }
 }
 
@@ -246,7 +254,7 @@ fn summary(comparison: &ComparisonRecord, metric: &str) -> String {
         .any(|row| row.interval_percent.is_some());
     if intervals {
         words.push(format!(
-            "Whiskers are {:.0} % intervals; pale bars do not exclude 0.",
+            "Whiskers are {:.0} % intervals; of pale bars the interval includes 0.",
             comparison.level * 100.0
         ));
     }
@@ -276,7 +284,6 @@ pub(crate) fn metric_words(metric: &str) -> String {
 /// What tells rows of one kind apart, and the title of an axis of it.
 fn labels(rows: &[&ComparisonRow]) -> (String, Vec<String>) {
     type Factor = (&'static str, fn(&ComparisonRow) -> String);
-    let text = |value: Option<u32>| value.map_or_else(String::new, |value| value.to_string());
     let factors: [Factor; 3] = [
         ("Block size", |row| {
             row.block_size_bytes
@@ -291,7 +298,6 @@ fn labels(rows: &[&ComparisonRow]) -> (String, Vec<String>) {
                 .map_or_else(String::new, |value| value.to_string())
         }),
     ];
-    let _ = text;
     // A factor counts where it varies within a kind.
     let varies = |of: fn(&ComparisonRow) -> String| {
         rows.iter().any(|row| {

@@ -20,11 +20,11 @@ pub(super) fn chart(told: &[Told<'_>]) -> Option<Chart> {
     let mut words: Vec<String> = Vec::new();
     for one in told {
         let outcome = &one.row.job.outcome;
-        for (kind, histogram) in [
-            ("reads", &outcome.read.histogram),
-            ("writes", &outcome.write.histogram),
-        ] {
-            let Some(histogram) = histogram
+        let discards = outcome.discard.as_ref().map(|kind| ("discards", kind));
+        let kinds = [("reads", &outcome.read), ("writes", &outcome.write)];
+        for (kind, outcome) in kinds.into_iter().chain(discards) {
+            let Some(histogram) = outcome
+                .histogram
                 .as_ref()
                 .filter(|all| all.count() >= OPERATIONS_MIN)
             else {

@@ -69,7 +69,7 @@ fn chart(
         title: format!("{}: latency over time", stripewise_units::capitalised(name)),
         summary: format!(
             "{sentence}Operations by latency, for each {} of the run. The slowest took {} and \
-             finished in the {} from {} on. Shades are by the cube root of the count, so that rare slow operations are seen.",
+             finished in the {} from {} on. Shades follow the cube root of the count, so that rare slow operations are visible.",
             format_duration(columns[0].1 - columns[0].0),
             format_duration(slowest.0),
             format_duration(columns[0].1 - columns[0].0),

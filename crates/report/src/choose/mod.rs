@@ -19,6 +19,7 @@ mod sound;
 mod time;
 mod timeline;
 mod together;
+mod trend;
 
 use crate::answers::{Answer, AnswerReason, answer, in_flight as in_flight_of};
 use crate::chart::{Axis, Chart, Form, Point, Quantity, Scale, Series};
@@ -41,9 +42,12 @@ const LADDERS_MAX: usize = 20;
 pub fn charts(material: &Material) -> Vec<Chart> {
     let comparisons = &material.document.comparisons;
     let mut charts = comparison::charts(comparisons);
+    charts.extend(trend::charts(&material.document.runs));
     let ladders = named_series(&material.document);
     let mut outside = material.rows_outside_ladders();
     outside.retain(|row| row.run.series_part.as_deref() != Some("precondition"));
+    let climbed = climbed(material);
+    outside.retain(|row| !climbed.contains(&part_of(row.run)));
     in_order_of_design(&mut outside);
     let experiments = experiments(&outside);
     if outside.len() <= SINGLES_MAX {
@@ -85,6 +89,24 @@ pub fn charts(material: &Material) -> Vec<Chart> {
         chart.cautions.clone_from(&cautions);
     }
     charts
+}
+
+/// A part of a series: of which, and its name.
+type Part<'a> = (Option<&'a str>, Option<&'a str>);
+
+fn part_of(run: &RunRecord) -> Part<'_> {
+    (run.series.as_deref(), run.series_part.as_deref())
+}
+
+/// Parts that have a ladder. What else was run for them, for the interval of the answer,
+/// is in that answer.
+fn climbed(material: &Material) -> BTreeSet<Part<'_>> {
+    let document = &material.document;
+    let steps = document.series.iter().flat_map(|series| &series.steps);
+    let ids: BTreeSet<&str> = steps.map(|step| step.run.as_str()).collect();
+    let runs = document.runs.iter();
+    let of_ladders = runs.filter(|run| run.series.is_some() && ids.contains(run.id.as_str()));
+    of_ladders.map(part_of).collect()
 }
 
 /// The runs of these rows, each once.
@@ -132,7 +154,9 @@ fn comparisons_of<'a>(
 #[must_use]
 pub fn runs_worth_a_closer_look(material: &Material) -> Vec<String> {
     let ladders = named_series(&material.document);
-    let outside = material.rows_outside_ladders();
+    let mut outside = material.rows_outside_ladders();
+    let climbed = climbed(material);
+    outside.retain(|row| !climbed.contains(&part_of(row.run)));
     let mut ids: Vec<String> = telling(material, &ladders, &outside)
         .iter()
         .map(|told| told.row.run.id.clone())
@@ -272,13 +296,18 @@ fn middle_of(x: f64, values: &[f64]) -> Option<Point> {
     })
 }
 
-/// Latencies of these rows: of reads and of writes apart where any of them does
-/// both, as no value is that of both.
+/// Latencies of these rows: of each kind of operations apart where any of them does
+/// several, as no value is that of all.
 fn latency_sides(rows: &[JobRow<'_>]) -> Vec<Side> {
     if !rows.iter().any(JobRow::is_mixed) {
         return vec![Side(None)];
     }
-    OperationKind::BOTH.map(|kind| Side(Some(kind))).to_vec()
+    let is_done = |kind: &OperationKind| {
+        let discards = *kind == OperationKind::Discard;
+        !discards || rows.iter().any(|row| row.job.workload.discards())
+    };
+    let kinds = OperationKind::ALL.into_iter().filter(is_done);
+    kinds.map(|kind| Side(Some(kind))).collect()
 }
 
 /// Whose latencies are meant; nothing where a job has one kind only.

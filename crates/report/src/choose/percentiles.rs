@@ -8,11 +8,16 @@ use stripewise_stats::Histogram;
 use stripewise_stats::{LatencyStatistic, Slo};
 use stripewise_units::format_duration;
 
-/// Percentiles that are asked of a histogram.
-const ASKED: [f64; 16] = [
-    0.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 98.0, 99.0, 99.5, 99.8, 99.9, 99.95, 99.99, 99.995,
-    99.999,
+/// Percentiles that people name, which a curve has beside its even steps.
+const NAMED: [f64; 11] = [
+    0.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.99, 99.999,
 ];
+/// Even steps of a curve for each nine, fine enough that corners are the disk's.
+const STEPS_OF_NINE: u32 = 20;
+/// Nines between a named percentile and a step that is left out for it.
+const NEAR: f64 = 0.02;
+/// Nines that a curve may have.
+const NINES_MAX: u32 = 6;
 /// A percentile is shown where at least so many operations lie beyond it.
 const BEYOND_MIN: f64 = 10.0;
 const LINES_MAX: usize = 8;
@@ -59,11 +64,16 @@ pub(super) fn chart(told: &[Told<'_>]) -> Option<Chart> {
         Some((_, words)) => format!(" {} was measured {words}.", one.name),
         None => String::new(),
     });
+    let curves = lines.iter().any(|line| line.form == Form::Trace);
+    let ends = match curves {
+        true => " Curves end at the slowest operation.",
+        false => "",
+    };
     Some(Chart {
         cautions: Vec::new(),
         name: "percentiles".to_owned(),
         title: title.to_owned(),
-        summary: summary(&lines) + &measured.collect::<String>(),
+        summary: summary(&lines) + &measured.collect::<String>() + ends,
         x: axis(
             "Percentile (share of operations that took at most this long)",
             Quantity::Percentile,
@@ -122,17 +132,12 @@ fn summary(lines: &[Series]) -> String {
 fn kinds(row: &JobRow<'_>) -> Vec<(&'static str, Vec<Point>)> {
     let outcome = &row.job.outcome;
     if row.is_mixed() {
-        return vec![
-            (": reads", of_kind(&outcome.read)),
-            (": writes", of_kind(&outcome.write)),
-        ];
+        let discards = outcome.discard.as_ref().map(|kind| (": discards", kind));
+        let kinds = [(": reads", &outcome.read), (": writes", &outcome.write)];
+        let all = kinds.into_iter().chain(discards);
+        return all.map(|(name, kind)| (name, of_kind(kind))).collect();
     }
-    let kind = if row.job.workload.read_percent == 0 {
-        &outcome.write
-    } else {
-        &outcome.read
-    };
-    match &kind.histogram {
+    match &row.job.leading().histogram {
         Some(histogram) => vec![("", of_histogram(histogram))],
         None => vec![("", of_row(row))],
     }
@@ -161,17 +166,33 @@ fn of_kind(kind: &KindOutcome) -> Vec<Point> {
 
 fn of_histogram(histogram: &Histogram) -> Vec<Point> {
     let count = histogram.count() as f64;
-    ASKED
-        .into_iter()
-        .filter(|percent| (100.0 - percent) / 100.0 * count >= BEYOND_MIN - 1e-6)
-        .filter_map(|percent| {
-            Some(Point::new(
-                nines(percent),
-                histogram.percentile(percent)? as f64,
-            ))
-        })
-        .filter(|point| point.y > 0.0)
-        .collect()
+    let is_named = |place: f64| NAMED.iter().any(|&of| (nines(of) - place).abs() < NEAR);
+    let even = (0..=STEPS_OF_NINE * NINES_MAX)
+        .map(|step| f64::from(step) / f64::from(STEPS_OF_NINE))
+        .filter(|place| !is_named(*place))
+        .map(|place| 100.0 - 100.0 * 10f64.powf(-place));
+    let mut asked: Vec<f64> = NAMED.into_iter().chain(even).collect();
+    asked.sort_by(f64::total_cmp);
+    let value = |percent: f64| {
+        let ns = histogram.percentile(percent)? as f64;
+        Some(Point::new(nines(percent), ns)).filter(|point| point.y > 0.0)
+    };
+    let enough = |percent: &f64| (100.0 - percent) / 100.0 * count >= BEYOND_MIN - 1e-6;
+    let mut points: Vec<Point> = asked.into_iter().filter(enough).filter_map(value).collect();
+    points.extend(slowest(histogram).filter(|slowest| {
+        let last = points.last();
+        last.is_some_and(|last| last.x < slowest.x)
+    }));
+    points
+}
+
+/// The slowest operation, where all but it end: at the next even step, where curves of
+/// nearly as many operations end, too, and all of them are under the mouse.
+fn slowest(histogram: &Histogram) -> Option<Point> {
+    let (count, steps) = (histogram.count() as f64, f64::from(STEPS_OF_NINE));
+    let max = histogram.max()? as f64;
+    let step = (count.log10() * steps - 1e-9).ceil();
+    (count > 1.0 && max > 0.0).then(|| Point::new(step / steps, max))
 }
 
 /// What an imported record gives.
@@ -181,4 +202,41 @@ fn of_row(row: &JobRow<'_>) -> Vec<Point> {
         .filter_map(|(name, percent)| Some(Point::new(nines(percent), row.latency(name)?)))
         .filter(|point| point.y > 0.0)
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two heaps: one in twenty is a hundred times as slow. Where the curve goes up is
+    /// where the histogram does, and it ends at the slowest.
+    #[test]
+    fn a_curve_has_the_corners_of_its_histogram_and_ends_at_the_slowest() {
+        let mut histogram = Histogram::new();
+        for _ in 0..95_000 {
+            histogram.record(100_000);
+        }
+        for _ in 0..4_999 {
+            histogram.record(10_000_000);
+        }
+        histogram.record(77_000_000);
+        let points = of_histogram(&histogram);
+        assert!(
+            points
+                .windows(2)
+                .all(|two| two[0].x < two[1].x && two[0].y <= two[1].y)
+        );
+        let up = points.windows(2).find(|two| two[1].y > two[0].y * 10.0);
+        let up = up.expect("a corner");
+        assert!(up[0].x >= nines(94.0) && up[1].x <= nines(95.6), "{up:?}");
+        let last = points.last().expect("an end");
+        assert_eq!((last.x, last.y), (5.0, 77_000_000.0));
+        for percent in [50.0, 95.0, 99.0, 99.9] {
+            assert!(
+                points
+                    .iter()
+                    .any(|point| (point.x - nines(percent)).abs() < 1e-9)
+            );
+        }
+    }
 }

@@ -33,11 +33,11 @@ fn chart(told: &Told<'_>) -> Option<Chart> {
         .iter()
         .map(|interval| Point::new(middle(interval), rate_of(interval)));
     let (marks, words) = marks(row, &intervals, &rates);
-    // Intervals have one summary of both.
-    let latency_title = if row.is_mixed() {
-        "Latency, reads and writes together"
-    } else {
-        "Latency"
+    // Intervals have one summary of all kinds.
+    let latency_title = match (row.is_mixed(), row.job.workload.discards()) {
+        (false, _) => "Latency",
+        (true, false) => "Latency, reads and writes together",
+        (true, true) => "Latency of all operations together",
     };
     let latency = |label: &str, tone: usize, of: fn(&Interval) -> Option<f64>| {
         let points = intervals.iter().filter_map(|interval| {
@@ -184,7 +184,7 @@ fn marks(row: &JobRow<'_>, intervals: &[Interval], rates: &[f64]) -> (Vec<Annota
             x: end,
             label: "broken off".to_owned(),
         });
-        words.push("The run was broken off.".to_owned());
+        words.push("The run was cut short.".to_owned());
     }
     (marks, words.join(" "))
 }

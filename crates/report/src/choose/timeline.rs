@@ -224,10 +224,11 @@ fn marks(placed: &[Placed<'_>], parts: &[&str]) -> (Vec<Annotation>, String) {
         for warning in all.filter(|warning| EVENTS.contains(&warning.code.as_str())) {
             if words.len() < EVENTS_MAX {
                 let at = format_duration(one.from_ns);
-                words.push(format!("At {at}: {}.", warning.code));
+                let event = warning.code.replace('-', " ");
+                words.push(format!("At {at}: {event}."));
                 marks.push(Annotation::AtX {
                     x: one.from_ns as f64,
-                    label: warning.code.clone(),
+                    label: event,
                 });
             }
         }

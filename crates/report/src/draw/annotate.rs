@@ -59,8 +59,11 @@ pub(crate) fn before(canvas: &mut Canvas, panel: &Panel, frame: &Frame<'_>) {
             Annotation::RangeX { .. } | Annotation::AboveY { .. } => {}
         }
     }
+    let in_margin = super::is_labelled_directly(panel);
     for annotation in &panel.annotations {
         let (label, colour) = match annotation {
+            // Beside the names of the lines.
+            Annotation::AtY { .. } if in_margin => continue,
             Annotation::AtY { label, tone, .. } => (label, tone.map_or(INK, super::palette::tone)),
             Annotation::AtX { label, .. }
             | Annotation::RangeX { label, .. }

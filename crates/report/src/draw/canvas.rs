@@ -36,8 +36,9 @@ pub(crate) struct Frame<'a> {
     pub(crate) head: &'a str,
 }
 
-/// Shorter texts are as wide in any font, or nearly.
+/// Shorter texts are as wide in any font, or nearly; but large ones.
 const SIZED_FROM: usize = 4;
+const LARGE: f64 = 20.0;
 
 impl Canvas {
     pub(crate) fn new(width: f64, height: f64, theme: Theme) -> Canvas {
@@ -150,7 +151,7 @@ impl Canvas {
             Short(y),
             Short(size),
         );
-        if text.len() >= SIZED_FROM && font::has_all(text) {
+        if (text.len() >= SIZED_FROM || size >= LARGE) && font::has_all(text) {
             let _ = write!(
                 self.drawn,
                 " textLength=\"{}\" lengthAdjust=\"spacingAndGlyphs\"",

@@ -9,6 +9,8 @@ use crate::card::{Card, CardAnswer, CardRow, Curve, SeriesAnswer};
 use stripewise_units::format_iops;
 
 const TITLE: f64 = 25.0;
+/// From one line of a long title to the next.
+const TITLE_LINE: f64 = 31.0;
 const NUMBER: f64 = 29.0;
 const NAME: f64 = 18.0;
 const SMALL: f64 = 13.0;
@@ -42,22 +44,26 @@ pub(crate) fn draw(card: &Card, about: &About, look: &Look) -> Canvas {
     let below = foot.len() as f64 * super::LINE + MARGIN * 0.4 + 26.0;
     let head = |width: f64| {
         let room = width - 2.0 * MARGIN;
+        let title = font::wrapped_to(&about.title, TITLE, room, 2);
         let measured = font::wrapped_to(&about.measured, 14.0, room, 2);
         let cautions: Vec<String> = card
             .cautions
             .iter()
             .flat_map(|caution| font::wrapped(caution, 15.0, room))
             .collect();
-        (measured, cautions)
+        (title, measured, cautions)
     };
-    let (measured, cautions) = head(WIDTH);
-    let above = 64.0 + (measured.len() + cautions.len()) as f64 * 20.0;
+    let (title, measured, cautions) = head(WIDTH);
+    let titled = title.len().saturating_sub(1) as f64 * TITLE_LINE;
+    let above = 64.0 + titled + (measured.len() + cautions.len()) as f64 * 20.0;
     let least = above + rows * ROW_MIN + below;
     let (width, height) = canvas_size(look.size, (WIDTH, least.max(500.0)));
     let mut canvas = Canvas::new(width, height, look.theme);
-    let title = font::cut(&about.title, TITLE, width - 2.0 * MARGIN);
-    canvas.text((MARGIN, 24.0), &title, TITLE, INK, Anchor::Start);
-    let mut y = 59.0;
+    for (line, words) in title.iter().enumerate() {
+        let y = 24.0 + line as f64 * TITLE_LINE;
+        canvas.text((MARGIN, y), words, TITLE, INK, Anchor::Start);
+    }
+    let mut y = 59.0 + titled;
     for (lines, colour, size) in [(&measured, MUTED, 14.0), (&cautions, CAUTION, 15.0)] {
         for line in lines {
             canvas.text((MARGIN, y), line, size, colour, Anchor::Start);
@@ -155,8 +161,9 @@ fn number(
     let room = columns.at(BAR_AT) - left - GAP;
     let mut x = left;
     if !found.bound.is_empty() {
-        canvas.text((x, first + 10.0), found.bound, SMALL, MUTED, Anchor::Start);
-        x += font::width(found.bound, SMALL) + 2.0;
+        let bound = found.bound.trim_end();
+        canvas.text((x, first + 10.0), bound, SMALL, MUTED, Anchor::Start);
+        x += font::width(bound, SMALL) + 6.0;
     }
     let text = format_iops(found.amount);
     canvas.text((x, first), &text, NUMBER, INK, Anchor::Start);

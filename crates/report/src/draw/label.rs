@@ -1,11 +1,12 @@
-//! Names of series: at the ends of lines, else in a row above the panel.
+//! Names of series: at the ends of lines, else in a row above the panel. Beside names at
+//! the ends of lines stands what a limit is, where nothing is drawn.
 
-use super::canvas::{Anchor, Canvas};
+use super::canvas::{Anchor, Canvas, Colour};
 use super::marks::{mark, share_of_value};
-use super::palette::{MUTED, shade, tone};
+use super::palette::{INK, MUTED, shade, tone};
 use super::place::Frame;
 use super::{MARGIN, SMALL_SIZE, font};
-use crate::chart::{Form, Panel};
+use crate::chart::{Annotation, Form, Panel};
 
 /// Two labels are at least so far apart.
 const APART: f64 = 15.0;
@@ -13,19 +14,16 @@ const APART: f64 = 15.0;
 /// Names where lines end, moved apart where they would meet.
 pub(crate) fn at_ends(canvas: &mut Canvas, panel: &Panel, frame: &Frame<'_>) {
     let area = frame.area;
-    let mut labels: Vec<(f64, f64, usize, &str)> = panel
-        .series
-        .iter()
-        .filter_map(|series| {
-            let last = series.points.last()?;
-            Some((
-                frame.y(last.y),
-                frame.x(last.x),
-                series.tone,
-                series.name.as_str(),
-            ))
-        })
-        .collect();
+    let names = panel.series.iter().filter_map(|series| {
+        let last = series.points.last()?;
+        let (x, y) = (frame.x(last.x), frame.y(last.y));
+        Some((y, x, tone(series.tone), series.name.as_str()))
+    });
+    let limits = limits(panel).map(|(y, of, label)| {
+        let colour = of.map_or(INK, tone);
+        (frame.y(y), area.right, colour, label)
+    });
+    let mut labels: Vec<(f64, f64, Colour, &str)> = names.chain(limits).collect();
     labels.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut places: Vec<f64> = Vec::with_capacity(labels.len());
     for label in &labels {
@@ -38,7 +36,7 @@ pub(crate) fn at_ends(canvas: &mut Canvas, panel: &Panel, frame: &Frame<'_>) {
         *place = place.min(below);
         below = *place - APART;
     }
-    for ((line_y, line_x, number, name), y) in labels.into_iter().zip(places) {
+    for ((line_y, line_x, colour, name), y) in labels.into_iter().zip(places) {
         let x = area.right + 12.0;
         if (line_y - y).abs() > 3.0 || line_x < area.right - 12.0 {
             canvas.line(
@@ -48,8 +46,17 @@ pub(crate) fn at_ends(canvas: &mut Canvas, panel: &Panel, frame: &Frame<'_>) {
             );
         }
         let name = font::cut(name, SMALL_SIZE, canvas.width() - MARGIN / 2.0 - x);
-        canvas.text_centred((x, y), &name, SMALL_SIZE, tone(number), Anchor::Start);
+        canvas.text_centred((x, y), &name, SMALL_SIZE, colour, Anchor::Start);
     }
+}
+
+/// Limits that go all the way across a panel: where, whose tone, in words.
+pub(crate) fn limits(panel: &Panel) -> impl Iterator<Item = (f64, Option<usize>, &str)> {
+    let each = panel.annotations.iter();
+    each.filter_map(|annotation| match annotation {
+        Annotation::AtY { y, tone, label } => Some((*y, *tone, label.as_str())),
+        _ => None,
+    })
 }
 
 /// A longer name is cut in a legend.

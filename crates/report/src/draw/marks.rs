@@ -13,7 +13,7 @@ pub(crate) fn draw(canvas: &mut Canvas, panel: &Panel, frame: &Frame<'_>) {
             Form::Trace => trace(canvas, series, frame, 1.5),
             Form::Steps => steps(canvas, series, frame),
             Form::Intervals => intervals(canvas, series, frame),
-            Form::Bars { slot, slots } => bars(canvas, series, frame, slot, slots),
+            Form::Bars { slot, slots } => bars(canvas, (panel, series), frame, slot, slots),
             Form::Cells { labelled } => cells(canvas, series, frame, labelled),
         }
     }
@@ -129,7 +129,13 @@ pub(crate) fn bar_edges(x: f64, slot: usize, slots: usize) -> [f64; 2] {
     [left, left + width]
 }
 
-fn bars(canvas: &mut Canvas, series: &Series, frame: &Frame<'_>, slot: usize, slots: usize) {
+fn bars(
+    canvas: &mut Canvas,
+    (panel, series): (&Panel, &Series),
+    frame: &Frame<'_>,
+    slot: usize,
+    slots: usize,
+) {
     let colour = tone(series.tone);
     for point in &series.points {
         let [left, right] = bar_edges(point.x, slot, slots).map(|x| frame.x(x));
@@ -141,7 +147,15 @@ fn bars(canvas: &mut Canvas, series: &Series, frame: &Frame<'_>, slot: usize, sl
             fill,
             1.0,
         );
-        whisker(canvas, point, frame, (left + right) / 2.0, INK);
+        let middle = (left + right) / 2.0;
+        whisker(canvas, point, frame, middle, INK);
+        // The value on top, where it has room and no whisker stands.
+        let value = panel.y.quantity.format(point.y);
+        if point.span.is_none() && font::width(&value, SMALL_SIZE) <= right - left + 4.0 {
+            let away = if point.y < 0.0 { 9.0 } else { -9.0 };
+            let place = (middle, y + away);
+            canvas.text_centred(place, &value, SMALL_SIZE, INK, Anchor::Middle);
+        }
     }
 }
 

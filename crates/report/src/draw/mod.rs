@@ -9,6 +9,7 @@ mod card;
 mod font;
 mod label;
 mod marks;
+mod multiples;
 mod palette;
 mod picture;
 mod pixels;
@@ -60,9 +61,14 @@ impl Default for Look {
 /// A chart as an SVG picture for a page, 960 pixels wide, on white: as high as it needs.
 #[must_use]
 pub fn svg(chart: &Chart) -> String {
+    svg_on(chart, Theme::Light)
+}
+
+/// The same on another ground.
+pub(crate) fn svg_on(chart: &Chart, theme: Theme) -> String {
     let head = Head::of(chart, &About::default(), WIDTH, usize::MAX);
     let height = head.height + panel_heights(chart).iter().sum::<f64>() + MARGIN * 0.5;
-    let mut canvas = Canvas::new(WIDTH, height, Theme::Light);
+    let mut canvas = Canvas::new(WIDTH, height, theme);
     draw(&mut canvas, chart, &head, &panel_heights(chart));
     canvas.finish(&canvas::Frame {
         title: &chart.title,
@@ -87,6 +93,11 @@ pub fn svg_picture(picture: &crate::Picture, about: &About, look: &Look) -> Stri
                 of => format!("{of}: {}", chart.title),
             };
             (canvas, title, chart.summary.clone())
+        }
+        crate::Picture::Multiples(all) => {
+            let canvas = multiples::draw(all, about, look);
+            let title = format!("{}: {}", about.title, all.head.title);
+            (canvas, title, all.head.summary.clone())
         }
     };
     let facts = picture::facts_head(about);
@@ -175,8 +186,10 @@ struct Head {
 impl Head {
     fn of(chart: &Chart, about: &About, width: f64, lines_max: usize) -> Head {
         let room = width - 2.0 * MARGIN;
-        let of = match (about.title.as_str(), about.measured.as_str()) {
-            ("", "") => String::new(),
+        // What the chart's own title says is not said twice.
+        let titled = Some(about.title.as_str()).filter(|title| *title != chart.title);
+        let of = match (titled.unwrap_or_default(), about.measured.as_str()) {
+            ("", measured) => measured.to_owned(),
             (title, "") => title.to_owned(),
             (title, measured) => format!("{title} \u{b7} {measured}"),
         };
@@ -302,6 +315,9 @@ fn sides(chart: &Chart) -> (f64, f64) {
             for series in &panel.series {
                 right = right.max(font::width(&series.name, SMALL_SIZE) + 20.0);
             }
+            for (_, _, words) in label::limits(panel) {
+                right = right.max(font::width(words, SMALL_SIZE) + 20.0);
+            }
         }
     }
     (left.min(left_max), right.min(230.0))
@@ -330,9 +346,10 @@ fn rows_of(panel: &Panel) -> Option<usize> {
     are_rows.then_some(rows)
 }
 
-/// Lines carry their names at their ends; too many of them have a legend.
+/// Lines carry their names at their ends; too many of them have a legend, and so have
+/// stairs, which all end on the ground.
 fn is_labelled_directly(panel: &Panel) -> bool {
-    let lines = |form: Form| matches!(form, Form::Line | Form::Trace | Form::Steps);
+    let lines = |form: Form| matches!(form, Form::Line | Form::Trace);
     panel.series.len() > 1
         && panel.series.len() <= 8
         && panel.series.iter().all(|series| lines(series.form))
@@ -432,15 +449,18 @@ fn draw_ticks(
         }
         canvas.line(&[(x, area.bottom), (x, area.bottom + 4.0)], FAINT, 1.0);
         let half = font::width(&tick.label, SMALL_SIZE) / 2.0;
-        if last && x - half > free_from {
+        // Words of a tick at the edge stay in the picture.
+        let edge = MARGIN / 2.0;
+        let middle = x.min(canvas.width() - edge - half).max(edge + half);
+        if last && middle - half > free_from {
             canvas.text(
-                (x, area.bottom + 8.0),
+                (middle, area.bottom + 8.0),
                 &tick.label,
                 SMALL_SIZE,
                 MUTED,
                 Anchor::Middle,
             );
-            free_from = x + half + 4.0;
+            free_from = middle + half + 4.0;
         }
     }
 }

@@ -6,7 +6,9 @@ use crate::escape::escaped;
 use base64::Engine;
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{FontResolver, Options, Tree, fontdb};
-use std::collections::BTreeSet;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
 use std::sync::Arc;
 
 /// A picture that could not be drawn.
@@ -43,7 +45,8 @@ pub fn png(svg: &str, scale: f32, about: &About) -> Result<Vec<u8>, PictureError
         fontdb: Arc::new(fonts(svg)),
         ..Options::default()
     };
-    let tree = Tree::from_str(svg, &options).map_err(|error| unreadable(&error))?;
+    let svg = with_fonts(svg, &options.fontdb);
+    let tree = Tree::from_str(&svg, &options).map_err(|error| unreadable(&error))?;
     let size = tree.size().to_int_size();
     let pixels = |side: u32| (side as f32 * scale).round() as u32;
     let mut pixmap = Pixmap::new(pixels(size.width()), pixels(size.height()))
@@ -65,6 +68,90 @@ fn fonts(text: &str) -> fontdb::Database {
         fonts.load_system_fonts();
     }
     fonts
+}
+
+/// The SVG, each text that the embedded font has not all letters for in the family of a
+/// font that has most of them, so that a script is shaped as a whole: what falls back
+/// letter by letter stops at the first that no font has, and loses letters that join into
+/// one. A letter that no font has is a square.
+fn with_fonts<'a>(svg: &'a str, fonts: &fontdb::Database) -> Cow<'a, str> {
+    if fonts.len() < 2 {
+        return Cow::Borrowed(svg);
+    }
+    let mut known: BTreeMap<char, Vec<String>> = BTreeMap::new();
+    let mut families = |letter: char| -> Vec<String> {
+        let found = known.entry(letter);
+        found
+            .or_insert_with(|| families_with(fonts, letter))
+            .clone()
+    };
+    let mut whole = String::with_capacity(svg.len() + 256);
+    for line in svg.split_inclusive('\n') {
+        let words = line.strip_prefix("<text ").and_then(|rest| {
+            let (looks, rest) = rest.split_once('>')?;
+            let (words, end) = rest.split_once("</text>")?;
+            Some((looks, words, end))
+        });
+        match words {
+            Some((looks, words, end)) => {
+                let (family, words) = in_family(words, &mut families);
+                let _ = write!(whole, "<text {looks}{family}>{words}</text>{end}");
+            }
+            None => whole.push_str(line),
+        }
+    }
+    Cow::Owned(whole)
+}
+
+/// The attribute that names a family, or nothing, and the words with squares for letters
+/// that no font has.
+fn in_family(words: &str, families: &mut dyn FnMut(char) -> Vec<String>) -> (String, String) {
+    /// What stands for a letter that nothing can draw.
+    const SQUARE: char = '\u{25a1}';
+    let mut counts: Vec<(usize, String)> = Vec::new();
+    let mut shown = String::with_capacity(words.len());
+    for letter in words.chars() {
+        if font::has_all(letter.encode_utf8(&mut [0; 4])) {
+            shown.push(letter);
+            continue;
+        }
+        let mut of_letter = families(letter);
+        let is_drawn = !of_letter.is_empty();
+        if !is_drawn {
+            of_letter = families(SQUARE);
+        }
+        let square = !is_drawn && !of_letter.is_empty();
+        shown.push(if square { SQUARE } else { letter });
+        for name in of_letter {
+            match counts.iter_mut().find(|(_, known)| *known == name) {
+                Some((count, _)) => *count += 1,
+                None => counts.push((1, name)),
+            }
+        }
+    }
+    // The first of those that have most: they come in the order in which they are liked.
+    let most = counts.iter().map(|(count, _)| *count).max();
+    let chosen = counts.iter().find(|(count, _)| Some(*count) == most);
+    let family = chosen.map_or_else(String::new, |(_, name)| {
+        format!(" font-family=\"'{}'\"", escaped(name))
+    });
+    (family, shown)
+}
+
+/// The families that have a letter, those like the embedded one first: upright, of no
+/// fixed width, without serifs.
+fn families_with(fonts: &fontdb::Database, letter: char) -> Vec<String> {
+    let faces = fonts.faces();
+    let faces = faces.filter(|face| has_letter(fonts, face.id, letter));
+    let mut found: Vec<(bool, bool, bool, String)> = faces
+        .filter_map(|face| {
+            let name = face.families.first()?.0.clone();
+            let slanted = face.style != fontdb::Style::Normal;
+            Some((slanted, face.monospaced, name.contains("Serif"), name))
+        })
+        .collect();
+    found.sort();
+    found.into_iter().map(|(_, _, _, name)| name).collect()
 }
 
 /// Letters of a picture that neither the embedded font nor one of the system has: in a
@@ -139,4 +226,30 @@ fn text_chunk(keyword: &str, text: &str) -> Vec<u8> {
     chunk.extend(body);
     chunk.extend(sum.to_be_bytes());
     chunk
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_another_script_are_in_the_family_that_has_most_of_their_letters() {
+        let mut families = |letter: char| -> Vec<String> {
+            let names: &[&str] = match letter {
+                '\u{645}' => &["Another", "Arab & Co"],
+                '\u{600}'..='\u{6ff}' => &["Arab & Co"],
+                '\u{25a1}' => &["Another"],
+                _ => &[],
+            };
+            names.iter().map(|&name| name.to_owned()).collect()
+        };
+        let mut told = |words: &str| in_family(words, &mut families);
+        let plain = "disk &lt;1&gt;".to_owned();
+        assert_eq!(told(&plain), (String::new(), plain.clone()));
+        let word = "\u{633}\u{644}\u{627}\u{645}";
+        let family = " font-family=\"'Arab &amp; Co'\"".to_owned();
+        assert_eq!(told(word), (family.clone(), word.to_owned()));
+        let with_square = format!("\u{25a1} {word}");
+        assert_eq!(told(&format!("\u{6570} {word}")), (family, with_square));
+    }
 }

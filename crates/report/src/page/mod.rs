@@ -38,6 +38,9 @@ const CHARTS_MAX: usize = 40;
 /// Charts on paper: the most telling. Four pages hold them, the answer and the conditions.
 const PRINTED_MAX: usize = 3;
 
+/// Charts that are all open; of more, those that are printed.
+const OPEN_MAX: usize = 4;
+
 /// A page weighs no more than this, so that it can be mailed.
 const BYTES_MAX: usize = 1_500_000;
 
@@ -71,9 +74,7 @@ fn page(material: &Material, charts: &[Chart], records: &records::Embedded) -> S
     page.push_str(&tables::hosts(material));
     if !charts.is_empty() {
         page.push_str("<section id=\"charts\" aria-labelledby=\"charts-title\"><h2 id=\"charts-title\">Charts</h2>\n");
-        for (index, chart) in charts.iter().enumerate() {
-            figure(&mut page, chart, index < PRINTED_MAX);
-        }
+        folded(&mut page, charts);
         page.push_str("</section>\n");
     }
     page.push_str(&tables::section(material, has_card));
@@ -130,24 +131,70 @@ fn card_of(material: &Material) -> String {
     )
 }
 
-fn figure(page: &mut String, chart: &Chart, is_printed: bool) {
+/// Every chart behind its title, the first of them open: on a page of twenty charts the
+/// titles are what one looks through. Maps of one scale are behind one title.
+fn folded(page: &mut String, charts: &[Chart]) {
+    let groups: Vec<&[Chart]> = charts.chunk_by(|a, b| is_map(a) && is_map(b)).collect();
+    let few = groups.len() <= OPEN_MAX;
+    for (index, group) in groups.into_iter().enumerate() {
+        let is_printed = index < PRINTED_MAX;
+        let (title, alone) = match group {
+            [only] => (only.title.clone(), true),
+            several => (maps_title(several), false),
+        };
+        let figures: String = group.iter().map(|chart| figure(chart, alone)).collect();
+        let class = if is_printed { "" } else { " noprint" };
+        page.push_str(&fold(&title, few || is_printed, class, &figures));
+    }
+}
+
+/// `IOPS for threads and outstanding, 8 kinds of I/O`.
+fn maps_title(maps: &[Chart]) -> String {
+    let title = &maps[0].title;
+    let what = title
+        .rsplit_once(": ")
+        .map_or(title.as_str(), |(_, what)| what);
+    let what = stripewise_units::capitalised(what);
+    format!("{what}, {} kinds of I/O", maps.len())
+}
+
+/// A picture for light and for dark pages; in a narrow window it keeps the size of its
+/// words and is moved sideways.
+pub(crate) fn both_grounds(name: &str, drawn: &dyn Fn(Theme) -> String) -> String {
+    format!(
+        "<div class=\"both\" role=\"region\" tabindex=\"0\" aria-label=\"Picture: {}\">\
+         <div class=\"light\">{}</div><div class=\"dark\">{}</div></div>",
+        escaped(name),
+        drawn(Theme::Light),
+        drawn(Theme::Dark)
+    )
+}
+
+/// Something behind its title.
+fn fold(title: &str, is_open: bool, class: &str, inside: &str) -> String {
+    let open = if is_open { " open" } else { "" };
+    format!(
+        "<details class=\"fold{class}\"{open}><summary><h3>{}</h3></summary>\n{inside}</details>\n",
+        escaped(title)
+    )
+}
+
+/// A chart, with its title where it does not stand alone behind it.
+fn figure(chart: &Chart, alone: bool) -> String {
     let (name, title, summary) = (
         escaped(&chart.name),
         escaped(&chart.title),
         escaped(&chart.summary),
     );
     let cautions = cautions(&chart.cautions);
-    let mut classes: Vec<&str> = Vec::new();
-    if !is_printed {
-        classes.push("noprint");
-    }
-    // Maps of one scale stand beside each other.
-    if chart.panels.iter().any(shares_a_scale) {
-        classes.push("small");
-    }
-    let classes = match classes.is_empty() {
+    let heading = match alone {
         true => String::new(),
-        false => format!(" class=\"{}\"", classes.join(" ")),
+        false => format!("<h4>{title}</h4>"),
+    };
+    // Maps of one scale stand beside each other.
+    let class = match is_map(chart) && !alone {
+        true => " class=\"small\"",
+        false => "",
     };
     let rows = match chart.panels.first().map(|panel| &panel.y.scale) {
         Some(crate::Scale::Names(names)) => names.len(),
@@ -159,20 +206,21 @@ fn figure(page: &mut String, chart: &Chart, is_printed: bool) {
         2 => "two",
         _ => "many",
     };
-    let _ = write!(
-        page,
-        "<figure id=\"figure-{name}\"{classes}>\n<figcaption><h3>{title}</h3>{cautions}<p>{summary}</p></figcaption>\n\
+    format!(
+        "<figure id=\"figure-{name}\"{class}>\n<figcaption>{heading}{cautions}<p>{summary}</p></figcaption>\n\
          <div class=\"tools\"></div>\n\
          <div class=\"plot {height}\" role=\"img\" aria-label=\"{title}. {summary} The values are in the table below.\"></div>\n\
          <div class=\"picture\">{}</div>\n\
          <details><summary>The values of this chart as a table</summary>\n{}</details>\n</figure>\n",
         svg(chart),
         tables::behind(chart),
-    );
+    )
 }
 
-fn shares_a_scale(panel: &crate::Panel) -> bool {
-    panel.series.iter().any(|series| series.darkest.is_some())
+/// A map whose shades have one scale with others.
+fn is_map(chart: &Chart) -> bool {
+    let mut series = chart.panels.iter().flat_map(|panel| &panel.series);
+    series.any(|series| series.darkest.is_some())
 }
 
 /// What must be read before any number.

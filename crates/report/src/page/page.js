@@ -47,6 +47,8 @@ function bytes(n) {
   while (i < 4 && n >= 1024) { n /= 1024; i++; }
   return shortened(n.toFixed(3)) + letters[i];
 }
+var DAY = 86400;
+function moment(seconds) { return new Date(Math.round(seconds) * 1000).toISOString().slice(0, 16).replace('T', ' '); }
 var UNITS = { 'iops': 'IOPS', 'mib-per-second': 'MiB/s', 'difference': '%', 'share': '%' };
 function format(quantity, value) {
   switch (quantity) {
@@ -57,6 +59,7 @@ function format(quantity, value) {
     case 'share': return shortened(value.toFixed(2));
     case 'percentile': return percentile(value);
     case 'bytes': return bytes(value);
+    case 'date': return moment(value);
     default: return String(value);
   }
 }
@@ -72,6 +75,7 @@ function tick(quantity, value) {
       return value === 0 ? '0' : duration(value).replace(/^[\d.]+/, shortened);
     case 'difference': return shortened(signed(value, 2)) + ' %';
     case 'share': return format(quantity, value) + ' %';
+    case 'date': return value % DAY === 0 ? moment(value).slice(0, 10) : moment(value).slice(5);
     default: return format(quantity, value);
   }
 }
@@ -116,6 +120,18 @@ function tight(common, values) {
   common.min = from; common.max = to;
   if (ticks.length) common.axisLabel.customValues = common.axisTick.customValues = ticks;
 }
+// Minutes, hours, days, weeks and what is near months and years, as in chart/ticks.rs.
+var DATES = [1 / 60, 1 / 12, 0.25, 1, 3, 6, 12, 24, 48, 168, 336, 720, 2184, 4368, 8760, 35064];
+function dates(common, values) {
+  var seen = values.filter(isFinite);
+  if (!seen.length) return;
+  var low = Math.min.apply(null, seen), high = Math.max.apply(null, seen), span = Math.max(high - low, 300), places = [], middle = (low + high) / 2;
+  low = middle - span / 2; high = middle + span / 2;
+  var hours = DATES.find(function (h) { return h * 3600 >= span / 6; }), step = hours ? Math.round(hours * 3600) : span / 6;
+  common.min = low - 0.03 * span; common.max = high + 0.03 * span;
+  for (var at = Math.ceil(common.min / step) * step; at <= common.max; at += step) places.push(at);
+  if (places.length) common.axisLabel.customValues = common.axisTick.customValues = places;
+}
 function valuesOf(panel, zoom, chart) {
   var all = [];
   panel.series.forEach(function (s) { seen(chart, s, zoom).forEach(function (p) {
@@ -149,7 +165,9 @@ function axisOf(axis, log, ink, isX, values) {
       common.type = 'value'; common.min = 0; common.max = 'dataMax';
       common.axisLabel.customValues = common.axisTick.customValues = [0, 0.30103, 1, 2, 3, 4, 5, 6, 7, 8, 9];
       break;
-    case 'linear': common.type = 'value'; common.scale = true; if (isX) { common.min = 'dataMin'; common.max = 'dataMax'; } break;
+    case 'linear': common.type = 'value'; common.scale = true; if (isX) { common.min = 'dataMin'; common.max = 'dataMax'; }
+      if (axis.quantity === 'date' && values) dates(common, values);
+      break;
     default: common.type = 'value';
       if (axis.quantity === 'time') common.max = 'dataMax';
   }
@@ -253,7 +271,7 @@ function annotations(chart, panel, ink, zoom) {
       lines.push({ xAxis: a.x, label: label(a.label, { position: 'insideEndTop', rotate: 0, distance: [4, -16 - 15 * (row++ % 6)], align: 'left' }) });
     } else if (a.kind === 'at-y') {
       var tone = a.tone === undefined ? ink.ink : ink.tones[a.tone % ink.tones.length];
-      lines.push({ yAxis: a.y, label: label(a.label, { position: 'insideEndBottom', color: tone }), lineStyle: { color: tone } });
+      lines.push({ yAxis: a.y, label: label(a.label, { position: limitPlace(panel, a.y), color: tone }), lineStyle: { color: tone } });
       var x = panel.series.length && panel.series[0].points.length ? panel.series[0].points[0].x : 0;
       held.push([x, a.y]);
     } else if (a.kind === 'bound') {
@@ -280,6 +298,26 @@ function annotations(chart, panel, ink, zoom) {
     markPoint: { silent: true, animation: false, data: points, symbol: 'circle', symbolSize: 15,
       itemStyle: { color: 'transparent', borderColor: ink.ink, borderWidth: 1.5 } }
   };
+}
+// Words of a limit stand at the end and on the side of its line where fewest values are near.
+function limitPlace(panel, y) {
+  var xs = [], best = null;
+  panel.series.forEach(function (s) { s.points.forEach(function (p) { xs.push(p.x); }); });
+  var low = Math.min.apply(null, xs), high = Math.max.apply(null, xs), logarithmic = low > 0 && high / low > 20;
+  function share(x) { return logarithmic ? Math.log(x / low) / Math.log(high / low) : (x - low) / (high - low || 1); }
+  var lowest = Infinity;
+  panel.series.forEach(function (s) { s.points.forEach(function (p) { lowest = Math.min(lowest, p.y); }); });
+  ['insideStartTop', 'insideEndTop', 'insideEndBottom', 'insideStartBottom'].forEach(function (position) {
+    var atEnd = position.indexOf('End') > 0, above = position.indexOf('Top') > 0, near = 0;
+    panel.series.forEach(function (s) { s.points.forEach(function (p) {
+      var at = share(p.x);
+      if ((atEnd ? at > 0.65 : at < 0.35) && p.y > 0 && (above ? p.y >= y * 0.95 && p.y < y * 1.9 : p.y <= y * 1.05 && p.y > y / 1.9)) near++;
+    }); });
+    // Below the lowest value there is the axis.
+    if (!above && lowest >= y) near += 0.5;
+    if (!best || near < best.near) best = { position: position, near: near };
+  });
+  return best.position;
 }
 function element(tag, className, text) {
   var e = document.createElement(tag);
@@ -407,10 +445,12 @@ function options(chart, state, width) {
     xAxis: panels.map(function (one, i) {
       var xs = [];
       chart.panels.forEach(function (p) { p.series.forEach(function (s) { s.points.forEach(function (q) { xs.push(q.x); }); }); });
-      var axis = axisOf(chart.x, null, ink, true, chart.x.scale === 'log10' ? xs : null);
+      var range = windowOf(chart, state.zoom), dated = chart.x.quantity === 'date' && !isWhole(state.zoom);
+      var axis = axisOf(chart.x, null, ink, true, dated ? range : chart.x.scale === 'log10' || chart.x.quantity === 'date' ? xs : null);
       axis.gridIndex = i;
+      // Long names of bars are cut, not pushed out of the picture; the whole is under the mouse.
+      if (names(chart.x)) { axis.axisLabel.width = Math.max((width - left - 30) / Math.min(names(chart.x).length, 4) - 8, 60); axis.axisLabel.overflow = 'truncate'; }
       if (!names(chart.x) && !isWhole(state.zoom)) {
-        var range = windowOf(chart, state.zoom);
         axis.min = value(chart.x, range[0]); axis.max = value(chart.x, range[1]);
       }
       if (chart.x.quantity === 'time') { axis.axisLabel.alignMinLabel = 'left'; axis.axisLabel.alignMaxLabel = 'right'; }
@@ -636,10 +676,27 @@ function start(figure, chart) {
   }).observe(plot);
   dark.addEventListener('change', function () { paint(); draw(); });
 }
+// What is folded is drawn when it is opened.
 data.charts.forEach(function (chart) {
-  var figure = document.getElementById('figure-' + chart.name);
-  if (figure) start(figure, chart);
+  var figure = document.getElementById('figure-' + chart.name), fold = figure && figure.closest('details.fold'), started = false;
+  function begin() { if (!started && (!fold || fold.open)) { started = true; start(figure, chart); } }
+  if (!figure) return;
+  begin();
+  if (fold) fold.addEventListener('toggle', begin);
 });
+// All at once, for those who look for something, or print all of it.
+(function () {
+  var folds = Array.prototype.slice.call(document.querySelectorAll('details.fold')), place = document.getElementById('charts-title');
+  if (!place || folds.every(function (one) { return one.open; })) return;
+  var b = element('button', 'unfold', 'Open all');
+  b.type = 'button';
+  b.addEventListener('click', function () {
+    var open = b.textContent === 'Open all';
+    folds.forEach(function (one) { one.open = open; });
+    b.textContent = open ? 'Close all' : 'Open all';
+  });
+  place.insertAdjacentElement('afterend', b);
+})();
 // ---- tables: sorted by a click, with bars behind rates and differences ----
 var SCALE = { ns: 1, '\u00b5s': 1e3, ms: 1e6, s: 1e9, m: 60e9, h: 3600e9, K: 1024, M: 1048576, G: 1073741824, '%': 1 };
 function amount(text) {

@@ -7,9 +7,9 @@
 /// SHA-256 of `assets/echarts/echarts.min.js`.
 const ECHARTS_HASH: &str = "eNhwGWZICuQuimgOBDVJv3uc4Rp2VKCrOikxMiCyYG0=";
 /// SHA-256 of `page.js`.
-const SCRIPT_HASH: &str = "Kf1QcZDfuyghk3q6Acn/+vwhArDzLJA/WVMl9BfV038=";
+const SCRIPT_HASH: &str = "ce5ODHKqxKvFaospykrPjKrhnw2CYE75CKAYJ3Wpxjc=";
 /// SHA-256 of `page.css`.
-const STYLE_HASH: &str = "dVQt8PNKiyl8Ea/wWFg0dY02tvD3y+zaoM3jLZyBMhY=";
+const STYLE_HASH: &str = "WgsVWqqNgOoydiy1txCyHEeM2FIkXvkvZR0hHMUHiIg=";
 
 /// The value of the `Content-Security-Policy` that a page of [`crate::html`] has in itself,
 /// for servers that send it as a header, too.

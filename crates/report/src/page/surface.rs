@@ -1,8 +1,8 @@
 //! The page of a profile or a fill: the picture, and everything behind it as tables.
 
-use super::STYLE;
 use super::policy::page_policy;
-use crate::draw::{SurfacePicture, Theme, surface_svg};
+use super::{STYLE, both_grounds};
+use crate::draw::{SurfacePicture, surface_svg};
 use crate::escape::escaped;
 use std::fmt::Write;
 
@@ -19,6 +19,8 @@ pub struct SurfaceTable {
 
 /// Rows of a table that are shown; the CSV has all of them.
 const ROWS_MAX: usize = 2_000;
+/// Longer tables are folded.
+const OPEN_ROWS_MAX: usize = 12;
 
 /// The page as one HTML file that loads nothing. `answer` is the result in a sentence.
 #[must_use]
@@ -28,7 +30,7 @@ pub fn surface_page(picture: &SurfacePicture, answer: &str, tables: &[SurfaceTab
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n\
          <header><h1>{title}</h1>\n<p class=\"under\">{}</p></header>\n<main>\n\
          <section id=\"answer\"><h2>Answer</h2>\n<p>{}</p>\n",
         page_policy(),
@@ -49,11 +51,23 @@ pub fn surface_page(picture: &SurfacePicture, answer: &str, tables: &[SurfaceTab
         page,
         "</section>\n<section id=\"charts\"><h2>Picture</h2>\n<figure>{}</figure></section>\n\
          <section id=\"tables\">",
-        surface_svg(picture, Theme::Light)
+        both_grounds(&picture.title, &|theme| surface_svg(picture, theme))
     );
     for one in tables.iter().filter(|table| !table.rows.is_empty()) {
-        let _ = writeln!(page, "<h2>{}</h2>", escaped(&one.title));
-        table(&mut page, one);
+        let title = escaped(&one.title);
+        // A long table behind its title: what one came for is above it.
+        if one.rows.len() > OPEN_ROWS_MAX {
+            let _ = writeln!(
+                page,
+                "<details class=\"fold\"><summary><h2>{title}, {} rows</h2></summary>",
+                one.rows.len()
+            );
+            table(&mut page, one);
+            page.push_str("</details>\n");
+        } else {
+            let _ = writeln!(page, "<h2>{title}</h2>");
+            table(&mut page, one);
+        }
     }
     let _ = write!(
         page,
@@ -64,7 +78,15 @@ pub fn surface_page(picture: &SurfacePicture, answer: &str, tables: &[SurfaceTab
 }
 
 fn table(page: &mut String, table: &SurfaceTable) {
-    page.push_str("<table>\n");
+    let name = match table.title.as_str() {
+        "" => "Findings",
+        title => title,
+    };
+    let _ = writeln!(
+        page,
+        "<div class=\"scroll\" role=\"region\" aria-label=\"{}\" tabindex=\"0\"><table>",
+        escaped(name)
+    );
     if !table.head.is_empty() {
         page.push_str("<thead><tr>");
         for name in &table.head {
@@ -80,7 +102,7 @@ fn table(page: &mut String, table: &SurfaceTable) {
         }
         page.push_str("</tr>\n");
     }
-    page.push_str("</tbody></table>\n");
+    page.push_str("</tbody></table></div>\n");
     if table.rows.len() > ROWS_MAX {
         let _ = writeln!(
             page,

@@ -1,5 +1,6 @@
 //! Tables in HTML: behind charts, of series, of runs, of comparisons.
 
+use super::fold;
 use crate::chart::Chart;
 use crate::escape::escaped;
 use crate::hosts::{hosts_rows, hosts_sentences};
@@ -139,12 +140,16 @@ pub(super) fn section(material: &Material, has_card: bool) -> String {
         }
     }
     for named in named_series(document).iter().take(SERIES_MAX) {
-        html.push_str(&of_series(named));
+        html.push_str(&of_series(named, !has_card));
     }
     let rows = material.rows_outside_ladders();
     if !rows.is_empty() {
-        let table = format!("<h3>Runs</h3>\n{}", of_rows(&rows, ROWS_MAX));
-        html.push_str(&on_paper(table, rows.len()));
+        let class = if rows.len() > PRINTED_ROWS_MAX {
+            " noprint"
+        } else {
+            ""
+        };
+        html.push_str(&fold("Runs", !has_card, class, &of_rows(&rows, ROWS_MAX)));
     }
     if let Some((words, cells)) = histograms(&rows, ROWS_MAX) {
         let _ = writeln!(html, "<h3>{}</h3>", escaped(CAPTION));
@@ -162,7 +167,7 @@ fn on_paper(html: String, rows: usize) -> String {
     }
 }
 
-fn of_series(named: &NamedSeries<'_>) -> String {
+fn of_series(named: &NamedSeries<'_>, is_open: bool) -> String {
     let series = named.series;
     let rows: Vec<Vec<String>> = (0..series.steps.len())
         .map(|index| crate::bench::step_row(series, index))
@@ -180,13 +185,13 @@ fn of_series(named: &NamedSeries<'_>) -> String {
         "",
     ]);
     let title = named.title();
-    format!(
-        "<h3>{}</h3>\n<p>{} How the ladder ended: {}.</p>\n{}",
-        escaped(&title),
+    let inside = format!(
+        "<p>{} How the ladder ended: {}.</p>\n{}",
         escaped(&series.sentence),
         escaped(&series.stopped),
         table(&title, &words, &rows, 0)
-    )
+    );
+    fold(&title, is_open, "", &inside)
 }
 
 /// A row for each job; what a source does not say stays empty.
@@ -236,11 +241,9 @@ fn of_comparison(comparison: &ComparisonRecord) -> String {
         .map(comparison_cells)
         .collect();
     let mut html = format!(
-        "<h3>{}: {} against {}</h3>\n{}",
-        escaped(&comparison.title),
-        escaped(&comparison.b.name),
-        escaped(&comparison.a.name),
-        table(&comparison.title, &words, &rows, 3)
+        "<h3>{}</h3>\n{}",
+        escaped(&crate::choose::sides_of(comparison)),
+        table_of(&comparison.title, &words, &rows, 3, true)
     );
     let groups: Vec<Vec<String>> = comparison
         .groups

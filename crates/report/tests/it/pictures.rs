@@ -1,8 +1,11 @@
 //! Pictures that leave their page: what they say of themselves, in the picture and in
 //! the file.
 
+use super::skips::skip;
 use super::{ladder, material, run};
-use stripewise_report::{About, Look, Picture, SIZE, Theme, pictures, png, svg_picture};
+use stripewise_report::{
+    About, Look, Material, Picture, SIZE, Theme, letters_without_font, pictures, png, svg_picture,
+};
 use stripewise_results::{DeviceFacts, FileSystemFacts, RunRecord, SeriesRecord};
 
 const SCRIPT: &str = "</text><script>alert(1)</script>";
@@ -52,6 +55,7 @@ fn every_picture_says_what_was_measured_in_itself_and_in_its_file() {
         let (_, shown) = svg.split_once("</style>").expect("a style");
         for words in [
             "Our array",
+            "before the move",
             "/data",
             "ST3300657SS (sdb1), spins",
             "16 GiB",
@@ -147,6 +151,9 @@ fn no_text_of_a_picture_leaves_it_and_text_of_users_stays_text() {
                 rest.split_once('"')?.0.parse().ok()
             };
             let (x, long) = (value("x").unwrap(), value("textLength").unwrap_or(0.0));
+            // A number of three digits in large letters pushes its unit in another font.
+            let size = value("font-size").unwrap();
+            assert!(size < 20.0 || long > 0.0, "{text}");
             let [left, right] = match text {
                 _ if text.contains("text-anchor=\"middle\"") => [x - long / 2.0, x + long / 2.0],
                 _ if text.contains("text-anchor=\"end\"") => [x - long, x],
@@ -155,6 +162,120 @@ fn no_text_of_a_picture_leaves_it_and_text_of_users_stays_text() {
             assert!(left > -1.0 && right < width + 1.0, "{text}");
         }
     }
+}
+
+/// Eight sorts of I/O by threads and outstanding.
+fn grid() -> Material {
+    let mut runs = Vec::new();
+    for (place, kib) in [4, 8, 16, 32, 64, 128, 256, 512].into_iter().enumerate() {
+        for (threads, outstanding) in [(1, 1), (1, 8), (4, 1), (4, 8)] {
+            let mut run = run("a grid");
+            run.id = format!("run-{kib}-{threads}-{outstanding}");
+            let job = &mut run.jobs[0];
+            job.workload.block_size_bytes = kib << 10;
+            (job.workload.threads, job.workload.outstanding) = (threads, outstanding);
+            let load = f64::from(threads * outstanding);
+            job.outcome.iops = 1_000.0 * load - 50.0 * place as f64;
+            runs.push(run);
+        }
+    }
+    material(runs, Vec::new(), Vec::new())
+}
+
+#[test]
+fn maps_of_many_kinds_are_in_one_picture_on_one_scale() {
+    let material = grid();
+    let about = About::of(&material);
+    let all = pictures(&material);
+    assert_eq!(all[0].name(), "small-multiples");
+    let svg = drawn(&all[0], &about, &Look::default());
+    for words in [
+        ">Random read 4K<",
+        ">Random read 512K<",
+        "8 kinds of I/O",
+        ">32,000<",
+        ">31,650<",
+        "a grid",
+        "Across: threads. Up: outstanding per thread.",
+    ] {
+        assert!(svg.contains(words), "{words}: {svg}");
+    }
+    // One row of shades, for all.
+    assert_eq!(svg.matches(">32,000 IOPS<").count(), 1);
+    assert!(
+        all.iter()
+            .filter(|one| one.name().ends_with("grid"))
+            .count()
+            == 8
+    );
+}
+
+#[test]
+fn bars_have_their_values_and_names_no_more_than_tells_them_apart() {
+    let runs = ["before", "after"].map(|label| {
+        let mut run = known();
+        (run.label, run.series) = (Some(label.to_owned()), None);
+        run.id = label.to_owned();
+        run.jobs[0].target.name = format!("/a/long/way/to/{label}/the/data");
+        run
+    });
+    let material = material(runs.to_vec(), Vec::new(), Vec::new());
+    let all = pictures(&material);
+    let bars = all.iter().find(|one| one.name() == "side-by-side");
+    let svg = drawn(bars.expect("bars"), &About::default(), &Look::default());
+    assert!(svg.contains(">before<") && svg.contains(">after<"), "{svg}");
+    assert!(!svg.contains("the/data"), "{svg}");
+    let rate = stripewise_results::JobRow::of(&material.document.runs).next();
+    let iops = rate.and_then(|row| row.iops()).expect("a rate");
+    let value = format!(">{}<", stripewise_units::format_iops(iops));
+    assert_eq!(svg.matches(&value).count(), 2, "{value}: {svg}");
+}
+
+/// What was run again for the interval of an answer has no bars and curves of its own.
+#[test]
+fn runs_for_the_interval_of_an_answer_are_in_the_answer() {
+    let mut runs = Vec::new();
+    for outstanding in [1, 16, 32] {
+        let mut run = known();
+        (run.id, run.series_part) = (format!("run-{outstanding}"), Some("random-read".to_owned()));
+        runs.push(run);
+    }
+    for number in 0..8 {
+        let mut run = runs[1].clone();
+        run.id = format!("again-{number}");
+        runs.push(run);
+    }
+    let all = pictures(&material(runs, vec![ladder()], Vec::new()));
+    let names: Vec<&str> = all.iter().map(Picture::name).collect();
+    assert!(names.contains(&"random-read-load"), "{names:?}");
+    assert!(
+        !names.iter().any(|name| name.starts_with("side-by-side")),
+        "{names:?}"
+    );
+}
+
+/// Letters that join, beside one that no font has, are drawn where a font has them.
+#[test]
+fn joined_letters_are_drawn_beside_one_that_no_font_has() {
+    let test = "joined_letters_are_drawn_beside_one_that_no_font_has";
+    let word = "\u{633}\u{644}\u{627}\u{645}";
+    if !letters_without_font(word).is_empty() {
+        return skip(test, "a font with Arabic letters (fonts-dejavu-core)");
+    }
+    let drawn = |words: &str| {
+        let svg = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"300\" height=\"40\" font-family=\"Roboto\">\n\
+             <text x=\"4\" y=\"28\" font-size=\"24\">{words}</text>\n</svg>"
+        );
+        png(&svg, 1.0, &About::default()).expect("a picture")
+    };
+    let nobody = "\u{10fffd}";
+    let boxes = nobody.repeat(4);
+    assert_ne!(
+        drawn(&format!("{nobody} {word}")),
+        drawn(&format!("{nobody} {boxes}"))
+    );
+    assert_ne!(drawn(word), drawn(&boxes));
 }
 
 fn size_of(png: &[u8]) -> [u32; 2] {

@@ -6,6 +6,7 @@ fn interval(index: u64, operations: u64, p99: u64) -> Interval {
         duration_ns: 100,
         read_operations: operations,
         write_operations: 1,
+        discard_operations: 0,
         bytes: operations * 8192,
         latency_ns_mean: p99 as f64 / 2.0,
         latency_ns_p99: Some(p99),

@@ -5,15 +5,15 @@ use crate::{AsPlanned, Error, JobPlan, Observer, Policy, RunPlan, RunTotals};
 use std::fs::File;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU8;
-use stripewise_io_engine::EngineName;
 use stripewise_io_engine::backend::{
     faulty::Faulty,
-    linux_io_uring::{Nvme, Uring},
+    linux_io_uring::{Nvme, Uring, can_discard},
     null::Null,
     portable_threads::Threads,
     timed::{HandOverLog, HandOvers, Timed},
     windows_iocp::Iocp,
 };
+use stripewise_io_engine::{Choice, EngineName};
 use stripewise_workload::{Span, Workload};
 
 /// A job with its file open.
@@ -55,8 +55,8 @@ pub(super) fn drive(
     observer: &mut dyn Observer,
     interrupt: &AtomicU8,
 ) -> Result<Driven, Error> {
-    let choice = settings.engine.choose();
     let jobs: Vec<RealJob> = jobs.into_iter().map(|job| job.real(settings)).collect();
+    let choice = choose(settings.engine, &jobs);
     let run = match (choice.engine, settings.faults.is_some()) {
         (EngineName::Null, _) => real::run::<Null>,
         (EngineName::Threads, true) => real::run::<Faulty<Threads>>,
@@ -82,6 +82,24 @@ pub(super) fn drive(
         fallbacks: choice.because.into_iter().collect(),
         hand_overs,
     })
+}
+
+/// What is asked for; with `auto` the best that works here for all jobs.
+fn choose(asked: EngineName, jobs: &[RealJob]) -> Choice {
+    let choice = asked.choose();
+    if asked != EngineName::Auto || choice.engine != EngineName::Uring {
+        return choice;
+    }
+    let mut discarding = jobs.iter().filter(|job| job.plan.workload.discards());
+    match discarding.try_for_each(|job| can_discard(&job.files).map(drop)) {
+        Ok(()) => choice,
+        Err(error) => Choice {
+            engine: EngineName::Threads,
+            because: Some(format!(
+                "the threads engine is used instead of io_uring: {error}"
+            )),
+        },
+    }
 }
 
 /// The program's own cost of an operation without a disk: nanoseconds per

@@ -9,7 +9,7 @@ use std::fs::File;
 use std::sync::Arc;
 use stripewise_disk_inspect::storage::Storage;
 use stripewise_disk_inspect::{Inspect, System};
-use stripewise_io_engine::Kind;
+use stripewise_io_engine::{EngineName, Kind};
 use stripewise_machine::Throttle;
 use stripewise_machine::observe::{FileObserved, InFlight, Observed, Snapshot};
 use stripewise_results::{JobRecord, ProcessorUse, RunRecord, Status};
@@ -27,6 +27,8 @@ pub(super) struct Watch {
     storages: Vec<Option<Storage>>,
     /// Of each job: its files lie on several devices.
     spread: Vec<bool>,
+    /// Operations pass the block layer by: it counts none of them, and holds none back.
+    past_block_layer: bool,
     devices: Vec<DeviceNumber>,
     before: Snapshot,
     samples: Vec<Vec<InFlight>>,
@@ -61,7 +63,8 @@ impl Seen {
 }
 
 impl Watch {
-    pub(super) fn start(jobs: &[OpenJob]) -> Self {
+    pub(super) fn start(jobs: &[OpenJob], engine: EngineName) -> Self {
+        let past_block_layer = engine == EngineName::Nvme;
         let system = System::live();
         // Of several sets for several threads, one shows all.
         let one_set = |job: &OpenJob| {
@@ -84,6 +87,7 @@ impl Watch {
             .iter()
             .flatten()
             .flat_map(Storage::layers)
+            .filter(|_| !past_block_layer)
             .map(|device| device.number)
             .collect();
         devices.sort_unstable();
@@ -96,6 +100,7 @@ impl Watch {
             files,
             storages,
             spread,
+            past_block_layer,
             devices,
             before,
             next_sample_ns: 0,
@@ -104,7 +109,7 @@ impl Watch {
 
     /// Looks at the devices' queues; called about 20 times a second.
     pub(super) fn sample(&mut self, now_ns: u64) {
-        if now_ns < self.next_sample_ns {
+        if now_ns < self.next_sample_ns || self.past_block_layer {
             return;
         }
         for (storage, samples) in self.storages.iter().zip(&mut self.samples) {
@@ -140,6 +145,7 @@ impl Watch {
                 let layers = storage
                     .iter()
                     .flat_map(Storage::layers)
+                    .filter(|_| !self.past_block_layer)
                     .map(|device| device.number);
                 self.system.throttles(&layers.collect::<Vec<_>>())
             })
@@ -250,7 +256,7 @@ fn moved_on_device_of(index: usize, jobs: &[Job<'_>], seen: &Seen, totals: &RunT
 fn whole_time(job: &Job<'_>, of_job: &JobTotals, ramp_bytes: u64, kind: Kind) -> u64 {
     let percent = match kind {
         Kind::Read => u64::from(job.workload.read_percent),
-        _ => 100 - u64::from(job.workload.read_percent),
+        _ => 100 - u64::from(job.workload.read_percent + job.workload.discard_percent),
     };
     let drained = of_job.drain.operations * job.workload.block_bytes_mean() * percent / 100;
     of_job.counts.kind(kind).bytes + ramp_bytes + drained

@@ -183,7 +183,7 @@ pub fn run_real(
 ) -> Result<RunRecord, Error> {
     let mut skeleton = skeleton(jobs, settings);
     let opened = open_all(jobs, &skeleton)?;
-    let mut watch = Watch::start(&opened);
+    let mut watch = Watch::start(&opened, settings.engine);
     let quota = System::live().host().cpu.quota;
     let plan = RunPlan {
         watches_for_pauses: !quota.is_some_and(|quota| looks_like_a_pause(&quota)),
@@ -219,7 +219,7 @@ pub fn run_real(
     finish(&mut skeleton, &totals);
     if found() && skeleton.partial_because.is_none() {
         skeleton.status = Status::Partial;
-        skeleton.partial_because = Some("a read brought wrong data, which ended it".to_owned());
+        skeleton.partial_because = Some("a read returned wrong data, which ended it".to_owned());
     }
     for (job, hand_overs) in skeleton.jobs.iter_mut().zip(driven.hand_overs) {
         job.engine
@@ -416,6 +416,7 @@ fn access(workload: &Workload) -> Access {
     match workload.read_percent {
         100 => Access::Read,
         0 => Access::Write,
+        // What is discarded needs the right to write.
         _ => Access::ReadWrite,
     }
 }

@@ -13,7 +13,7 @@ use stripewise_results::{
 use stripewise_stats::Histogram;
 
 /// One measured interval of one job.
-/// `latency_ns` are those of its reads and writes.
+/// `latency_ns` are those of its reads, writes and discards.
 pub(super) fn interval(
     summary: &IntervalSummary,
     counts: &JobCounts,
@@ -24,6 +24,7 @@ pub(super) fn interval(
         duration_ns: summary.duration_ns,
         read_operations: counts.kind(Kind::Read).operations,
         write_operations: counts.kind(Kind::Write).operations,
+        discard_operations: counts.kind(Kind::Discard).operations,
         bytes: counts.bytes(),
         latency_ns_mean: latency_ns.mean().unwrap_or(0.0),
         latency_ns_p99: latency_ns.percentile(99.0),
@@ -49,12 +50,13 @@ pub(super) fn outcome(
     open: bool,
     intervals: Vec<Interval>,
 ) -> JobOutcome {
-    let sync = counts.kind(Kind::Sync);
+    let [sync, discard] = [Kind::Sync, Kind::Discard].map(|kind| counts.kind(kind));
     JobOutcome::from_parts(OutcomeParts {
         duration_ns: measured_ns,
         read: kind(counts.kind(Kind::Read)),
         write: kind(counts.kind(Kind::Write)),
         sync: (sync.operations > 0).then(|| kind(sync)),
+        discard: (discard.operations > 0).then(|| kind(discard)),
         in_flight_ns_sum: counts.in_flight_ns_sum,
         cpu_user_ns: counts.cpu.user_ns,
         cpu_system_ns: counts.cpu.system_ns,
@@ -124,6 +126,7 @@ fn kind_word(kind: Kind) -> &'static str {
         Kind::Read => "read",
         Kind::Write => "write",
         Kind::Sync => "sync",
+        Kind::Discard => "discard",
     }
 }
 

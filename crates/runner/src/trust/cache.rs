@@ -147,8 +147,7 @@ pub fn direct_io_cached(evidence: &Evidence) -> Option<Warning> {
                 .driver_version
                 .as_deref()
                 .unwrap_or("of unknown version");
-            let message =
-                format!("ZFS {version} accepts O_DIRECT and uses its cache (ARC) all the same");
+            let message = format!("ZFS {version} accepts O_DIRECT but still uses its cache (ARC)");
             let hint = "use ZFS 2.3 or later with direct=standard, or a file several times larger than the \
                         ARC (<--size>)";
             Some(Code::DirectIoCached.warning(Severity::Warning, message, hint))
@@ -192,7 +191,7 @@ pub fn file_entered_cache(evidence: &Evidence) -> Option<Warning> {
     let (grown, size) = grown?;
     let message = format!(
         "{} of the file ({}) entered the page cache during a direct run: somebody read it there, or the file \
-         system does not pass by its cache",
+         system does not bypass its cache",
         format_bytes(grown),
         percent(grown, size)
     );

@@ -111,12 +111,12 @@ struct Step {
 }
 
 /// Everything but the block size.
-type Shape = (u8, bool, u32, u32, CacheMode, bool, String);
+type Shape = ((u8, u8), bool, u32, u32, CacheMode, bool, String);
 
 fn shape(job: &JobRecord) -> Shape {
     let workload = &job.workload;
     (
-        workload.read_percent,
+        (workload.read_percent, workload.discard_percent),
         matches!(workload.pattern, Pattern::Random { .. }),
         workload.threads,
         workload.outstanding,

@@ -34,6 +34,8 @@ codes! {
     RepeatingData = "repeating-data",
     /// The data can be compressed.
     CompressibleData = "compressible-data",
+    /// Something was discarded, and holds nothing now.
+    DiscardedSpace = "discarded-space",
     /// Operations go through the page cache.
     PageCache = "page-cache",
     /// The target is memory.

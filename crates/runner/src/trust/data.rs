@@ -150,11 +150,11 @@ pub fn compressible_data(evidence: &Evidence) -> Option<Warning> {
     );
     let hint = match evidence.target.kind {
         TargetKind::Device => {
-            "keep it so if that is the data that the disk will serve; else measure a test file: name a \
+            "keep it so if the disk will hold such data; otherwise measure a test file: name a \
              directory on it"
         }
         _ => {
-            "keep it so if that is the data that the disk will serve; else measure a test file: name a \
+            "keep it so if the disk will hold such data; otherwise measure a test file: name a \
              directory instead of the file"
         }
     };

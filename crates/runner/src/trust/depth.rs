@@ -130,13 +130,16 @@ pub fn device_depth_below_asked(evidence: &Evidence) -> Option<Warning> {
         return None;
     }
     let message = format!(
-        "{asked} in flight were kept at the program, but {device} had {reached:.1} on average: it was less loaded \
-         than asked"
+        "{asked} in flight were kept at the program, but {device} had {reached:.1} on average: its load was lower \
+         than requested"
     );
     let hint = if !evidence.throttles.is_empty() {
         "a control group holds operations back: see io-throttled"
     } else if super::processor::cpu_bound(evidence).is_some() {
         "completed operations wait for the processor: see cpu-bound"
+    } else if evidence.workload.discards() {
+        "the kernel discards from one file or by one `BLKDISCARD` of a device at a time: on a device io_uring \
+         of Linux 6.12 does not wait; else try several files"
     } else if evidence.writes() && evidence.storage.as_ref()?.file_system.is_some() {
         "file systems take writes to one file one at a time where they extend it or are off block alignment; \
          try the device, or several files"

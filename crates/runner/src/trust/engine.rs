@@ -25,7 +25,7 @@ pub fn engine_fallback(evidence: &Evidence) -> Option<Warning> {
         )
     } else {
         format!(
-            "the {} engine works with less than it could: {reasons}",
+            "the {} engine works with reduced features: {reasons}",
             engine.name
         )
     };
@@ -43,9 +43,9 @@ fn advice(reasons: &str) -> &'static str {
     } else if names(&["memlock", "enomem", "locked memory", "cannot allocate"]) {
         "raise the limit of locked memory: ulimit -l unlimited, or LimitMEMLOCK=infinity in the unit"
     } else if names(&["enosys", "kernel"]) {
-        "a newer kernel has it; 6.1 or later has all of it"
+        "use a newer kernel; 6.1 or later has everything"
     } else {
-        "stripewise doctor says what this machine offers and what to change"
+        "`stripewise doctor` shows what this machine supports and what to change"
     }
 }
 

@@ -120,7 +120,7 @@ impl Evidence {
     }
 
     pub(super) fn writes(&self) -> bool {
-        self.workload.read_percent < 100
+        self.workload.writes()
     }
 
     /// Past the page cache, as far as the file system keeps its word.

@@ -33,8 +33,8 @@ pub fn copy_on_write(evidence: &Evidence) -> Option<Warning> {
     );
     let hint = match kind.as_str() {
         "btrfs" => {
-            "a database's directory on btrfs needs `chattr +C` before its files are made; measure what \
-                    you will use"
+            "a database's directory on btrfs needs `chattr +C` before its files are made; measure the \
+                    setup that you will use"
         }
         "zfs" => {
             "set recordsize to the database's page; compression counts too (`zfs get recordsize,compression`)"
@@ -112,25 +112,35 @@ pub fn durable_too_fast(evidence: &Evidence) -> Option<Warning> {
     );
     // Memory has a warning of its own; without devices nothing is known of a medium.
     let layers = evidence.storage.as_ref()?.layers();
-    if !durable || !evidence.writes() || layers.is_empty() || in_memory(evidence).is_some() {
+    if !evidence.writes() || layers.is_empty() || in_memory(evidence).is_some() {
         return None;
     }
-    // Reported by devices that have no volatile cache, or one that outlives the power.
+    // Devices report that they have no volatile cache, or one that outlives the power;
+    // persistent memory is as quick as that, and reports the processor's cache.
     let protected = |device: &&BlockDevice| {
-        device.below.is_empty() && device.queue.write_cache.as_deref() == Some("write through")
+        let is_written_through = device.queue.write_cache.as_deref() == Some("write through");
+        device.below.is_empty() && (is_written_through || device.name.starts_with("pmem"))
     };
     if layers.iter().any(protected) {
         return None;
     }
-    let writes = &evidence.outcome.write;
-    let median_ns = writes.latency_ns.as_ref()?.p50;
-    if writes.operations < DURABLE_WRITES_MIN || median_ns >= DURABLE_NS_MIN {
+    // What it is that ends when data has reached the disk. A sync begins once the writes that
+    // it is for have ended.
+    let (what, kind) = match (durable, &evidence.outcome.sync) {
+        (true, _) => ("durable writes", &evidence.outcome.write),
+        (false, Some(sync)) => ("syncs", sync),
+        (false, None) => return None,
+    };
+    let median_ns = kind.latency_ns.as_ref()?.p50;
+    if kind.operations < DURABLE_WRITES_MIN || median_ns >= DURABLE_NS_MIN {
         return None;
     }
     let message = format!(
-        "half of the durable writes took {} or less, sooner than any medium takes a write: flushes do not reach the disk",
+        "half of the {what} took {} or less, sooner than any medium takes a write: flushes do not reach the disk",
         format_duration(median_ns)
     );
-    let hint = "look for a hypervisor or controller that ignores flushes (QEMU: cache=unsafe); what it has acknowledged is lost with the power";
+    let hint = "look for a hypervisor or controller that ignores flushes (QEMU: cache=unsafe), or a mount \
+                without barriers: what was acknowledged is lost with the power, unless a cache on the way \
+                outlives that and does not report it";
     Some(Code::DurableTooFast.warning(Severity::Warning, message, hint))
 }

@@ -24,11 +24,12 @@ pub fn clock_jump(evidence: &Evidence) -> Option<Warning> {
         return None;
     }
     let message = format!(
-        "the wall clock was set {} by {} during the run; latencies come from another clock and are not touched",
+        "the wall clock was set {} by {} during the run; latencies come from another clock and are not affected",
         if jump > 0 { "forward" } else { "back" },
         format_duration(jump.unsigned_abs())
     );
-    let hint = "the time at which this run stands in the history is off; let the clock settle (chronyc tracking)";
+    let hint =
+        "the time of this run in the history is off; let the clock settle (chronyc tracking)";
     Some(Code::ClockJump.warning(Severity::Note, message, hint))
 }
 
@@ -86,14 +87,14 @@ pub fn power_saving(evidence: &Evidence) -> Option<Warning> {
             Some(name @ ("powersave" | "conservative" | "ondemand")) => (
                 Severity::Note,
                 format!(
-                    "the frequency governor is {name}: short operations pay for waking the processor up"
+                    "the frequency governor is {name}: short operations also pay for waking the processor up"
                 ),
             ),
             _ => return None,
         },
     };
     let hint = if severity == Severity::Note {
-        "cpupower frequency-set -g performance, if the server will run so"
+        "cpupower frequency-set -g performance, if the server will run like that"
     } else {
         "run again on mains power with a fixed governor (cpupower frequency-set -g performance)"
     };

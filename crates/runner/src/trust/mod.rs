@@ -12,6 +12,7 @@ mod caps;
 mod code;
 mod data;
 mod depth;
+mod discards;
 mod engine;
 mod evidence;
 mod file_system;
@@ -30,6 +31,7 @@ pub use caps::{flat_bandwidth, flat_iops, io_throttled};
 pub use code::Code;
 pub use data::{compressible_data, never_written, repeating_data, sparse_file, zero_data};
 pub use depth::{device_depth_below_asked, device_queue_limit, outstanding_below_asked};
+pub use discards::discarded_space;
 pub use engine::{engine_fallback, faults_injected, null_engine};
 pub use evidence::{Evidence, Moved};
 pub use file_system::{
@@ -60,6 +62,7 @@ const JUDGES: &[Judge] = &[
     zero_data,
     repeating_data,
     compressible_data,
+    discarded_space,
     page_cache,
     in_memory,
     loop_cached,

@@ -70,7 +70,7 @@ pub fn cpu_bound(evidence: &Evidence) -> Option<Warning> {
             percent_of(share.min(1.0))
         ),
         (None, Some(share), _) => format!(
-            "the processor was the limit: the program used {} of the {processors:.1} processors that it may use",
+            "the processor was the limit: the program used {} of the {processors:.1} processors available to it",
             percent_of(share.min(1.0))
         ),
         (None, None, Some(share)) => {
@@ -106,7 +106,7 @@ pub fn cpu_bound(evidence: &Evidence) -> Option<Warning> {
     } else if evidence.engine.name == "threads" {
         "the io_uring engine needs less processor time: <--engine> uring".to_owned()
     } else {
-        "all processors are in use: the disk is faster than this machine can ask at this block size; larger \
+        "all processors are in use: the disk is faster than this machine can drive it at this block size; larger \
          blocks measure its bandwidth"
             .to_owned()
     };
@@ -146,7 +146,7 @@ pub fn cpu_quota(evidence: &Evidence) -> Option<Warning> {
     Some(Code::CpuQuota.warning(Severity::Warning, message, hint))
 }
 
-/// The hypervisor ran others on our processors.
+/// The hypervisor ran other guests on these processors.
 pub fn cpu_steal(evidence: &Evidence) -> Option<Warning> {
     let observed = evidence.observed.as_ref().filter(|_| evidence.is_real())?;
     let all = observed

@@ -114,7 +114,7 @@ fn why(evidence: &Evidence) -> &'static str {
     }
 }
 
-/// Others used the device during the run.
+/// Other programs used the device during the run.
 pub fn other_load(evidence: &Evidence) -> Option<Warning> {
     let device = evidence.nearest()?;
     let observed = evidence.observed_of(device)?;

@@ -139,11 +139,11 @@ pub fn paused(evidence: &Evidence) -> Option<Warning> {
     let total = format_duration(total_ns);
     let message = match pauses.len() {
         1 => format!(
-            "{what} for {total}, {place}; that time is cut out of the rate and the latencies"
+            "{what} for {total}, {place}; that time is excluded from the rate and the latencies"
         ),
         times => format!(
-            "{what} {times} times, for {total} in all, the first time {place}; those times are cut out of the rate \
-             and the latencies"
+            "{what} {times} times, for {total} in all, first {place}; these times are excluded from the rate and the \
+             latencies"
         ),
     };
     // Nobody stops a program that often, so something else keeps it from running; where
@@ -169,6 +169,7 @@ pub fn stalled_at_end(evidence: &Evidence) -> Option<Warning> {
         Some(&outcome.read),
         Some(&outcome.write),
         outcome.sync.as_ref(),
+        outcome.discard.as_ref(),
     ];
     let longest_ns = kinds
         .into_iter()
@@ -181,7 +182,7 @@ pub fn stalled_at_end(evidence: &Evidence) -> Option<Warning> {
         return None;
     }
     let counts = format!(
-        "operations in flight at the stop took up to {}, those counted at most {}",
+        "operations in flight at the stop took up to {}, the counted ones at most {}",
         format_duration(drained_ns),
         format_duration(longest_ns)
     );

@@ -23,7 +23,7 @@ fn rates(evidence: &Evidence) -> Vec<f64> {
     whole_intervals(evidence)
         .into_iter()
         .map(|interval| {
-            let operations = interval.read_operations + interval.write_operations;
+            let operations = interval.operations();
             operations as f64 * 1e9 / interval.duration_ns as f64
         })
         .collect()
@@ -113,7 +113,7 @@ fn unsteady_latency(evidence: &Evidence) -> Option<Steadiness> {
 fn mean_latency(round: &[&Interval]) -> Option<(f64, f64)> {
     let means: Vec<f64> = round
         .iter()
-        .filter(|interval| interval.read_operations + interval.write_operations > 0)
+        .filter(|interval| interval.operations() > 0)
         .map(|interval| interval.latency_ns_mean)
         .collect();
     let centre = mean(&means)?;

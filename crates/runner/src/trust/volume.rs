@@ -31,7 +31,7 @@ pub fn few_operations(evidence: &Evidence) -> Option<Warning> {
         ),
         OPERATIONS_MIN..P99_OPERATIONS_MIN => (
             Severity::Note,
-            format!("{operations} operations: p99 rests on fewer than ten of them"),
+            format!("{operations} operations: p99 is based on fewer than ten of them"),
         ),
         _ => return None,
     };
@@ -77,7 +77,7 @@ pub fn few_for_p999(evidence: &Evidence) -> Option<Warning> {
         .duration_ns
         .saturating_mul(P999_OPERATIONS_MIN)
         .div_ceil(least.max(1));
-    let hint = format!("{} would do", longer_run(evidence, longer));
+    let hint = format!("{} would be enough", longer_run(evidence, longer));
     Some(Code::FewForP999.warning(Severity::Note, message, hint))
 }
 
@@ -222,7 +222,7 @@ pub fn arrivals_not_issued(evidence: &Evidence) -> Option<Warning> {
     let share = missing as f64 / open_loop.arrivals_due as f64;
     let message = format!(
         "{} of {} arrivals ({}) were due and not issued when time was up, the latest {} behind schedule: \
-         latencies are longer than they look",
+         the true latencies are longer than shown",
         format_count(missing),
         format_count(open_loop.arrivals_due),
         percent_of(share),
@@ -231,7 +231,7 @@ pub fn arrivals_not_issued(evidence: &Evidence) -> Option<Warning> {
     let hint = match &evidence.workload.rate {
         Some(rate) if evidence.outcome.iops > 0.0 && evidence.outcome.iops < 0.95 * rate.iops => {
             format!(
-                "{:.0} IOPS are more than this target gives with {} x {} in flight ({:.0}): lower <--rate>, or allow \
+                "{:.0} IOPS are more than this target delivers with {} x {} in flight ({:.0}): lower <--rate>, or allow \
              more in flight",
                 rate.iops,
                 evidence.workload.threads,
@@ -239,7 +239,9 @@ pub fn arrivals_not_issued(evidence: &Evidence) -> Option<Warning> {
                 evidence.outcome.iops
             )
         }
-        _ => "a stall near the end leaves some over: measure longer, or lower <--rate>".to_owned(),
+        _ => {
+            "a stall near the end leaves some behind: measure longer, or lower <--rate>".to_owned()
+        }
     };
     // One or two at the very end are no more than the edge of the window.
     let severity = if share < 0.001 {

@@ -52,8 +52,8 @@ impl Worker {
         match slot.kind {
             Kind::Sync => 0,
             // With several sizes a worker is on the long path from the start.
-            Kind::Read | Kind::Write if self.mixed => slot.next_free,
-            Kind::Read | Kind::Write => self.length_bytes,
+            Kind::Read | Kind::Write | Kind::Discard if self.mixed => slot.next_free,
+            Kind::Read | Kind::Write | Kind::Discard => self.length_bytes,
         }
     }
 
@@ -143,7 +143,11 @@ impl Worker {
         let mark = slot.start_ns & UNMEASURED;
         slot.start_ns ^= mark;
         let length_bytes = self.length_of(&slot);
-        let whole = result == length_bytes as i32;
+        let transferred = match slot.kind {
+            Kind::Discard => 0,
+            _ => length_bytes,
+        };
+        let whole = result == transferred as i32;
         let latency_ns = at_ns.saturating_sub(slot.start_ns);
         if self.simple {
             self.slots[number as usize].next_free = self.short_free;

@@ -111,22 +111,21 @@ impl Source for Worker {
             // Moves the boundary beyond this time.
             self.cross(at_ns);
         }
-        let mut free = self.short_free;
-        for (slot, result) in done {
+        // Not a loop: an engine may walk through what completed in a cheaper way than one
+        // by one.
+        self.short_free = done.fold(self.short_free, |free, (slot, result)| {
             let entry = match self.slots.get_mut(slot as usize) {
                 Some(entry) if result == self.short_result => entry,
                 _ => {
                     self.short_free = free;
                     self.complete_long(slot, result, at_ns);
-                    free = self.short_free;
-                    continue;
+                    return self.short_free;
                 }
             };
             entry.next_free = free;
-            free = slot;
             let latency_ns = at_ns.wrapping_sub(entry.start_ns);
             self.recorder.kinds[entry.kind.index()].record(latency_ns);
-        }
-        self.short_free = free;
+            slot
+        });
     }
 }

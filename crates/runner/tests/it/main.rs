@@ -8,6 +8,7 @@ mod engines;
 mod faults;
 mod files;
 mod memory;
+mod one_pass;
 mod open_loop;
 mod real_time;
 #[path = "../../../../tests/support/skips.rs"]

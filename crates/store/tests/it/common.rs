@@ -105,7 +105,7 @@ pub fn append(store: &mut Store, run: &mut RunHandle, job: usize, index: u64) ->
     let histograms = IntervalHistograms {
         read: Some(&read),
         write: Some(&write),
-        sync: None,
+        ..IntervalHistograms::default()
     };
     store.append_interval(run, job, &interval(index), histograms)
 }

@@ -1,6 +1,7 @@
 use crate::common::*;
-use stripewise_results::{Document, INTERVALS_MAX, Status};
-use stripewise_store::{ErrorKind, KeptDocument, MadeFile, Store};
+use stripewise_results::{Document, INTERVALS_MAX, Interval, KindOutcome, KindParts, Status};
+use stripewise_stats::Histogram;
+use stripewise_store::{ErrorKind, Filter, IntervalHistograms, KeptDocument, MadeFile, Store};
 
 #[test]
 fn a_finished_run_comes_back_byte_for_byte_with_its_latencies() {
@@ -193,4 +194,49 @@ fn kept_files_are_known_only_by_all_their_marks_together() {
     assert!(store.forget_file("k3f9").unwrap());
     assert!(!store.forget_file("k3f9").unwrap());
     assert!(store.files().unwrap().is_empty());
+}
+
+#[test]
+fn discards_come_back_apart_from_reads_and_writes() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("store.db");
+    let mut store = open(&path).unwrap();
+    let mut latency_ns = Histogram::new();
+    latency_ns.record_n(30_000, 50);
+    let mut run = store.begin_run(&skeleton("discards", 1)).unwrap();
+    let first = Interval {
+        discard_operations: 50,
+        ..interval(0)
+    };
+    let histograms = IntervalHistograms {
+        discard: Some(&latency_ns),
+        ..IntervalHistograms::default()
+    };
+    store
+        .append_interval(&mut run, 0, &first, histograms)
+        .unwrap();
+    let mut record = finished("discards", 1, 1);
+    record.jobs[0].workload.discard_percent = 20;
+    record.jobs[0].outcome.discard = Some(KindOutcome::from(KindParts {
+        operations: 50,
+        bytes: 50 * 8192,
+        histogram: latency_ns.clone(),
+    }));
+    store.finish_run(run, &record).unwrap();
+    assert_eq!(store.load("discards").unwrap(), record);
+    let intervals = store.load_intervals("discards", 0).unwrap();
+    assert_eq!(intervals[0].interval, first);
+    assert_eq!(intervals[0].histograms.discard, Some(latency_ns));
+    assert_eq!(
+        store.list(&Filter::default()).unwrap()[0].jobs[0].discard_percent,
+        20
+    );
+    store.check().unwrap();
+    drop(store);
+    // What belongs to discards is summed as all else is.
+    rusqlite::Connection::open(&path)
+        .unwrap()
+        .execute("UPDATE intervals SET discard_operations = 49", ())
+        .unwrap();
+    assert!(open(&path).unwrap().load_intervals("discards", 0).is_err());
 }

@@ -148,7 +148,7 @@ fn all<D: Device>(
     let page_bytes = probed.alignments.step_bytes.value();
     probed.parallelism = parallel::measure(prober, page_bytes)?;
     if prober.is_mostly_failing() {
-        probed.refused = Some("many reads failed: nothing follows from the others".to_owned());
+        probed.refused = Some("many reads failed, so the others prove nothing".to_owned());
     }
     Ok(())
 }

@@ -90,7 +90,7 @@ fn full_price(all: &[SizeAt]) -> Answered<u64> {
     let possible = all.iter().skip(1).take_while(|at| may_be_same(at)).count();
     if possible + 1 >= all.len() {
         return Answered::refused(format!(
-            "reads of up to {} cost no more than the smallest: something else than the flash takes the time, or there is too much noise",
+            "reads of up to {} cost no more than the smallest: something other than the flash takes the time, or there is too much noise",
             stripewise_units::format_bytes(SIZE_MAX)
         ));
     }

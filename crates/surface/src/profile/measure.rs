@@ -168,7 +168,7 @@ impl<D: Device> Surveyor<'_, D> {
         self.measured.spots.truncate(self.spots_before);
         Err(Halt::Gone(match self.readable {
             Some(readable) => format!(
-                "the device has gone: the last {} reads failed, and so does one at byte {}, which could be read before",
+                "the device is gone: the last {} reads failed, and so does one at byte {}, which could be read before",
                 self.failed, readable.offset_bytes
             ),
             None => format!("nothing can be read: all of {} reads failed", self.failed),

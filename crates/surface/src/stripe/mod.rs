@@ -186,7 +186,7 @@ impl Refusal {
         Refusal::new(
             "no-contrast",
             format!(
-                "reads that should share a disk take only {contrast:.2} times as long as others: no such pattern, or too much noise"
+                "reads that should share a disk take only {contrast:.2} times as long as others: there is no such pattern, or too much noise"
             ),
         )
     }
@@ -306,7 +306,7 @@ fn of_halt(halt: &Halt) -> Refusal {
         Halt::Interrupted => Refusal::new("interrupted", "interrupted before there was an answer"),
         Halt::OutOfTime => Refusal::new(
             "too-few-reads",
-            "the time given was over before there was an answer",
+            "the time limit was reached before there was an answer",
         ),
         Halt::Gone(why) => Refusal::new("unreadable", why.clone()),
     }

@@ -33,12 +33,12 @@ pub(super) fn find(path: &Path) -> Result<FoundPath> {
     let handle = rustix::fs::openat(CWD, &resolved, flags, Mode::empty())
         .map_err(|os| not_found(path, os.into()))?;
     let status =
-        Status::of(&handle).map_err(|os| failed(path.as_text(), "cannot look at it", os))?;
+        Status::of(&handle).map_err(|os| failed(path.as_text(), "cannot be examined", os))?;
     if status.identity.kind == FileType::Symlink {
         return Err(Error::new(
             ErrorKind::Refused,
             path.as_text(),
-            "became a symbolic link while it was being looked at",
+            "became a symbolic link while it was being examined",
         )
         .with_hint(
             "Another program is changing this path; find out which one before trying again.",
@@ -69,7 +69,7 @@ pub(super) fn reopen(
         }
         Err(os) => return Err(failed(name, describe_open(flags), os.into())),
     };
-    let status = Status::of(&file).map_err(|os| failed(name, "cannot look at it", os))?;
+    let status = Status::of(&file).map_err(|os| failed(name, "cannot be examined", os))?;
     if status.identity != *identity {
         let same_inode = identity.is_inode(status.identity.device, status.identity.inode);
         if same_inode && super::overlay::is_on_overlay(&file) {
@@ -80,7 +80,7 @@ pub(super) fn reopen(
             name,
             "is not the file that was judged any more",
         )
-        .with_hint("It has been replaced; run the command again to see the new plan."));
+        .with_hint("Run the command again to see the new plan."));
     }
     Ok(file)
 }
@@ -157,14 +157,14 @@ fn not_found(path: &Path, os: io::Error) -> Error {
                     to.as_text()
                 ),
             )
-            .with_hint("Mount what it points to, or give the path itself.")
+            .with_hint("Mount what it points to, or give the real path.")
         }
         Some(libc::ENOENT) => error(ErrorKind::NotFound, "does not exist").with_hint(
-            "Give a directory to have a test file made in it; \
-             `stripewise prepare PATH` makes one that stays.",
+            "Give a directory, in which a test file will be \
+             made; `stripewise prepare PATH` makes one that stays.",
         ),
         Some(libc::ELOOP) => error(ErrorKind::NotFound, "is a loop of symbolic links")
-            .with_hint("Give the path itself."),
+            .with_hint("Give the real path."),
         _ => failed(path.as_text(), "cannot be reached", os),
     }
 }
@@ -200,7 +200,7 @@ pub(super) fn failed(target: impl std::fmt::Display, what: &str, os: io::Error) 
         ),
         Some(libc::EBUSY | libc::ETXTBSY) => (
             ErrorKind::Refused,
-            "Something uses it right now; stop that first, or choose another target.",
+            "Something is using it right now; stop that first, or choose another target.",
         ),
         Some(libc::ENXIO | libc::ENODEV) => (
             ErrorKind::Unusable,

@@ -43,7 +43,7 @@ fn device_of(found: &FoundPath, name: &str) -> Result<Device> {
     let handle = found
         .handle
         .try_clone()
-        .map_err(|os| super::access::failed(name, "cannot look at it", os))?;
+        .map_err(|os| super::access::failed(name, "cannot be examined", os))?;
     Device::of_handle(handle, found.path.clone(), name).map_err(as_target)
 }
 

@@ -156,6 +156,7 @@ fn finish(guard: File, identity: Identity, plan: Plan, whole_bytes: u64) -> Resu
         identity,
         &plan.name,
         intent.busy_ok,
+        intent.manner.discards,
     );
     let mut notes = plan.notes;
     let direct_refused = settle_access(opened.file(), identity, &mut facts, &intent, &mut notes)?;
@@ -247,7 +248,7 @@ fn device_size(file: &File, name: &str) -> Result<u64> {
 
 fn empty(name: &str) -> Error {
     Error::new(ErrorKind::Unusable, name, "is empty").with_hint(
-        "A user's file is never extended. `stripewise prepare PATH` makes a file to measure; \
+        "Files that Stripewise did not make are never extended. `stripewise prepare PATH` makes a file to measure; \
          or give the directory.",
     )
 }

@@ -47,7 +47,7 @@ pub(crate) fn expand(
     let in_memory = file_system.is_some_and(|found| found.in_memory);
     judge_growth(&guard, in_memory, by_bytes, name, "is to grow")?;
     judge_loops_below(&storage, by_bytes, name)?;
-    let status = Status::of(&guard).map_err(|os| failed(name, "cannot look at it", os))?;
+    let status = Status::of(&guard).map_err(|os| failed(name, "cannot be examined", os))?;
     let ours = mark::made_by_us(&guard, &status, knowledge);
     drop(guard);
     let file = reopen(&found.handle, &identity, OFlags::WRONLY, name)?;
@@ -68,6 +68,6 @@ pub(crate) fn expand(
     };
     mark::rewrite(&file, &id, to_bytes)
         .map_err(|os| failed(name, "has grown, but its mark could not be renewed", os))?;
-    let status = Status::of(&file).map_err(|os| failed(name, "cannot look at it", os))?;
+    let status = Status::of(&file).map_err(|os| failed(name, "cannot be examined", os))?;
     Ok(Some(mark::made_file(&status, &id)))
 }

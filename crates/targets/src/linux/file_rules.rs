@@ -29,7 +29,7 @@ pub(super) fn judge_write(
     intent: &Intent,
     knowledge: &Knowledge<'_>,
 ) -> Result<Vec<String>> {
-    let status = Status::of(file).map_err(|os| failed(name, "cannot look at it", os))?;
+    let status = Status::of(file).map_err(|os| failed(name, "cannot be examined", os))?;
     let made = maker(file, &status, knowledge);
     if made == Maker::We {
         // Only advice: what is looked at next is spread over the file, and what lies
@@ -43,6 +43,9 @@ pub(super) fn judge_write(
         let _ = rustix::fs::fadvise(file, 0, None, Advice::DontNeed);
     }
     let may_write = intent.overwrite || made == Maker::We;
+    if intent.manner.discards && made != Maker::We {
+        return Err(never_discarded(name));
+    }
     let judged = never_written(file, &status, name, knowledge)
         .and_then(|()| writable_at_all(file, name))
         .and_then(|()| room_to_write(file, &status, name, intent.size))
@@ -58,19 +61,30 @@ pub(super) fn judge_write(
 fn needs_overwrite(name: &str, made: &Maker, refused: Option<Error>) -> Error {
     let mut what = "writing to this existing file needs `--overwrite`".to_owned();
     if let Maker::Doubtful(why) = made {
-        what.push_str(&format!(" (it carries the mark of Stripewise, but {why})"));
+        what.push_str(&format!(" (it is marked as made by Stripewise, but {why})"));
     }
     let hint = match refused {
-        None => "All of its contents would be lost. Give `--overwrite` if that is meant; \
-                 give a directory to have a test file made instead."
+        None => "All of its contents would be lost. Use `--overwrite` if that is intended, \
+                 or give a directory to have a test file made instead."
             .to_owned(),
         Some(refused) => format!(
-            "Even then it would be refused: it {}. Give a directory to have a test file made \
+            "It would be refused anyway: it {}. Give a directory to have a test file made \
              instead.",
             refused.what
         ),
     };
     Error::new(ErrorKind::NeedsOverwrite, name, what).with_hint(hint)
+}
+
+/// A file that is written over can be restored from a copy as it is; one with holes is
+/// another file, and nobody measures discards on data of value.
+fn never_discarded(name: &str) -> Error {
+    refuse(
+        name,
+        "is a file that Stripewise did not make, and discards would punch holes into it, \
+         `--overwrite` or not",
+        "Give a directory to have a test file made, or make a file with `stripewise prepare`.",
+    )
 }
 
 /// What to do about a file that somebody has open.
@@ -105,10 +119,7 @@ fn never_written(
     }
     if status.links != 1 {
         let (what, hint) = match status.links {
-            0 => (
-                "has no name any more (deleted)".to_owned(),
-                "Choose another target.",
-            ),
+            0 => ("has been deleted".to_owned(), "Choose another target."),
             links => (
                 format!("has {links} names (hard links)"),
                 "The other names would change too. `find -samefile` shows them; \
@@ -229,7 +240,7 @@ fn room_to_write(file: &File, status: &Status, name: &str, size: Size) -> Result
 }
 
 /// A loop device or a program may have the file's own inode in the upper directory of
-/// an overlay; where that cannot be looked at, the user has to know.
+/// an overlay; where that cannot be examined, the user has to know.
 fn seen_through_overlay(
     file: &File,
     name: &str,

@@ -22,6 +22,17 @@ pub(super) fn is_generic(found: &FoundPath) -> bool {
         && generic::is_generic(Path::new(SYSFS), identity.rdevice)
 }
 
+/// Where there is none of a name, others are to be seen.
+pub(super) fn others_instead(error: Error, intent: &Intent) -> Error {
+    if !intent.manner.passthrough || error.kind != ErrorKind::NotFound {
+        return error;
+    }
+    error.with_hint(
+        "`ls /dev/ng*` lists the NVMe generic character devices; where there is none, leave out \
+         `<--engine> nvme`.",
+    )
+}
+
 /// Refuses the engine of commands where there is nobody who takes them.
 pub(super) fn refuse_others(intent: &Intent, name: &str) -> Result<()> {
     if !intent.manner.passthrough {
@@ -98,7 +109,7 @@ fn asked_id(found: &FoundPath, name: &str) -> Result<Option<u32>> {
         return Ok(None);
     }
     let file = reopen(&found.handle, identity, OFlags::RDONLY, name)?;
-    let status = Status::of(&file).map_err(|os| failed(name, "cannot look at it", os))?;
+    let status = Status::of(&file).map_err(|os| failed(name, "cannot be examined", os))?;
     Ok((status.identity == *identity)
         .then(|| namespace_id(&file))
         .flatten())

@@ -59,12 +59,12 @@ pub(crate) fn judge_kept(path: &Path, knowledge: &Knowledge<'_>) -> Result<(File
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let directory = rustix::fs::open(parent, flags, Mode::empty())
         .map(File::from)
-        .map_err(|os| failed(&name, "cannot look at its directory", os.into()))?;
+        .map_err(|os| failed(&name, "cannot examine its directory", os.into()))?;
     let status =
-        Status::of_name(&directory, &last).map_err(|os| failed(&name, "cannot look at it", os))?;
+        Status::of_name(&directory, &last).map_err(|os| failed(&name, "cannot be examined", os))?;
     if status.identity != identity {
         return Err(refuse(
-            "became another file while it was being looked at".to_owned(),
+            "became another file while it was being examined".to_owned(),
             "Another program is changing this path; find out which one before trying again.",
         ));
     }

@@ -128,7 +128,7 @@ impl Made {
             if let Some(named) = &named {
                 let _ = rustix::fs::unlinkat(&named.directory, &named.name, AtFlags::empty());
             }
-            failed(shown, "cannot look at it", os)
+            failed(shown, "cannot be examined", os)
         })?;
         let mut made = Made {
             file,

@@ -1,13 +1,15 @@
 //! What newer kernels, some file systems and some devices offer beyond plain reads and
 //! writes: asked of the open file, refused with the reason where it is not there.
 
+use super::discards;
 use super::identity::{Identity, Status};
+use super::queue::{queue_file, refused};
 use crate::{Error, ErrorKind, Intent, Manner, Result};
 use rustix::fs::FileType;
 use rustix::io::{ReadWriteFlags, preadv2};
 use std::fs::File;
 use std::io::IoSliceMut;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use stripewise_units::{ByteSize, DeviceNumber};
 use stripewise_workload::{CacheMode, Workload};
 
@@ -25,6 +27,9 @@ pub(super) fn judge(file: &File, identity: Identity, intent: &Intent, name: &str
     if intent.manner.poll {
         polls(identity, name)?;
     }
+    if intent.manner.discards {
+        discards::takes_any(identity, name)?;
+    }
     Ok(())
 }
 
@@ -38,6 +43,9 @@ pub(super) fn fits(file: &File, identity: Identity, workload: &Workload, name: &
     if manner.poll {
         polls(identity, name)?;
     }
+    if manner.discards {
+        discards::fit(file, identity, workload, name)?;
+    }
     Ok(())
 }
 
@@ -47,10 +55,9 @@ pub(super) fn dontcache(file: &File, name: &str) -> Result<()> {
     let read = preadv2(file, &mut [IoSliceMut::new(&mut byte)], 0, DONTCACHE);
     match read {
         Err(os @ (rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::INVAL)) => {
-            let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease");
             let what = format!(
-                "the kernel (Linux {}) refuses `--cache dontcache` (RWF_DONTCACHE) for it",
-                kernel.as_deref().unwrap_or("of unknown version").trim()
+                "{} refuses `--cache dontcache` (RWF_DONTCACHE) for it",
+                kernel()
             );
             Err(Error::new(ErrorKind::Unusable, name, what)
                 .with_os(os.into())
@@ -62,6 +69,13 @@ pub(super) fn dontcache(file: &File, name: &str) -> Result<()> {
         // What else is wrong shows where it is measured.
         _ => Ok(()),
     }
+}
+
+/// `the kernel (Linux 6.1.0-37-amd64)`.
+fn kernel() -> String {
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease");
+    let release = release.as_deref().unwrap_or("of unknown version").trim();
+    format!("the kernel (Linux {release})")
 }
 
 /// Smallest and largest atomic write, bytes.
@@ -95,7 +109,7 @@ fn why_untold(sysfs: &Path, number: DeviceNumber, name: &str) -> Error {
     }
     refused(
         name,
-        "the kernel does not say whether it has atomic writes".to_owned(),
+        format!("{} does not say whether it has atomic writes", kernel()),
         "That takes Linux 6.11, and 6.13 for files on ext4 and XFS. Leave out `--atomic`.",
     )
 }
@@ -123,16 +137,16 @@ fn judge_atomic(workload: &Workload, units: AtomicUnits, name: &str) -> Result<(
     if fits.contains(&block) {
         return Ok(());
     }
-    let what = format!(
-        "its atomic writes have {} to {}, not {}",
-        ByteSize(*fits.start()),
-        ByteSize(*fits.end()),
-        ByteSize(block)
-    );
+    let (least, most) = (ByteSize(*fits.start()), ByteSize(*fits.end()));
+    let range = match fits.start() == fits.end() {
+        true => format!("{least} and no other size"),
+        false => format!("{least} to {most}"),
+    };
+    let what = format!("its atomic writes have {range}, not {}", ByteSize(block));
     Err(refused(
         name,
         what,
-        "Give a `<--block>` in that range, or leave out `--atomic`.",
+        "Give a `<--block>` that fits, or leave out `--atomic`.",
     ))
 }
 
@@ -153,23 +167,6 @@ fn polls_in(sysfs: &Path, number: DeviceNumber, name: &str) -> Result<()> {
         )),
         _ => Ok(()),
     }
-}
-
-/// A file of the queue of a device, or of the disk that a partition is part of.
-fn queue_file(sysfs: &Path, number: DeviceNumber, name: &str) -> Option<PathBuf> {
-    let device = sysfs
-        .join("dev/block")
-        .join(format!("{}:{}", number.major, number.minor));
-    let device = std::fs::canonicalize(device).ok()?;
-    let disk = match device.join("partition").exists() {
-        true => device.parent()?,
-        false => &device,
-    };
-    Some(disk.join("queue").join(name))
-}
-
-fn refused(name: &str, what: String, hint: &str) -> Error {
-    Error::new(ErrorKind::Unusable, name, what).with_hint(hint)
 }
 
 #[cfg(test)]
@@ -194,8 +191,14 @@ mod tests {
         }
         for other in [2048, 32_768] {
             let told = judged(other).unwrap_err();
-            assert!(told.contains("have 4K to 16K"), "{told}");
+            assert!(told.contains("have 4K to 16K, not"), "{told}");
         }
+        let one_size = AtomicUnits {
+            smallest_bytes: 512,
+            largest_bytes: 512,
+        };
+        let told = judge_atomic(&Workload::default(), one_size, "x").unwrap_err();
+        assert!(told.to_string().contains("512 and no other"), "{told}");
     }
 
     #[test]

@@ -24,6 +24,7 @@ mod busy;
 mod database;
 mod device_rules;
 mod direct;
+mod discards;
 mod existing;
 mod expand;
 mod file_rules;
@@ -39,6 +40,7 @@ mod mark;
 mod opened;
 mod overlay;
 mod passthrough;
+mod queue;
 mod signature;
 mod space;
 mod surroundings;
@@ -64,7 +66,7 @@ use stripewise_units::NameText;
 pub(crate) struct PlanDetail {
     /// Of the target, or of the directory of a test file.
     identity: Identity,
-    intent: Intent,
+    pub(crate) intent: Intent,
     /// Name under which the test file is kept.
     kept_name: Option<OsString>,
 }
@@ -76,7 +78,7 @@ pub(crate) fn plan(path: &Path, intent: &Intent, knowledge: &Knowledge<'_>) -> R
         generic::refuse_others(intent, &name)?;
         return test_file::plan_at(path, &name, intent);
     }
-    let found = access::find(path)?;
+    let found = access::find(path).map_err(|error| generic::others_instead(error, intent))?;
     if generic::is_generic(&found) {
         return generic::plan(found, &name, intent, knowledge);
     }
@@ -99,9 +101,9 @@ pub(crate) fn prepare(
         return Err(Error::new(
             ErrorKind::Refused,
             &plan.name,
-            "is not what it was when the plan was made",
+            "has changed since the plan was made",
         )
-        .with_hint("It has been replaced; run the command again to see the new plan."));
+        .with_hint("Run the command again to see the new plan."));
     }
     match found.status.identity.kind {
         _ if generic::is_generic(&found) => generic::prepare(found, plan, knowledge),

@@ -41,7 +41,8 @@ enum Guard {
 
 impl Opened {
     /// `judged_bytes`: its size when it was judged. `unseen_ok`: a device whose other
-    /// users cannot be seen may be written.
+    /// users cannot be seen may be written. `discards`: a file loses blocks by what is done
+    /// to it here.
     pub(super) fn existing(
         file: File,
         path: PathBuf,
@@ -49,10 +50,13 @@ impl Opened {
         identity: Identity,
         name: &str,
         unseen_ok: bool,
+        discards: bool,
     ) -> Self {
         let file = Arc::new(file);
-        let watch = (identity.kind == FileType::RegularFile)
-            .then(|| FileWatch::new(Arc::clone(&file), path, identity, judged_bytes));
+        let watch = (identity.kind == FileType::RegularFile).then(|| {
+            let watched = Arc::clone(&file);
+            FileWatch::new(watched, path, identity, judged_bytes, discards)
+        });
         Opened {
             guard: Guard::Existing {
                 file,
@@ -102,7 +106,12 @@ impl Opened {
         if let Some(way) = &self.passthrough {
             way.fits(workload, &self.name)?;
         }
-        manner::fits(self.file(), self.identity, workload, &self.name)
+        manner::fits(self.file(), self.identity, workload, &self.name)?;
+        if workload.discards() && self.identity.kind != FileType::BlockDevice {
+            let file = self.open(CacheMode::Buffered, Access::Write)?;
+            super::discards::try_hole(&file, &self.name)?;
+        }
+        Ok(())
     }
 
     /// Opens it again for the operations of a measurement.
@@ -164,7 +173,7 @@ impl Opened {
             Err(Error::new(ErrorKind::Refused, &self.name, what).with_hint(hint))
         };
         let status = Status::of(file)
-            .map_err(|os| super::access::failed(&self.name, "cannot look at it", os))?;
+            .map_err(|os| super::access::failed(&self.name, "cannot be examined", os))?;
         if watch.is_cut() {
             return refuse(
                 format!(

@@ -69,7 +69,7 @@ pub(super) fn unseen_upper(file: &impl AsFd) -> Option<Unseen> {
     }
 }
 
-/// Why an upper directory cannot be looked at.
+/// Why an upper directory cannot be examined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unseen {
     /// Mounted by a path that counts from where somebody stood.

@@ -84,7 +84,7 @@ pub(super) fn refuse_pseudo(file: &impl std::os::fd::AsFd, path: &Path, name: &s
             ErrorKind::Unusable,
             name,
             format!(
-                "{} is on {kind}, which is the kernel's own and no storage",
+                "{} is on {kind}, which is a kernel file system, not storage",
                 path.as_text()
             ),
         )

@@ -1,7 +1,7 @@
 //! Who uses a file or device right now: the guard looks, the rules judge.
 
 pub(super) use stripewise_device_guard::users::{
-    Openers, Wanted, loop_devices, open_twice_here, openers, retry_briefly, swap_areas,
+    FileOrDevices, Openers, loop_devices, open_twice_here, openers, retry_briefly, swap_areas,
 };
 
 use super::identity::{Identity, Status};
@@ -9,15 +9,15 @@ use super::overlay;
 use std::fs::File;
 
 /// A file as others may have it open.
-pub(super) fn wanted_file(identity: &Identity) -> Wanted {
-    Wanted::File {
+pub(super) fn wanted_file(identity: &Identity) -> FileOrDevices {
+    FileOrDevices::File {
         device: identity.device,
         inode: identity.inode,
     }
 }
 
 /// Who has any of these open.
-pub(super) fn openers_of_any(wanted: &[Wanted]) -> Openers {
+pub(super) fn openers_of_any(wanted: &[FileOrDevices]) -> Openers {
     let mut all = Openers {
         others: Vec::new(),
         complete: true,
@@ -32,7 +32,7 @@ pub(super) fn openers_of_any(wanted: &[Wanted]) -> Openers {
 
 /// The same as [`wanted_file`], and its inode in the upper directory where it lies on an overlay: a loop
 /// device or a program may have that one.
-pub(super) fn wanted_file_and_upper(file: &File, status: &Status) -> Vec<Wanted> {
+pub(super) fn wanted_file_and_upper(file: &File, status: &Status) -> Vec<FileOrDevices> {
     let upper = overlay::upper_identity(file, status);
     let mut all = vec![wanted_file(&status.identity)];
     all.extend(upper.map(|identity| wanted_file(&identity)));

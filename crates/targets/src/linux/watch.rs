@@ -23,8 +23,9 @@ pub(crate) struct FileWatch {
     identity: Identity,
     judged_bytes: u64,
     judged_allocated_bytes: u64,
-    /// A file system on which a rewrite frees no blocks.
-    writes_in_place: bool,
+    /// Nothing that is done to it here frees blocks: no discards, and a file system on which
+    /// a rewrite frees none.
+    keeps_blocks: bool,
     seen: Arc<Seen>,
 }
 
@@ -41,6 +42,7 @@ impl FileWatch {
         path: PathBuf,
         identity: Identity,
         judged_bytes: u64,
+        discards: bool,
     ) -> Self {
         // Blocks beyond the end do not count: XFS sets some aside for files that grow, and
         // takes them back by itself. In a sparse file they would stand for its holes.
@@ -51,7 +53,7 @@ impl FileWatch {
             Err(_) => 0,
         };
         FileWatch {
-            writes_in_place: writes_in_place(&file),
+            keeps_blocks: !discards && writes_in_place(&file),
             file,
             path,
             identity,
@@ -78,7 +80,7 @@ impl FileWatch {
         // Our own writes past the new end may have made it as long as it was; the blocks
         // that were freed are missing all the same, until all of them are written.
         let lacks_blocks =
-            self.writes_in_place && status.allocated_bytes < self.judged_allocated_bytes / 8 * 7;
+            self.keeps_blocks && status.allocated_bytes < self.judged_allocated_bytes / 8 * 7;
         if smallest < self.judged_bytes || lacks_blocks {
             self.seen.cut.store(true, Ordering::Relaxed);
         }

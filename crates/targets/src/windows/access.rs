@@ -99,7 +99,7 @@ pub(super) fn find(path: &Path) -> Result<FoundPath> {
     if !calls::is_on_disk(&file) {
         return Err(no_storage());
     }
-    let status = Status::of(&file).map_err(|os| failed("cannot look at it", os))?;
+    let status = Status::of(&file).map_err(|os| failed("cannot be examined", os))?;
     let path = calls::final_path(&file).map_err(|os| failed("has no path", os))?;
     Ok(FoundPath {
         path: simple(&path),
@@ -134,7 +134,7 @@ pub(super) fn reopen(
     let file = options
         .open(path)
         .map_err(|os| failed(name, "cannot be opened", os))?;
-    let status = Status::of(&file).map_err(|os| failed(name, "cannot look at it", os))?;
+    let status = Status::of(&file).map_err(|os| failed(name, "cannot be examined", os))?;
     if status.identity != *identity {
         return Err(replaced(name));
     }
@@ -145,9 +145,9 @@ pub(super) fn replaced(name: &str) -> Error {
     Error::new(
         ErrorKind::Refused,
         name,
-        "is not what it was when the plan was made",
+        "has changed since the plan was made",
     )
-    .with_hint("It has been replaced; run the command again to see the new plan.")
+    .with_hint("Run the command again to see the new plan.")
 }
 
 /// A path as people write it, where it may be: `\\?\C:\x` is `C:\x`, and
@@ -180,8 +180,8 @@ pub(super) fn failed(target: impl std::fmt::Display, what: &str, os: io::Error) 
     let (kind, hint) = match number {
         code::ERROR_FILE_NOT_FOUND | code::ERROR_PATH_NOT_FOUND => (
             ErrorKind::NotFound,
-            "Check the spelling. Give a directory to have a test file made in it; \
-             `stripewise prepare PATH` makes one that stays.",
+            "Check the spelling. Give a directory, in which a test file will be \
+             made; `stripewise prepare PATH` makes one that stays.",
         ),
         code::ERROR_INVALID_NAME
         | code::ERROR_BAD_NETPATH

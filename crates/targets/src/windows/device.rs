@@ -35,7 +35,7 @@ pub(super) fn plan(device: &DeviceName, name: &str, intent: &Intent) -> Result<P
         fill: None,
         device_name: Some(device.short()),
         notes: vec![
-            "whether the device is busy with other work is not looked at on Windows.".to_owned(),
+            "on Windows it is not checked whether the device is busy with other work.".to_owned(),
         ],
         detail: PlanDetail {
             intent: intent.clone(),

@@ -93,7 +93,7 @@ pub(super) fn judge_write(
                 "All data on it would be lost. Give `--destroy {short}` if that is meant; reads \
                  need no flag."
             ),
-            Some(reason) => format!("Even then it would be refused: {reason}."),
+            Some(reason) => format!("It would be refused anyway: {reason}."),
         };
         let what = format!("writing to this device needs `--destroy {short}`");
         return Err(Error::new(ErrorKind::NeedsDestroy, name, what).with_hint(hint));

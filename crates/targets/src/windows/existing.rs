@@ -28,7 +28,7 @@ pub(super) fn plan(
 ) -> Result<Plan> {
     if found.status.size_bytes == 0 {
         return Err(Error::new(ErrorKind::Unusable, name, "is empty").with_hint(
-            "A user's file is never extended. `stripewise prepare PATH` makes a file to \
+            "Files that Stripewise did not make are never extended. `stripewise prepare PATH` makes a file to \
                  measure; or give the directory.",
         ));
     }

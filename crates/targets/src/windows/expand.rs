@@ -40,7 +40,7 @@ pub(crate) fn expand(
     options.read(true).write(true);
     let file = file_rules::open_alone(&found, name, &mut options)?;
     // Nobody gets at it any more: what is ours now stays ours.
-    let status = Status::of(&file).map_err(|os| failed(name, "cannot look at it", os))?;
+    let status = Status::of(&file).map_err(|os| failed(name, "cannot be examined", os))?;
     let ours = mark::made_by_us(&file, &found.path, &status, knowledge);
     let growth = Growth {
         file: &file,
@@ -55,7 +55,7 @@ pub(crate) fn expand(
     let Some(id) = ours else {
         return Ok(None);
     };
-    let status = Status::of(&file).map_err(|os| failed(name, "cannot look at it", os))?;
+    let status = Status::of(&file).map_err(|os| failed(name, "cannot be examined", os))?;
     let made_file = mark::rewrite(&file, &found.path, &status, &id)
         .map_err(|os| failed(name, "has grown, but its mark could not be renewed", os))?;
     Ok(Some(made_file))

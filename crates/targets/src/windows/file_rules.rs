@@ -58,14 +58,16 @@ pub(super) fn judge_write(
     }
     let mut what = "writing to this existing file needs `--overwrite`".to_owned();
     if let Maker::Doubtful(why) = made {
-        what.push_str(&format!(" (it carries the mark of Stripewise, but {why})"));
+        what.push_str(&format!(" (it is marked as made by Stripewise, but {why})"));
     }
     let hint = match judged {
-        Ok(()) => "All of its contents would be lost. Give `--overwrite` if that is meant; give a \
-                   directory to have a test file made instead."
-            .to_owned(),
+        Ok(()) => {
+            "All of its contents would be lost. Use `--overwrite` if that is intended, or give \
+                   a directory to have a test file made instead."
+                .to_owned()
+        }
         Err(refused) => format!(
-            "Even then it would be refused: it {}. Give a directory to have a test file made \
+            "It would be refused anyway: it {}. Give a directory to have a test file made \
              instead.",
             refused.what
         ),

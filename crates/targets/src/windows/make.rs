@@ -55,7 +55,7 @@ impl Made {
             io::ErrorKind::AlreadyExists => crate::error::exists(&shown),
             _ => failed(&shown, "cannot be made", os),
         })?;
-        let status = Status::of(&file).map_err(|os| failed(&shown, "cannot look at it", os))?;
+        let status = Status::of(&file).map_err(|os| failed(&shown, "cannot be examined", os))?;
         Ok(Made {
             identity: status.identity,
             file,

@@ -49,7 +49,7 @@ use stripewise_units::NameText;
 /// What only the platform needs of a plan.
 #[derive(Clone, Debug)]
 pub(crate) struct PlanDetail {
-    intent: Intent,
+    pub(crate) intent: Intent,
     what: What,
 }
 

@@ -19,7 +19,9 @@ const BYTES: u64 = 64 << 20;
 /// the name the hint says it, too.
 fn check_never_written(device: impl AsRef<Path>, name: &str, says: &str) -> Error {
     let error = refused(plan(&device, &destroying(name)), Refused, says);
+    refused(plan(&device, &discarding(destroying(name))), Refused, says);
     refused(plan(&device, &writing()), NeedsDestroy, says);
+    refused(plan(&device, &discarding(writing())), NeedsDestroy, says);
     plan(&device, &reading()).expect("reading is free");
     error
 }
@@ -36,6 +38,7 @@ fn writing_needs_exactly_the_kernels_name() {
     for path in [device.path(), &link] {
         let hint = format!("--destroy {}", device.name());
         refused(plan(path, &writing()), NeedsDestroy, &hint);
+        refused(plan(path, &discarding(writing())), NeedsDestroy, &hint);
         for wrong in [
             "",
             "loop",
@@ -44,11 +47,9 @@ fn writing_needs_exactly_the_kernels_name() {
             "/dev/disk/by-id/x",
             text(&link),
         ] {
-            refused(
-                plan(path, &destroying(wrong)),
-                Refused,
-                "does not name this device",
-            );
+            for wish in [destroying(wrong), discarding(destroying(wrong))] {
+                refused(plan(path, &wish), Refused, "does not name this device");
+            }
         }
         for right in [device.name(), &device.device] {
             let plan = plan(path, &destroying(right)).expect("nobody uses it");
@@ -448,7 +449,11 @@ fn a_node_that_changes_its_device_after_the_plan_is_not_written() {
     };
     std::fs::remove_file(&node).expect("gone");
     make(&second);
-    refused(prepare(planned), Refused, "not what it was");
+    refused(
+        prepare(planned),
+        Refused,
+        "has changed since the plan was made",
+    );
     // A link that is turned to another device is the same thing.
     let link = top.path().join("link");
     std::os::unix::fs::symlink(&first.device, &link).expect("a link");

@@ -29,13 +29,30 @@ fn plan_known(
     path: &Path,
     made: &MadeFile,
 ) -> stripewise_targets::Result<stripewise_targets::Plan> {
+    prepared_known(path, made, &writing())
+}
+
+fn prepared_known(
+    path: &Path,
+    made: &MadeFile,
+    intent: &Intent,
+) -> stripewise_targets::Result<stripewise_targets::Plan> {
     let knowledge = Knowledge {
         is_known: &|file| made.is_same_file(file),
         store: None,
     };
-    let plan = plan_knowing(path, &writing(), &knowledge)?;
+    let plan = plan_knowing(path, intent, &knowledge)?;
     stripewise_targets::prepare(plan.clone(), &knowledge, &mut Quiet)?;
     Ok(plan)
+}
+
+/// Neither written without leave nor discarded from with leave.
+fn not_ours(path: &Path, made: &MadeFile, says: &str) {
+    refused(plan_known(path, made), NeedsOverwrite, says);
+    for wish in [writing(), overwriting()] {
+        let discarded = prepared_known(path, made, &discarding(wish));
+        refused(discarded, Refused, "did not make");
+    }
 }
 
 #[test]
@@ -239,7 +256,7 @@ fn the_mark_alone_is_not_enough() {
     let error = refused(
         plan(&path, &writing()),
         NeedsOverwrite,
-        "carries the mark of Stripewise",
+        "is marked as made by Stripewise",
     );
     assert!(error.what.contains("another store"), "{error}");
 }
@@ -271,11 +288,11 @@ fn copies_successors_and_files_that_changed_their_size_are_not_ours() {
     let mut value = [0u8; 256];
     rustix::fs::getxattr(&copy, "user.stripewise.made", &mut value[..])
         .expect("the copy carries the mark");
-    refused(plan_known(&copy, &made), NeedsOverwrite, "copy");
+    not_ours(&copy, &made, "copy");
 
     // The copy takes the name of the original.
     std::fs::rename(&copy, &path).expect("replaced");
-    refused(plan_known(&path, &made), NeedsOverwrite, "copy");
+    not_ours(&path, &made, "copy");
 
     let grown = top.path().join("grown");
     let made = kept(&grown);
@@ -285,7 +302,7 @@ fn copies_successors_and_files_that_changed_their_size_are_not_ours() {
         .expect("opens");
     std::io::Write::write_all(&mut &file, b"a user's data").expect("grown");
     drop(file);
-    refused(plan_known(&grown, &made), NeedsOverwrite, "size");
+    not_ours(&grown, &made, "size");
 }
 
 #[test]
@@ -304,7 +321,7 @@ fn a_successor_on_the_same_inode_is_not_ours() {
     use std::os::unix::fs::MetadataExt;
     let inode = std::fs::metadata(&successor).expect("there").ino();
     let lucky = MadeFile { inode, ..made };
-    refused(plan_known(&successor, &lucky), NeedsOverwrite, "copy");
+    not_ours(&successor, &lucky, "copy");
     assert_untouched(&successor, 2 * MIB);
 }
 
@@ -315,6 +332,8 @@ fn even_a_kept_file_is_not_written_while_somebody_else_uses_it() {
     let made = kept(&path);
     let holder = Holder::of(&path);
     refused(plan_known(&path, &made), Refused, "is open in sleep");
+    let discarded = prepared_known(&path, &made, &discarding(writing()));
+    refused(discarded, Refused, "is open in sleep");
     drop(holder);
     std::fs::hard_link(&path, top.path().join("second")).expect("a second name");
     refused(plan_known(&path, &made), Refused, "2 names");

@@ -1,8 +1,11 @@
 //! Uncached, atomic and polled operations are refused, with the reason, where they are not
 //! to be had. In memory they never are.
 
-use crate::support::{MIB, filling, overwriting, plan, prepare, reading, refused, users_file};
-use stripewise_targets::ErrorKind::{Unusable, Usage};
+use crate::support::{
+    MIB, assert_untouched, discarding, filling, overwriting, plan, prepare, reading, refused,
+    users_file, writing,
+};
+use stripewise_targets::ErrorKind::{Refused, Unusable, Usage};
 use stripewise_targets::{Access, Intent, Manner};
 use stripewise_workload::{CacheMode, Workload};
 
@@ -31,6 +34,44 @@ fn uncached_operations_are_tried_and_refused_where_the_file_system_cannot() {
         Unusable,
         "--cache buffered",
     );
+}
+
+#[test]
+fn nothing_is_discarded_that_was_not_judged_for_it() {
+    let top = crate::support::directory();
+    let path = users_file(top.path(), "data", MIB);
+    let discards = Workload {
+        read_percent: 0,
+        discard_percent: 100,
+        ..Workload::default()
+    };
+    // Planned to be written, even one of ours; a load that comes later by another way.
+    for (place, wish) in [(path.as_path(), overwriting()), (top.path(), filling(1))] {
+        let target = prepare(plan(place, &wish).expect("a plan")).expect("to be written");
+        refused(target.fits(&discards), Refused, "planned without discards");
+        target.finish().expect("gone");
+    }
+    // Planned to be read only, whatever is said of discards.
+    for wish in [reading(), discarding(reading())] {
+        let target = prepare(plan(&path, &wish).expect("a plan")).expect("to be read");
+        refused(target.fits(&discards), Refused, "planned without discards");
+    }
+    let passed = Intent {
+        manner: Manner::default().passed_through(true),
+        ..writing()
+    };
+    refused(plan(&path, &discarding(passed)), Usage, "no discards");
+    let planned = plan(top.path(), &discarding(filling(1))).expect("a plan");
+    assert!(
+        planned
+            .to_string()
+            .contains("\nDiscards: what they hit is lost"),
+        "{planned}"
+    );
+    let target = prepare(planned);
+    let target = target.expect("made for it");
+    target.fits(&discards).expect("a file of ours");
+    assert_untouched(&path, MIB);
 }
 
 #[test]

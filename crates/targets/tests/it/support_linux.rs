@@ -9,7 +9,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use stripewise_targets::Intent;
+use stripewise_targets::{Intent, Manner};
 
 /// Whether a test can run that needs root and these tools; says so if not.
 pub fn can_run(test: &str, tools: &[&str]) -> bool {
@@ -82,6 +82,17 @@ pub fn write_block(file: &File, offset: u64, byte: u8) -> std::io::Result<usize>
     let start = memory.as_ptr().align_offset(4096);
     file.write_at(&memory[start..start + 4096], offset)
         .inspect(|_| memory.clear())
+}
+
+/// The same with discards, which destroy as writes do.
+pub fn discarding(intent: Intent) -> Intent {
+    Intent {
+        manner: Manner {
+            discards: true,
+            ..intent.manner
+        },
+        ..intent
+    }
 }
 
 pub fn destroying(name: &str) -> Intent {

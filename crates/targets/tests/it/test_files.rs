@@ -164,7 +164,11 @@ fn a_directory_replaced_after_the_plan_gets_no_file() {
         } else {
             std::fs::rename(&other, &path).expect("replaced");
         }
-        refused(prepare(planned), Refused, "not what it was");
+        refused(
+            prepare(planned),
+            Refused,
+            "has changed since the plan was made",
+        );
         let _ = std::fs::remove_file(&path);
         let _ = std::fs::remove_dir(&path);
         let _ = std::fs::remove_dir(&other);

@@ -145,7 +145,11 @@ fn a_file_replaced_after_the_plan_is_not_touched() {
     let plan = plan(&path, &overwriting()).expect("a plan");
     std::fs::rename(&path, top.path().join("away")).expect("renamed");
     users_file(top.path(), "own", MIB);
-    refused(prepare(plan), Refused, "is not what it was");
+    refused(
+        prepare(plan),
+        Refused,
+        "has changed since the plan was made",
+    );
     assert_untouched(&path, MIB);
 }
 

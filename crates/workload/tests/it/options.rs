@@ -31,11 +31,12 @@ fn no_options_are_the_base() {
 
 #[test]
 fn every_option_reaches_its_field() {
-    let line = "read-percent=70 stride=64K cursor=shared block=16K threads=4 outstanding=32 \
+    let line = "read-percent=70 discard-percent=5 stride=64K cursor=shared block=16K threads=4 outstanding=32 \
                 duration=1m ramp=5s size=10G base-offset=63s cache=direct-sync sync=fdatasync:8 \
                 rate=5000 arrivals=poisson compressible=50% dedupable=10 seed=42";
     let expected = Workload {
         read_percent: 70,
+        discard_percent: 5,
         pattern: Pattern::Stride {
             stride_bytes: 65_536,
             cursor: CursorKind::Shared,
@@ -130,13 +131,13 @@ fn options_that_exclude_or_need_each_other_are_refused() {
 #[test]
 fn bad_values_and_names_are_refused() {
     for (name, text, message) in [
-        ("read-percent", "101", "`101` is not a share"),
-        ("read-percent", "-1", "`-1` is not a share"),
+        ("read-percent", "101", "`101` is not a valid percentage"),
+        ("read-percent", "-1", "`-1` is not a valid percentage"),
         ("threads", "4294967296", "`4294967296` is too large"),
         ("threads", "x", "`x` is not a whole number"),
         ("block", "8Q", "`8Q` has an unknown unit (at `Q`)"),
-        ("rate", "0", "`0` is not a rate"),
-        ("rate", "inf", "`inf` is not a rate"),
+        ("rate", "0", "`0` is not a valid rate"),
+        ("rate", "inf", "`inf` is not a valid rate"),
         ("read", "false", "`false` is not a valid value for read"),
         ("blok", "8K", "`blok` is not an option of a workload"),
     ] {
@@ -152,7 +153,9 @@ fn bad_values_and_names_are_refused() {
 #[test]
 fn every_name_can_be_set() {
     let text = |name| match name {
-        "read" | "write" | "random" | "sequential" | "in-turn" | "atomic" | "poll" => "true",
+        "read" | "write" | "discard" | "random" | "sequential" | "in-turn" | "atomic" | "poll" => {
+            "true"
+        }
         "think-time" => "7ms",
         "distribution" => "uniform",
         "cursor" => "own",

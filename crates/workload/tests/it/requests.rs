@@ -64,9 +64,15 @@ prop_compose! {
         rate in prop::option::of(rates()),
         (compressible_percent, dedupable_percent) in (0u8..=100, 0u8..=100),
         seed in any::<u64>(),
+        discard_percent in 0u8..=100,
     ) -> Workload {
         Workload {
             read_percent,
+            // What is synced is written.
+            discard_percent: match every {
+                Some(_) => discard_percent.min(99 - read_percent),
+                None => discard_percent.min(100 - read_percent),
+            },
             pattern,
             block_size_bytes: block * 512,
             block_sizes: BlockSizes::default(),

@@ -285,7 +285,7 @@ fn bad_words_are_refused_with_the_reason_and_what_is_accepted() {
     assert_eq!(error.to_string(), "`driect` is not a cache mode");
     assert_eq!(
         error.hint(),
-        "one of direct, direct-sync, buffered, buffered-sync, dontcache"
+        "use one of direct, direct-sync, buffered, buffered-sync, dontcache"
     );
 }
 
@@ -393,7 +393,7 @@ fn think_times_are_read_printed_and_checked() {
                 }),
                 ..Workload::default()
             },
-            "think-time 0s is not a pause",
+            "think-time 0s is not a valid pause",
         ),
         (
             Workload {
@@ -411,7 +411,7 @@ fn think_times_are_read_printed_and_checked() {
                 in_turn: true,
                 ..Workload::default()
             },
-            "in-turn true cannot be combined with --rate",
+            "in-turn cannot be combined with --rate",
         ),
     ] {
         let error = check(&workload).unwrap_err();

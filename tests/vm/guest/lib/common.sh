@@ -16,6 +16,11 @@ failure() { # WORDS [FILE...]
     [ $# = 0 ] || cat "$@"
 }
 
+# Whether this kernel is that new.
+since() { # MAJOR MINOR
+    uname -r | awk -F'[.-]' -v major="$1" -v minor="$2" '{ exit !($1 > major || ($1 == major && $2 >= minor)) }'
+}
+
 sw() { stripewise --quiet --store $store "$@"; }
 
 # The values of a pretty-printed JSON document as lines `jobs.0.outcome.iops 12.5`.

@@ -13,7 +13,7 @@ probed() { # WORDS NODE UNIT PHASE: the probe of a device must say exactly this
 kept_with_no_member() { # NODE
     sw probe stripe "$1" --accept > /tmp/probe.out 2> /tmp/probe.err
     code=$?
-    [ $code = 2 ] && grep -q "lies on vda, vdb, vdc, vdd" /tmp/probe.err &&
+    [ $code = 2 ] && grep -q "spans vda, vdb, vdc, vdd" /tmp/probe.err &&
         ok "--accept on $1 is refused: it lies on four disks" ||
         bad "--accept on $1: exit $code" /tmp/probe.out /tmp/probe.err
 }

@@ -1,10 +1,10 @@
 //! A desk to work at: a directory, a store, and the program. Guards for loop
 //! devices, mounts and control groups are in `machine`, reading JSON in `json`.
 
-pub mod browser;
 pub mod json;
 pub mod machine;
 pub mod served;
+pub mod shared;
 pub mod slow_array;
 pub mod streams;
 
@@ -398,14 +398,14 @@ pub fn names(directory: impl AsRef<Path>) -> Vec<String> {
 /// A user's own file: written in full with noise, the same each time.
 pub fn users_file(path: &str, bytes: u64) -> Vec<u8> {
     let mut state = 42_u64;
-    let mut data = Vec::new();
+    let mut data = Vec::with_capacity(usize::try_from(bytes).expect("a small file") + 8);
     while (data.len() as u64) < bytes {
         // SplitMix64.
         state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut word = state;
         word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        data.extend((word ^ (word >> 31)).to_le_bytes());
+        data.extend_from_slice(&(word ^ (word >> 31)).to_le_bytes());
     }
     data.truncate(usize::try_from(bytes).expect("a small file"));
     std::fs::write(path, &data).expect("a user's file");

@@ -19,6 +19,7 @@ fn model() -> FlashModel {
         capacity_bytes: 1 << 20,
         spare: 0.25,
         preconditioned: false,
+        page_map: false,
         seed: 1,
     }
 }

@@ -3,6 +3,7 @@
 use crate::failure::Outcome;
 use crate::steps::measure::workload_failure;
 use crate::steps::targets::{OpenTarget, TargetRequirements};
+use stripewise_io_engine::EngineName;
 use stripewise_lab::experiment::{ExperimentPlan, Level};
 use stripewise_targets::{Manner, Size};
 use stripewise_workload::{Workload, validate};
@@ -32,7 +33,11 @@ pub fn block_bytes_max(plan: &ExperimentPlan) -> u64 {
 /// What the target must allow; `load_given`: so many operations in flight were asked for
 /// by number.
 #[must_use]
-pub fn requirements(plan: &ExperimentPlan, load_given: bool) -> TargetRequirements {
+pub fn requirements(
+    plan: &ExperimentPlan,
+    load_given: bool,
+    engine: EngineName,
+) -> TargetRequirements {
     let first = workloads(plan).next().unwrap_or_default();
     let span = workloads(plan)
         .filter_map(|workload| {
@@ -51,6 +56,7 @@ pub fn requirements(plan: &ExperimentPlan, load_given: bool) -> TargetRequiremen
         outstanding_by_number: load_given,
         cache: first.cache,
         cache_by_name: workloads(plan).any(|workload| workload.cache != Workload::default().cache),
+        engine,
         manner: Manner::of(&workloads(plan).collect::<Vec<_>>()),
         data: first.data,
         seed: plan.seed,

@@ -101,7 +101,7 @@ fn subject(several: bool) -> &'static str {
 }
 
 fn of_real(context: &Context, real: &Target, path: &Path, whole: Ground) -> TargetGround {
-    // What cannot be looked at is not known; no claim follows from it.
+    // What cannot be examined is not known; no claim follows from it.
     let storage = System::live().storage_of_path(path).unwrap_or_default();
     let facts = real.facts();
     let mut place = LevelPlaces {

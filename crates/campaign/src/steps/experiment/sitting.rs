@@ -56,7 +56,7 @@ pub fn announce(context: &Context, kept: &Kept, simulated: bool) {
     }
     if kept.blocks > 0 {
         context.plan(format!(
-            "{} blocks are finished ({}); they are not made again.",
+            "{} blocks are finished ({}); they are not repeated.",
             kept.blocks,
             format_duration(kept.elapsed_ns)
         ));
@@ -157,7 +157,7 @@ fn nothing_finished(
         ),
         None => Failure::new(
             crate::exit::Exit::InputOutput,
-            "a run broke off before the first block was finished",
+            "a run stopped before the first block was finished",
             format!("`stripewise history show {}` says why; {resume}", kept.id),
         ),
     }

@@ -94,7 +94,7 @@ fn is_striped(ground: &Ground) -> bool {
 }
 
 /// A layout as the commands need it.
-struct Wanted {
+struct LayoutToMake {
     ground: Ground,
     unit_bytes: Option<u64>,
     offset_bytes: u64,
@@ -116,7 +116,7 @@ pub fn commands(ground: &Ground, levels: &LayoutLevels) -> Vec<CommandRecord> {
         Some(unit) if unit > PAGE_BYTES => "ext4",
         _ => "xfs",
     };
-    let wanted = Wanted {
+    let wanted = LayoutToMake {
         unit_bytes: size("stripe-unit")
             .or(ground.stripe_unit_bytes)
             .filter(|_| is_striped(&ground)),
@@ -145,7 +145,7 @@ pub fn commands(ground: &Ground, levels: &LayoutLevels) -> Vec<CommandRecord> {
     commands
 }
 
-impl Wanted {
+impl LayoutToMake {
     fn linux(&self) -> Vec<String> {
         let device = |number: u64| {
             let known = usize::try_from(number)

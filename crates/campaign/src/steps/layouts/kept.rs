@@ -47,6 +47,9 @@ pub struct KeptLayouts {
     pub command: Vec<String>,
     /// The program's version.
     pub version: String,
+    /// The machine that measured; absent in what older versions kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
     /// The user's words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
@@ -181,6 +184,7 @@ impl KeptLayouts {
             started_at,
             command: context.command().to_vec(),
             version: context.version().to_owned(),
+            host: Some(context.host().name),
             label: None,
             plan,
             places,

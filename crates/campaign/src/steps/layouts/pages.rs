@@ -1,36 +1,39 @@
 //! The answer of an experiment over layouts as a page or picture.
 
 use super::kept::KeptLayouts;
-use crate::exit::Exit;
-use crate::failure::{Failure, Outcome};
-use crate::steps::pages::{Rendered, ReportFormat};
+use crate::failure::Outcome;
+use crate::steps::pages::{PictureLook, Rendered, ReportFormat, rendered_picture};
 use stripewise_lab::layouts::effect_sentences;
-use stripewise_report::{About, advice_charts, advice_html, advice_markdown, png, svg_of_all};
+use stripewise_report::{About, KeptFacts, Picture, advice_charts, advice_html, advice_markdown};
 use stripewise_results::AdviceRecord;
-
-/// Pixels for each of a picture's own.
-const PNG_SCALE: f32 = 2.0;
 
 impl KeptLayouts {
     /// This answer of it in some form; `None` for the forms that only hold runs.
     ///
     /// # Errors
-    /// Where a picture cannot be drawn.
-    pub fn page(&self, record: &AdviceRecord, format: ReportFormat) -> Outcome<Option<Rendered>> {
+    /// Where a picture cannot be drawn, or there is none of the wanted name.
+    pub fn page(
+        &self,
+        record: &AdviceRecord,
+        format: ReportFormat,
+        wanted: &PictureLook,
+    ) -> Outcome<Option<Rendered>> {
         let effects = effect_sentences(record);
         let bytes = match format {
-            ReportFormat::Svg => svg_of_all(&advice_charts(record)).into_bytes(),
-            ReportFormat::Png => {
-                let picture = svg_of_all(&advice_charts(record));
-                png(&picture, PNG_SCALE, &About::default()).map_err(|error| {
-                    let hint = "ask for svg, which needs no pixels";
-                    Failure::new(Exit::Target, error.to_string(), hint)
-                })?
+            ReportFormat::Svg | ReportFormat::Png => {
+                let charts = advice_charts(record).into_iter();
+                let pictures: Vec<Picture> = charts
+                    .map(|chart| Picture::Chart(Box::new(chart)))
+                    .collect();
+                let about = wanted.on(self.about(record));
+                return rendered_picture(&pictures, &about, format, wanted).map(Some);
             }
             ReportFormat::Md => advice_markdown(record, &effects).into_bytes(),
             ReportFormat::Html => {
+                let host = self.host.as_ref();
+                let host = host.map_or_else(String::new, |name| format!("{name}, "));
                 let under = format!(
-                    "{}, {}; Stripewise {}",
+                    "{host}{}, {}; Stripewise {}",
                     self.id, self.started_at, self.version
                 );
                 advice_html(record, &effects, &under).into_bytes()
@@ -42,5 +45,18 @@ impl KeptLayouts {
             pictures: Vec::new(),
             boxes: String::new(),
         }))
+    }
+
+    /// What its pictures say of themselves.
+    fn about(&self, record: &AdviceRecord) -> About {
+        About::of_kept(&KeptFacts {
+            title: &record.title,
+            label: self.label.as_deref(),
+            target: &self.target,
+            host: self.host.as_deref(),
+            started_at: &self.started_at,
+            version: &self.version,
+            id: &self.id,
+        })
     }
 }

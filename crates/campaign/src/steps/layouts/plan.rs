@@ -127,7 +127,7 @@ pub fn refuse_slots(asked: &Asked, why: &str) -> Outcome<()> {
                 "{}: layouts cannot be placed side by side here: {why}",
                 asked.target
             ),
-            "leave slots out: each layout is measured in the same place then, which is compared more sharply",
+            "leave slots out: each layout is then measured in the same place, which makes the comparison more precise",
         )),
     }
 }

@@ -38,7 +38,7 @@ pub fn announce(context: &Context, kept: &KeptLayouts, simulated: bool) {
     }
     if !kept.measured.passes.is_empty() {
         context.plan(format!(
-            "{} finished; they are not made again.",
+            "{} finished; they are not repeated.",
             counted(kept.measured.passes.len(), "pass is", "passes are")
         ));
     }
@@ -156,7 +156,7 @@ fn stopped(context: &Context, kept: &KeptLayouts) -> Outcome<()> {
         ),
         match kept.can_go_on() {
             true => format!("`stripewise lab resume {}` continues it", kept.id),
-            false => format!("start it again; what was measured is kept as {}", kept.id),
+            false => format!("start it again; what was measured is stored as {}", kept.id),
         },
     ))
 }
@@ -201,7 +201,7 @@ pub fn resume_layouts(
     if !kept.can_go_on() {
         return Err(Failure::usage(
             format!(
-                "the experiment {} was made on {} and cannot be gone on with: it may lie elsewhere now",
+                "the experiment {} was made on {} and cannot be continued: it may be in a different place now",
                 kept.id, kept.target
             ),
             "start it again",
@@ -217,7 +217,7 @@ pub fn resume_layouts(
                 "{} is not the array that it was when the experiment {} began",
                 kept.target, kept.id
             ),
-            "start a new experiment: values of two arrays are not of one",
+            "start a new experiment: values from two arrays must not be mixed",
         ));
     }
     announce(context, &kept, true);

@@ -5,6 +5,7 @@ use super::kept::KeptLayouts;
 use crate::failure::Failure;
 use crate::steps::measure::RunOptions;
 use crate::steps::targets::TargetRequirements;
+use stripewise_io_engine::EngineName;
 use stripewise_lab::layouts::{CellValue, LayoutCell};
 use stripewise_results::{ExperimentPlace, JobRow, RunRecord, Status};
 use stripewise_targets::{Manner, Size};
@@ -94,6 +95,8 @@ pub fn requirements_of(cells: &[LayoutCell], seed: u64) -> TargetRequirements {
         outstanding_by_number: true,
         cache: first.cache,
         cache_by_name: workloads().any(|one| one.cache != Workload::default().cache),
+        // Layouts take the best engine that there is.
+        engine: EngineName::Auto,
         manner: Manner::of(workloads()),
         data: first.data,
         seed,

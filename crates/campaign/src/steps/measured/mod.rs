@@ -48,7 +48,7 @@ pub fn no_run(store: &Store, id: &str) -> Outcome<Option<Failure>> {
     let found = document(store, id)?;
     Ok(found.map(|(kind, _)| {
         Failure::usage(
-            format!("{id} is what `{}` found, and no run", command(kind)),
+            format!("{id} is a result of `{}`, not a run", command(kind)),
             format!("`stripewise history show {id}` prints it; `last-run` is the last single run"),
         )
     }))

@@ -207,7 +207,7 @@ fn published(name: &str) -> Outcome<Subject> {
             .collect();
         return Err(Failure::usage(
             format!("there is no published table `{name}` here"),
-            format!("there are {}", known.join("; ")),
+            format!("available: {}", known.join("; ")),
         ));
     };
     Ok(Subject {

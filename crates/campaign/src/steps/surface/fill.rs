@@ -95,7 +95,7 @@ fn back(rest: &RestFound) -> Option<String> {
             "after {rested} idle at least {} are back",
             format_bytes(bytes)
         ),
-        (false, 0) => format!("after {rested} idle nothing is back"),
+        (false, 0) => format!("after {rested} idle, nothing is available again"),
         (false, bytes) => format!(
             "after {rested} idle {} are back",
             amount(bytes, found.interval_bytes)

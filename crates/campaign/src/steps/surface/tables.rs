@@ -45,7 +45,7 @@ pub fn tables(document: &ProfileDocument) -> Vec<SurfaceTable> {
             zones(document),
         ),
         table(
-            "Where the file lies",
+            "Where the file is on the device",
             &["byte of the file", "length", "byte of the device under it"],
             document.extents.iter().map(extent).collect(),
         ),

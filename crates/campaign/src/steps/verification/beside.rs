@@ -67,6 +67,12 @@ pub fn check(planned: &PlannedRuns, engine: EngineName) -> Outcome<()> {
         ));
     }
     let jobs = planned.runs.iter().flatten();
+    if jobs.clone().any(|job| job.workload.discards()) {
+        return Err(Failure::usage(
+            "what was discarded may read as anything, so there is nothing to verify it against",
+            "leave the discards out, or --verify",
+        ));
+    }
     if jobs
         .clone()
         .any(|job| job.workload.data != DataPattern::default())

@@ -186,7 +186,7 @@ pub fn verdict(document: &VerifyDocument) -> String {
     );
     if document.mode == Mode::PowerCut && document.verdict != VerifyVerdict::Faults {
         return format!(
-            "The power did not go: {}. Kept as {}; --after-cut judges what is there all the same.",
+            "The power did not fail: {}. Kept as {}; --after-cut can still judge what is there.",
             match document.verdict {
                 VerifyVerdict::Errors => "it ended with the first error",
                 VerifyVerdict::Interrupted => "it was stopped",

@@ -1,4 +1,4 @@
-//! Reads, writes and syncs of files and block devices.
+//! Reads, writes, syncs and discards of files and block devices.
 
 use super::form::Form;
 use super::ring::{Ring, Submission};
@@ -13,6 +13,12 @@ const OPCODE_WRITE_FIXED: u64 = 5;
 const OPCODE_READ: u64 = 22;
 const OPCODE_WRITE: u64 = 23;
 const FSYNC_DATASYNC: u64 = 1 << 32;
+const OPCODE_FALLOCATE: u64 = 17;
+/// `FALLOC_FL_PUNCH_HOLE`, `FALLOC_FL_KEEP_SIZE`.
+const PUNCH_HOLE: u64 = 3;
+const OPCODE_COMMAND: u64 = 46;
+/// `BLOCK_URING_CMD_DISCARD` of `linux/blkdev.h`, Linux 6.12: `_IO(0x12, 0)`.
+const DISCARD_DEVICE: u64 = 0x1200;
 
 /// The words that operations on files share.
 pub struct Files {
@@ -20,9 +26,11 @@ pub struct Files {
     /// descriptor.
     numbers: Vec<u32>,
     /// Opcode and flags of each [`Kind`].
-    heads: [u64; 3],
+    heads: [u64; 4],
     /// What stands above the length in the entry of each [`Kind`]: its `RWF_` flags.
-    manners: [u64; 3],
+    manners: [u64; 4],
+    /// Which files are block devices, where there are discards.
+    devices: Box<[bool]>,
     /// From a slot to its registered buffer; 31 with plain ones (always 0).
     buffer_shift: u32,
 }
@@ -52,6 +60,10 @@ impl Form for Files {
         plan: &OpenPlan,
         capabilities: &mut Capabilities,
     ) -> Result<Self> {
+        let devices = match plan.manner.discards {
+            true => setup::can_discard(&plan.files)?,
+            false => Box::default(),
+        };
         let numbers = setup::files(ring, plan, capabilities);
         let buffer_shift = setup::buffers(ring, buffers, plan, capabilities);
         let (read, write) = if buffer_shift.is_some() {
@@ -62,8 +74,9 @@ impl Form for Files {
         let flags = setup::file_flags(capabilities);
         Ok(Files {
             numbers,
-            heads: [read | flags, write | flags, OPCODE_FSYNC | flags],
+            heads: [read, write, OPCODE_FSYNC, OPCODE_COMMAND].map(|opcode| opcode | flags),
             manners: Kind::ALL.map(|kind| u64::from(plan.manner.flags(kind)) << 32),
+            devices,
             buffer_shift: buffer_shift.unwrap_or(31),
         })
     }
@@ -97,7 +110,10 @@ impl Form for Files {
             // The kernel refuses anything in words that it may use one day.
             entry.head = head;
             (entry.offset_bytes, entry.address, entry.buffer) = (0, 0, 0);
-            entry.length = FSYNC_DATASYNC;
+            (entry.length, entry.further) = (FSYNC_DATASYNC, 0);
+        } else if kind == Kind::Discard {
+            let on_device = self.devices.get(usize::from(operation.file)) == Some(&true);
+            discard(entry, head, on_device, operation);
         } else {
             let length = u64::from(operation.length_bytes) | self.manners[kind.index()];
             transfer(entry, head, buffers, length, self.buffer_shift);
@@ -120,4 +136,20 @@ fn transfer(entry: &mut Submission, head: u64, buffers: &Buffers, length: u64, s
     entry.address = buffers.address(slot).as_ptr() as u64;
     entry.length = length;
     entry.buffer = u64::from(slot >> shift);
+    entry.further = 0;
+}
+
+/// A discard: a hole in a file, or what the block layer calls by that name.
+#[inline(never)]
+fn discard(entry: &mut Submission, head: u64, on_device: bool, operation: &Operation) {
+    let offset_bytes = operation.offset_bytes;
+    let length_bytes = u64::from(operation.length_bytes);
+    (entry.address, entry.offset_bytes, entry.buffer) = (offset_bytes, DISCARD_DEVICE, 0);
+    (entry.head, entry.length, entry.further) = (head, 0, length_bytes);
+    if !on_device {
+        // The opcode is in the lowest byte.
+        entry.head = head - OPCODE_COMMAND + OPCODE_FALLOCATE;
+        (entry.offset_bytes, entry.address) = (offset_bytes, length_bytes);
+        (entry.length, entry.further) = (PUNCH_HOLE, 0);
+    }
 }

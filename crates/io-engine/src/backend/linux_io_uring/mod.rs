@@ -44,7 +44,7 @@ use crate::{
 use batching::Batching;
 use form::Form;
 use ring::{Limits, Ring};
-pub use setup::probe;
+pub use setup::{can_discard, probe};
 
 /// How long the kernel may lack memory for a single operation before a run is
 /// given up: this many naps of [`SHORTAGE_NAP`].
@@ -148,7 +148,9 @@ impl<F: Form> RingEngine<F> {
             // checked before anything else happens.
             let entry = unsafe { pushes.push(slot) };
             if *state != FREE_USUAL {
-                assert!(*state < IN_FLIGHT, "slot {slot} is in flight already");
+                if *state >= IN_FLIGHT {
+                    in_flight_already(slot);
+                }
                 F::write_usual(&usual, entry, slot, buffers);
             }
             *state = IN_FLIGHT + FREE_USUAL;
@@ -174,7 +176,9 @@ impl<F: Form> RingEngine<F> {
             "{length_bytes} bytes are too many for slot {slot}"
         );
         let state = &mut self.states[slot as usize];
-        assert!(*state < IN_FLIGHT, "slot {slot} is in flight already");
+        if *state >= IN_FLIGHT {
+            in_flight_already(slot);
+        }
         let usual = kind == Kind::Read && file == 0 && length_bytes == self.slot_size_bytes;
         *state = IN_FLIGHT + if usual { FREE_USUAL } else { FREE_OTHER };
         let operation = Operation {
@@ -187,7 +191,7 @@ impl<F: Form> RingEngine<F> {
         match kind {
             Kind::Write => self.make_data(&operation, source),
             Kind::Read if S::LOOKS => source.before_read(&operation, self.buffer_of(&operation)),
-            Kind::Read | Kind::Sync => {}
+            Kind::Read | Kind::Sync | Kind::Discard => {}
         }
         // SAFETY: the slot exists and had nothing in flight, as just checked.
         let entry = unsafe { self.ring.push(slot) };
@@ -289,14 +293,14 @@ impl<F: Form> RingEngine<F> {
     }
 
     /// Takes completions without telling anybody.
-    fn discard(&mut self) {
+    fn drop_completed(&mut self) {
         self.in_flight -= self.ring.completed().fold(0, |count, _| count + 1);
     }
 
     /// Waits for what the kernel has, until `until_ns`.
     fn wait_out(&mut self, until_ns: u64) {
         loop {
-            self.discard();
+            self.drop_completed();
             let now_ns = self.clock.now_ns();
             if self.with_kernel() == 0 || now_ns >= until_ns {
                 return;
@@ -323,7 +327,7 @@ impl<F: Form> Engine for RingEngine<F> {
         };
         if plan.manner.scattered {
             let what = "io_uring has one piece of memory for an operation here".to_owned();
-            let hint = "use the engine of threads for scattered ones";
+            let hint = "use the threads engine for scattered ones";
             return Err(setup::failure(ErrorKind::Unsupported, what, hint, None));
         }
         let mut ring = setup::ring(plan.slots, plan.manner.poll, &mut capabilities)?;
@@ -474,6 +478,12 @@ fn no_such_slot(slot: u32) -> ! {
     panic!("there is no slot {slot}")
 }
 
+#[cold]
+#[inline(never)]
+fn in_flight_already(slot: u32) -> ! {
+    panic!("slot {slot} is in flight already")
+}
+
 /// Hands completions to their source.
 #[inline(always)]
 fn take_all<S: Source>(
@@ -498,7 +508,7 @@ fn take_all<S: Source>(
 
 impl<F: Form> Drop for RingEngine<F> {
     fn drop(&mut self) {
-        self.discard();
+        self.drop_completed();
         if self.with_kernel() == 0 {
             // SAFETY: dropped here only, and nobody uses the buffers: nothing is
             // in flight. Registered ones stay pinned until the ring is closed.

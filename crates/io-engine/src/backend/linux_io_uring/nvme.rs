@@ -227,8 +227,9 @@ impl Form for Commands {
         plan: &OpenPlan,
         capabilities: &mut Capabilities,
     ) -> Result<Self> {
-        if plan.manner.dontcache || plan.manner.atomic {
-            let what = "commands that are passed through are neither uncached nor atomic writes";
+        if plan.manner.dontcache || plan.manner.atomic || plan.manner.discards {
+            let what = "commands that are passed through are neither uncached nor atomic writes, \
+                        nor discards";
             let hint = "use <--engine> uring on the block device for these";
             let what = what.to_owned();
             return Err(setup::failure(ErrorKind::Unsupported, what, hint, None));
@@ -305,6 +306,8 @@ impl Form for Commands {
             Kind::Read => (namespace.number, READ),
             Kind::Write => (namespace.write_number, WRITE),
             Kind::Sync => (namespace.number, self.flush),
+            // Refused when a run is planned; here the kernel answers `EBADF`.
+            Kind::Discard => (NOWHERE.number, READ),
         };
         let words = UsualRead {
             head: self.head | number,
@@ -377,12 +380,12 @@ fn identified(file: &File, number: u32) -> Result<Namespace> {
     let id = unsafe { libc::ioctl(descriptor, NVME_IOCTL_ID as libc::Ioctl) };
     let Ok(id) = u32::try_from(id) else {
         let os = io::Error::last_os_error().raw_os_error().unwrap_or(0);
-        return Err(refused("a file is no NVMe namespace", HINT, -os));
+        return Err(refused("a file is not an NVMe namespace", HINT, -os));
     };
     let mut answer = Box::new([0; IDENTIFY_BYTES]);
     identify(file, id, &mut answer).map_err(|os| {
         let os = os.raw_os_error().unwrap_or(0);
-        refused("the namespace does not say what it is", "run as root", -os)
+        refused("the namespace does not identify itself", "run as root", -os)
     })?;
     let (block_shift, metadata_bytes) = format_of(&answer);
     if metadata_bytes > 0 || !(9..=16).contains(&block_shift) {

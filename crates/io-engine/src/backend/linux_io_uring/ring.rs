@@ -43,8 +43,8 @@ impl Entry for Submission {
     const COMPLETION_SHIFT: u32 = 0;
 }
 
-/// A submission queue entry, cut to the words that reading, writing and
-/// synchronising use; the other words stay zero.
+/// A submission queue entry, cut to the words that reading, writing, synchronising and
+/// discarding use; the others stay zero.
 #[repr(C)]
 pub struct Submission {
     /// Opcode (bits 0-7), flags (8-15), priority (16-31), file (32-63).
@@ -56,7 +56,9 @@ pub struct Submission {
     pub user_data: u64,
     /// Index of the registered buffer (bits 0-15).
     pub buffer: u64,
-    unused: [u64; 2],
+    /// Length of a discard of a block device.
+    pub further: u64,
+    unused: u64,
 }
 
 /// A completion queue entry.
@@ -461,6 +463,25 @@ impl<S: Entry> Iterator for Completed<'_, S> {
         };
         self.at = self.at.wrapping_add(1);
         Some((entry.user_data, entry.result))
+    }
+
+    /// All that are left, in one piece or, around the end of the ring, in two: three
+    /// instructions less for each than with [`Iterator::next`].
+    #[inline(always)]
+    fn fold<B, F: FnMut(B, Self::Item) -> B>(mut self, initial: B, mut each: F) -> B {
+        let mut folded = initial;
+        while self.at != self.end {
+            let from = self.at & self.completion_mask;
+            let to_the_end = self.completion_mask - from + 1;
+            let count = self.remaining().min(to_the_end);
+            for index in from as usize..(from + count) as usize {
+                // SAFETY: inside the ring, and written by the kernel, as in `next`.
+                let entry = unsafe { &*self.completions.add(index << S::COMPLETION_SHIFT) };
+                folded = each(folded, (entry.user_data, entry.result));
+            }
+            self.at = self.at.wrapping_add(count);
+        }
+        folded
     }
 }
 

@@ -1,13 +1,16 @@
 //! Opening: which abilities this kernel and this user have, and the sentences
 //! that say why not more.
 
+use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
+use std::sync::Arc;
 
 use rustix::io_uring::{IoringRegisterOp as Register, IoringSetupFlags as Setup};
 
 use super::ring::{ENTRIES_MAX, Entry, Ring, Submission};
 use crate::backend::buffers::Buffers;
+use crate::backend::sys;
 use crate::{Capabilities, Error, ErrorKind, OpenPlan, Result};
 
 /// The engine's name.
@@ -29,7 +32,7 @@ pub(super) fn ring<S: Entry>(
     if slots == 0 || slots > ENTRIES_MAX {
         return Err(failure(
             ErrorKind::Resources,
-            format!("{slots} outstanding operations do not fit one ring of 1 to {ENTRIES_MAX}"),
+            format!("{slots} outstanding operations do not fit in one ring of 1 to {ENTRIES_MAX}"),
             "use more threads with fewer outstanding each",
             None,
         ));
@@ -52,7 +55,7 @@ pub(super) fn ring<S: Entry>(
                     capabilities.fallbacks.push(
                         "io_uring runs without deferred task running, which needs Linux 6.1: \
                          completions interrupt the program, and high rates cost more CPU; \
-                         a newer kernel gives it"
+                         a newer kernel avoids that"
                             .to_owned(),
                     );
                 }
@@ -64,7 +67,7 @@ pub(super) fn ring<S: Entry>(
     }
     // The same without the size shows which of both is too new for this kernel.
     if S::SETUP != Setup::empty() && Ring::<Submission>::new(1, Setup::empty()).is_ok() {
-        let what = "this kernel's io_uring has no commands that are passed through".to_owned();
+        let what = "this kernel's io_uring cannot pass commands through".to_owned();
         let hint = "that takes Linux 5.19; use <--engine> uring on the block device";
         return Err(failure(ErrorKind::Unsupported, what, hint, refusal));
     }
@@ -73,7 +76,7 @@ pub(super) fn ring<S: Entry>(
     ))
 }
 
-/// Says why the kernel gave no ring.
+/// Says why the kernel did not create a ring.
 fn explain(error: io::Error) -> Error {
     let unsupported =
         |what: &str, hint| failure(ErrorKind::Unsupported, what.to_owned(), hint, None);
@@ -124,7 +127,7 @@ fn explain(error: io::Error) -> Error {
         ),
         Some(_) => failure(
             ErrorKind::Resources,
-            "the kernel gave no ring".to_owned(),
+            "the kernel did not create a ring".to_owned(),
             "use <--engine> threads",
             Some(error),
         ),
@@ -143,6 +146,40 @@ pub(super) fn failure(
         what,
         hint,
         os,
+    }
+}
+
+/// Which of the files that are to be discarded from are block devices: those take another
+/// operation than files.
+///
+/// # Errors
+/// Where there is one, and this kernel has no such operation.
+pub fn can_discard(files: &[Arc<File>]) -> Result<Box<[bool]>> {
+    let devices: Box<[bool]> = files
+        .iter()
+        .map(|file| sys::is_block_device(file))
+        .collect();
+    let kernel = rustix::system::uname();
+    if devices.contains(&true) && !has_device_discards(&kernel.release().to_string_lossy()) {
+        return Err(failure(
+            ErrorKind::Unsupported,
+            "this kernel has no discards of block devices by io_uring, which take Linux 6.12"
+                .to_owned(),
+            "use <--engine> threads",
+            None,
+        ));
+    }
+    Ok(devices)
+}
+
+/// `BLOCK_URING_CMD_DISCARD` came with Linux 6.12. Nothing but trying tells otherwise, and a
+/// try would destroy data.
+fn has_device_discards(release: &str) -> bool {
+    let mut numbers = release.split(|letter: char| !letter.is_ascii_digit());
+    let mut next = || numbers.next().and_then(|number| number.parse::<u32>().ok());
+    match (next(), next()) {
+        (Some(major), Some(minor)) => (major, minor) >= (6, 12),
+        _ => false,
     }
 }
 
@@ -247,4 +284,27 @@ fn why_plain(error: &io::Error, bytes: u64) -> String {
 /// Why it does not.
 pub fn probe() -> Result<()> {
     ring::<Submission>(1, false, &mut Capabilities::default()).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn discards_of_devices_are_asked_of_kernels_that_have_them() {
+        for (release, has) in [
+            ("6.12.0", true),
+            ("6.12-rc1", true),
+            ("6.18.44-fc-v669", true),
+            ("7.0.0+", true),
+            ("6.11.9-generic", false),
+            ("6.1.0-37-cloud-amd64", false),
+            ("5.15.0", false),
+            ("6", false),
+            ("", false),
+            ("tomorrow", false),
+        ] {
+            assert_eq!(has_device_discards(release), has, "{release}");
+        }
+    }
 }

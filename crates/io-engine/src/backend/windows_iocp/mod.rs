@@ -26,7 +26,7 @@ use std::time::Duration;
 use windows_sys::Win32::Foundation::{
     ERROR_HANDLE_EOF, ERROR_INVALID_PARAMETER, ERROR_INVALID_USER_BUFFER, ERROR_IO_PENDING,
     ERROR_NO_SYSTEM_RESOURCES, ERROR_NOT_ENOUGH_MEMORY, ERROR_NOT_ENOUGH_QUOTA,
-    ERROR_WORKING_SET_QUOTA, GetLastError,
+    ERROR_NOT_SUPPORTED, ERROR_WORKING_SET_QUOTA, GetLastError,
 };
 use windows_sys::Win32::Storage::FileSystem::{ReadFile, WriteFile};
 use windows_sys::Win32::System::IO::OVERLAPPED_ENTRY;
@@ -150,6 +150,10 @@ impl Iocp {
             self.flusher()?.flush(file, address);
             return Ok(Started::Pending);
         }
+        if operation.kind == Kind::Discard {
+            // `targets` refuses them before.
+            return Ok(Started::Ended(failure(ERROR_NOT_SUPPORTED)));
+        }
         let handle = adopted.file.as_raw_handle();
         let buffer = self.buffers.address(slot).as_ptr();
         let length = operation.length_bytes;
@@ -196,7 +200,7 @@ impl Iocp {
         let count = self
             .port
             .take(&mut self.entries, timeout_ms)
-            .map_err(|os| broken("the completion port gave no completions", os))?;
+            .map_err(|os| broken("the completion port returned no completions", os))?;
         if count == 0 {
             return Ok(());
         }
@@ -302,7 +306,7 @@ pub fn probe() -> Result<()> {
 
 fn new_port() -> Result<Port> {
     Port::new().map_err(|os| {
-        let what = "the system gave no completion port".to_owned();
+        let what = "the system did not create a completion port".to_owned();
         lacking(what, "use <--engine> threads", Some(os))
     })
 }
@@ -315,7 +319,7 @@ fn adopt(port: &Port, plan: &OpenPlan, capabilities: &mut Capabilities) -> Resul
                 Some(ERROR_INVALID_PARAMETER) => {
                     "a file was not opened for overlapped I/O, or another engine has it"
                 }
-                _ => "a file could not be brought to the completion port",
+                _ => "a file could not be attached to the completion port",
             };
             lacking(what.to_owned(), "use <--engine> threads", Some(os))
         })?;
@@ -329,8 +333,8 @@ fn adopt(port: &Port, plan: &OpenPlan, capabilities: &mut Capabilities) -> Resul
         .collect::<Result<Vec<_>>>()?;
     if files.iter().any(|adopted| !adopted.skips) {
         capabilities.fallbacks.push(
-            "operations that end within their call take the way through the completion port as \
-             well, which costs CPU: the system refused to leave it out"
+            "operations that complete within their call also go through the completion port, \
+             which costs CPU: the system refused to skip it"
                 .to_owned(),
         );
     }

@@ -59,6 +59,7 @@ pub(super) struct Run {
 /// What the workload's operations ask of the kernel besides.
 fn manner(workload: &Workload) -> Manner {
     Manner {
+        discards: workload.discards(),
         dontcache: workload.cache == CacheMode::Dontcache,
         atomic: workload.atomic,
         poll: workload.poll,
@@ -223,7 +224,7 @@ impl Run {
             .flatten();
         if watches && pulse.is_none() {
             self.collector.note(
-                "a pause of the program would not be noticed: no thread was left to look for one"
+                "a pause of the program would not be noticed: no thread was available to watch for one"
                     .into(),
             );
         }
@@ -364,7 +365,7 @@ impl Run {
             let name = format!("worker-{}-{}", link.job, link.thread);
             self.collector.done(index, drain);
             self.collector.note(format!(
-                "{name} is blocked in the operating system and was left behind"
+                "{name} is blocked in the operating system and was abandoned"
             ));
         }
     }

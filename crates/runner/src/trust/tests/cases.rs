@@ -5,7 +5,7 @@ use crate::trust::{Code, Evidence, Moved};
 use stripewise_disk_inspect::storage::{Array, BlockDevice, BlockDeviceKind, Partition};
 use stripewise_machine::Throttle;
 use stripewise_machine::observe::{DeviceObserved, InFlight};
-use stripewise_results::{Drain, Pause, Severity};
+use stripewise_results::{Drain, KindOutcome, Pause, Severity};
 use stripewise_units::DeviceNumber;
 use stripewise_workload::{CacheMode, SyncPolicy};
 
@@ -35,6 +35,29 @@ fn durable_writes(e: &mut Evidence, p50_ns: u64) {
     e.outcome.write.operations = 50_000;
     let latency = e.outcome.write.latency_ns.get_or_insert_default();
     latency.p50 = p50_ns;
+}
+
+/// Syncs after writes, half of them within a time.
+fn synced_writes(e: &mut Evidence, p50_ns: u64) {
+    durable_writes(e, 80_000);
+    e.workload.cache = CacheMode::Direct;
+    e.workload.sync = Some(SyncPolicy { every: 1 });
+    let mut sync = KindOutcome {
+        operations: 50_000,
+        ..KindOutcome::default()
+    };
+    sync.latency_ns.get_or_insert_default().p50 = p50_ns;
+    e.outcome.sync = Some(sync);
+}
+
+/// So many GiB were discarded besides.
+fn discarded(e: &mut Evidence, gib: u64) {
+    e.workload.discard_percent = 10;
+    e.outcome.discard = Some(KindOutcome {
+        operations: 50_000,
+        bytes: gib * GIB,
+        ..KindOutcome::default()
+    });
 }
 
 /// A device on another one on a third, of which the two below have seen nothing.
@@ -139,6 +162,34 @@ pub const CASES: &[Case] = &[
             writing(e);
             content(e).blocks_compressible = 900;
         },
+    },
+    Case {
+        code: DiscardedSpace,
+        severity: Warning,
+        says: &["1 GiB of 200 GiB", "reads of it need no medium"],
+        fires: |e| discarded(e, 1),
+        near_miss: |e| e.workload.discard_percent = 10,
+    },
+    Case {
+        code: DiscardedSpace,
+        severity: Warning,
+        says: &["most discards hit what was discarded already"],
+        fires: |e| {
+            writing(e);
+            e.outcome.write.bytes = 0;
+            discarded(e, 201);
+        },
+        near_miss: |e| writing(e),
+    },
+    Case {
+        code: DiscardedSpace,
+        severity: Note,
+        says: &["holds nothing", "the next one on it"],
+        fires: |e| {
+            writing(e);
+            discarded(e, 199);
+        },
+        near_miss: |e| writing(e),
     },
     Case {
         code: PageCache,
@@ -404,6 +455,38 @@ pub const CASES: &[Case] = &[
         near_miss: |e| {
             durable_writes(e, 12_000);
             device(e).queue.write_cache = Some("write through".into());
+        },
+    },
+    Case {
+        code: DurableTooFast,
+        severity: Warning,
+        says: &[
+            "half of the syncs took 12 µs",
+            "flushes do not reach the disk",
+        ],
+        fires: |e| synced_writes(e, 12_000),
+        near_miss: |e| synced_writes(e, 20_000),
+    },
+    Case {
+        code: DurableTooFast,
+        severity: Warning,
+        says: &[],
+        fires: |e| synced_writes(e, 12_000),
+        // It is not the writes that end when data is durable.
+        near_miss: |e| {
+            synced_writes(e, 60_000);
+            let latency = e.outcome.write.latency_ns.get_or_insert_default();
+            latency.p50 = 12_000;
+        },
+    },
+    Case {
+        code: DurableTooFast,
+        severity: Warning,
+        says: &[],
+        fires: |e| durable_writes(e, 3_000),
+        near_miss: |e| {
+            durable_writes(e, 3_000);
+            device(e).name = "pmem0".to_owned();
         },
     },
     Case {
@@ -851,7 +934,7 @@ pub const CASES: &[Case] = &[
     Case {
         code: Paused,
         severity: Note,
-        says: &["for 2 s", "after 3 s", "cut out"],
+        says: &["for 2 s", "after 3 s", "excluded from the rate"],
         fires: |e| e.outcome.pauses = vec![pause(3, 2)],
         near_miss: |e| e.outcome.pauses.clear(),
     },
@@ -866,7 +949,7 @@ pub const CASES: &[Case] = &[
     Case {
         code: Paused,
         severity: Warning,
-        says: &["got no processor for 2 s", "cut out"],
+        says: &["got no processor for 2 s", "excluded from the rate"],
         fires: |e| {
             e.outcome.pauses = vec![pause(3, 2)];
             e.starved_ns = 1_900_000_000;

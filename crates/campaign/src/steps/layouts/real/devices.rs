@@ -137,7 +137,7 @@ pub fn judge(context: &Context, device: &Identity, may_be_unseen: bool) -> Outco
         ))
     };
     if let Some(why) = &plan.in_the_way {
-        let hint = "unmount, stop, detach or close that first, if this device is really meant";
+        let hint = "unmount, stop, detach or close that first, if you really mean this device";
         return refused(Exit::Target, why, hint);
     }
     match &plan.unseen {

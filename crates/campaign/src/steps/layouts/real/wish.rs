@@ -49,7 +49,7 @@ pub struct LayoutWish {
     pub stripe_unit_bytes: Option<u64>,
     /// First byte of the partition.
     pub offset_bytes: u64,
-    /// Which file system.
+    /// The file system to make.
     pub file_system: FileSystemKind,
     /// Its allocation unit.
     pub allocation_unit_bytes: u64,
@@ -171,7 +171,7 @@ impl LayoutWish {
         let table_bytes = u64::from(sector) * 2 + (16 << 10);
         if self.offset_bytes < table_bytes {
             return Some(format!(
-                "a partition table of {} lies there",
+                "a partition table of {} is there",
                 ByteSize(table_bytes)
             ));
         }

@@ -15,10 +15,14 @@
 //! the channel that needs the room - or, put off, all of it at once whenever so much was
 //! written. Wear, refresh and maps are left out.
 //!
+//! With a map of all pages ([`PageMap`]) collection is carried out page by page instead, on
+//! a drive that is fresh at first.
+//!
 //! A part of the flash may be written fast (as SLC), until it is full; while the drive
 //! rests, what it holds moves to the rest, and room becomes free again at a steady rate.
 
 use super::DriveAccess;
+use super::page_map::{Collected, PageMap};
 use crate::layout::divide;
 use crate::random::{Entity, draw, unit};
 
@@ -58,7 +62,18 @@ pub(crate) struct FlashModel {
     pub spare: f64,
     /// Start in steady state instead of fresh from the box.
     pub preconditioned: bool,
+    /// Keep a map of all pages and collect block by block, instead of the mean.
+    pub page_map: bool,
     pub seed: u64,
+}
+
+/// Pages that were programmed by drives that map them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct MappedPages {
+    /// By the host.
+    pub(crate) written: u64,
+    /// By collection, besides.
+    pub(crate) moved: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -81,6 +96,10 @@ pub(crate) struct FlashDrive {
     written_bytes: u64,
     /// Counter of its random numbers.
     pages_accessed: u64,
+    /// What collection is instead of the mean, where pages are mapped.
+    map: Option<Box<PageMap>>,
+    /// Pages that the host wrote, and that collection moved, where pages are mapped.
+    mapped: MappedPages,
     /// Extra pages moved per page written, in steady state.
     moved_per_page: f64,
     /// Collection that is put off: bytes written since the last one, and what it will
@@ -105,6 +124,11 @@ impl FlashDrive {
         let flash_bytes = (model.capacity_bytes as f64 * (1.0 + model.spare)) as u64;
         FlashDrive {
             written_bytes: if model.preconditioned { flash_bytes } else { 0 },
+            map: model.page_map.then(|| {
+                let pages = model.capacity_bytes / model.page_bytes;
+                Box::new(PageMap::new(pages, model.spare, model.pages_per_block))
+            }),
+            mapped: MappedPages::default(),
             moved_per_page: (amplification - 1.0).max(0.0),
             put_off_bytes: 0,
             put_off_ns: 0.0,
@@ -214,6 +238,33 @@ impl FlashDrive {
         (self.put_off_bytes, self.put_off_ns) = (0, 0.0);
     }
 
+    /// Writes a page into the map. What is collected for it is shared by all channels, and
+    /// programs wait for it.
+    fn collect_mapped(&mut self, now_ns: u64, page: u64, stretch: f64) {
+        let Some(map) = &mut self.map else {
+            return;
+        };
+        let collected = map.write(page);
+        self.mapped.written += 1;
+        self.mapped.moved += u64::from(collected.moved_pages);
+        if collected == Collected::default() {
+            return;
+        }
+        let moved_ns = self.model.read_ns + self.model.program_ns;
+        let work_ns = f64::from(collected.moved_pages) * moved_ns
+            + f64::from(collected.erased_blocks) * self.model.erase_ns;
+        let pause_ns = (work_ns * stretch / f64::from(self.model.channels)) as u64;
+        for channel in &mut self.channels {
+            channel.programs_until_ns = channel.programs_until_ns.max(now_ns) + pause_ns;
+        }
+        self.busy_ns += pause_ns * u64::from(self.model.channels);
+    }
+
+    /// See the field.
+    pub(crate) fn mapped_pages(&self) -> MappedPages {
+        self.mapped
+    }
+
     fn read_page(&mut self, now_ns: u64, page: u64, stretch: f64) -> u64 {
         let read_ns = self.varied(self.model.read_ns, stretch);
         let suspend_ns = self.model.suspend_ns;
@@ -244,7 +295,10 @@ impl FlashDrive {
             false => self.model.program_ns,
         };
         let flash_bytes = self.model.capacity_bytes as f64 * (1.0 + self.model.spare);
-        let collecting = !fast && self.written_bytes as f64 >= flash_bytes;
+        if !fast {
+            self.collect_mapped(now_ns, page, stretch);
+        }
+        let collecting = !fast && self.map.is_none() && self.written_bytes as f64 >= flash_bytes;
         if collecting {
             let collection_ns = self.moved_per_page * (self.model.read_ns + self.model.program_ns);
             match self.model.collection_burst_bytes {

@@ -1,10 +1,10 @@
 //! A bench of a real file, watched in a real browser from its start to its end: what the
 //! page said on the way are the numbers of the records.
 
+use super::browser::Browser;
 use super::serve_pages::sign_in;
-use super::support::browser::Browser;
-use super::support::served::Served;
-use super::support::{Desk, users_file};
+use crate::support::served::Served;
+use crate::support::{Desk, users_file};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -42,19 +42,20 @@ fn time(ns: f64) -> String {
     };
     match ns {
         ns if ns < 1e3 => format!("{ns:.0} ns"),
-        ns if ns < 1e6 => format!("{} \u{b5}s", three(ns / 1e3)),
-        ns if ns < 1e9 => format!("{} ms", three(ns / 1e6)),
+        ns if ns < 999.5e3 => format!("{} \u{b5}s", three(ns / 1e3)),
+        ns if ns < 999.5e6 => format!("{} ms", three(ns / 1e6)),
         ns => format!("{} s", three(ns / 1e9)),
     }
 }
 
-/// Rates and p99 of all intervals of a record, as the page writes them.
+/// Rates and p99 of all intervals of a record, as the page writes them. One in which nothing
+/// completed, as on a starved machine, has no p99.
 fn told(run: &Value) -> BTreeSet<(String, String)> {
     let intervals = run["jobs"][0]["outcome"]["intervals"].as_array();
-    let each = intervals.into_iter().flatten().map(|interval| {
-        let number = |name: &str| interval[name].as_f64().expect("a number");
-        let iops = number("read_operations") / (number("duration_ns") / 1e9);
-        (rate(iops), time(number("latency_ns_p99")))
+    let each = intervals.into_iter().flatten().filter_map(|interval| {
+        let number = |name: &str| interval[name].as_f64();
+        let iops = number("read_operations")? / (number("duration_ns")? / 1e9);
+        Some((rate(iops), time(number("latency_ns_p99")?)))
     });
     each.collect()
 }
@@ -72,6 +73,7 @@ fn step(run: &Value) -> String {
 }
 
 #[test]
+#[ignore = "in a browser: cargo xtask ci long"]
 fn a_bench_is_watched_to_its_end_and_the_page_said_what_the_records_say() {
     let Some(mut browser) = Browser::start("serve_watched::a_bench_is_watched") else {
         return;
@@ -155,7 +157,7 @@ fn the_history_has_the_best(browser: &mut Browser, served: &Served, runs: &[Valu
     let began = std::time::Instant::now();
     while !browser.is_true(&format!("{row}.indexOf('{best}') >= 0")) {
         let text = browser.value(row);
-        assert!(began.elapsed() < super::support::PATIENCE, "{best}: {text}");
+        assert!(began.elapsed() < crate::support::PATIENCE, "{best}: {text}");
         std::thread::sleep(std::time::Duration::from_millis(100));
     }
 }

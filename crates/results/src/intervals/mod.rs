@@ -24,6 +24,7 @@ impl Interval {
             duration_ns: end_ns.saturating_sub(self.start_ns),
             read_operations: self.read_operations.saturating_add(next.read_operations),
             write_operations: self.write_operations.saturating_add(next.write_operations),
+            discard_operations: (self.discard_operations).saturating_add(next.discard_operations),
             bytes: self.bytes.saturating_add(next.bytes),
             latency_ns_mean: if mine + theirs > 0.0 {
                 (self.latency_ns_mean * mine + next.latency_ns_mean * theirs) / (mine + theirs)
@@ -57,11 +58,12 @@ impl Interval {
         self
     }
 
-    /// Reads and writes completed.
+    /// Reads, writes and discards completed.
     #[must_use]
     pub fn operations(&self) -> u64 {
         // Records come from files, which may say anything.
-        self.read_operations.saturating_add(self.write_operations)
+        let transfers = self.read_operations.saturating_add(self.write_operations);
+        transfers.saturating_add(self.discard_operations)
     }
 }
 

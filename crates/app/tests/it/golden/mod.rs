@@ -1,7 +1,21 @@
 //! What users read, whole: exit code, stdout and stderr of commands, each as one text
-//! beside its command line. Ids and the folder of the test are masked.
+//! beside its command line. Ids, days and the folder of the test are masked.
+
+mod answers;
+mod refusals;
 
 use crate::support::{Desk, text};
+
+/// The words of a command, and all that comes of it.
+type Case = (&'static [&'static str], &'static str);
+
+/// Runs commands one after the other.
+#[track_caller]
+fn all_golden(desk: &Desk, cases: &[Case]) {
+    for (arguments, expected) in cases {
+        golden(desk, arguments, expected);
+    }
+}
 
 /// Runs a command and holds all that came of it against what stands here.
 #[track_caller]
@@ -23,25 +37,33 @@ fn golden(desk: &Desk, arguments: &[&str], expected: &str) {
     );
 }
 
-/// `20261123-191743-tc7w` is `[ID]`, and the folder is `[DESK]`.
+/// `20261123-191743-tc7w` is `[ID]`, `2026-11-23` is `[DATE]`, and the folder is `[DESK]`.
 fn masked(desk: &Desk, words: &str) -> String {
     let words = words.replace(text(desk.path()), "[DESK]");
     let mut masked = String::new();
     let mut rest = words.as_str();
     while let Some(sign) = rest.chars().next() {
-        let length = match id_length(rest) {
-            Some(length) => {
-                masked.push_str("[ID]");
-                length
-            }
-            None => {
-                masked.push(sign);
-                sign.len_utf8()
-            }
+        let is_inside = masked.ends_with(|before: char| before.is_ascii_digit());
+        let (word, length) = match (id_length(rest), day_length(rest)) {
+            (Some(length), _) => ("[ID]", length),
+            (None, Some(length)) if !is_inside => ("[DATE]", length),
+            _ => (&rest[..sign.len_utf8()], sign.len_utf8()),
         };
+        masked.push_str(word);
         rest = &rest[length..];
     }
     masked
+}
+
+/// `2026-11-23`.
+fn day_length(text: &str) -> Option<usize> {
+    let day = text.get(..10)?;
+    let is_dash = |at: usize| at == 4 || at == 7;
+    let fits = day
+        .bytes()
+        .enumerate()
+        .all(|(at, byte)| is_dash(at) == (byte == b'-') && (is_dash(at) || byte.is_ascii_digit()));
+    fits.then_some(day.len())
 }
 
 /// Eight digits, six digits, four signs.
@@ -95,7 +117,7 @@ random 70 % read: both       8K    1    1   136    1.1
 
 job: 678 operations, 5.3 MiB in 5 s; 1.0 outstanding on average; simulated
 MISSED: p99<5ms: 11.9 ms (random 70 % read, 8K, 1 thread of 1; one run)
-note[few-operations]: 678 operations: p99 rests on fewer than ten of them
+note[few-operations]: 678 operations: p99 is based on fewer than ten of them
 --explain shows what to do about each.
 Kept as [ID]; `stripewise history show [ID]` shows it again.
 ",
@@ -131,118 +153,4 @@ note: All runs of B were made before those of A: whatever else changed in betwee
   difference.
 ",
     );
-}
-
-#[test]
-fn mistakes_are_named_with_what_to_do() {
-    let desk = Desk::new();
-    for (arguments, expected) in [
-        (
-            &["history"][..],
-            r"
-exit 5
---- stderr
-error: there is no store at [DESK]/results.db
-hint: check the name given with --store FILE; `stripewise run TARGET` with it makes a store there
-",
-        ),
-        (
-            &["run", "nowhere"],
-            r"
-exit 3
---- stderr
-error: nowhere: does not exist
-hint: Give a directory to have a test file made in it; `stripewise prepare PATH` makes one that stays.
-",
-        ),
-        (
-            &["run", "sim:nvme", "--block", "0"],
-            r"
-exit 2
---- stderr
-error: --block 0 is outside of 512 bytes to 64 MiB
-hint: 8K is what most databases read and write
-",
-        ),
-        (
-            &["run", "sim:nvme", "--duration", "x"],
-            r"
-exit 2
---- stderr
-error: invalid value 'x' for '--duration <TIME>': `x` is not a time
-hint: a time is a number with ns, us, ms, s, m (minutes) or h; seconds without: 10s, 1.5s, 500ms, 20us, 2m, 1h, 1m30s
-",
-        ),
-        (
-            &["bench", "sim:nvme", "--thread", "4"],
-            r"
-exit 2
---- stderr
-error: unexpected argument '--thread' found
-
-Usage: stripewise bench --read-only <TARGET>
-hint: did you mean --threads? use `stripewise run`: it has --threads, `stripewise bench` does not
-",
-        ),
-    ] {
-        golden(&desk, arguments, expected);
-    }
-}
-
-#[test]
-fn what_cannot_be_done_is_refused_with_what_can() {
-    let desk = Desk::new();
-    // With a store that has a run.
-    desk.run(&["run", "sim:nvme", "--duration", "1ms", "-q"])
-        .done();
-    for (arguments, expected) in [
-        (
-            &["check"][..],
-            r"
-exit 2
---- stderr
-error: there is no baseline to compare with
-hint: keep one first: `stripewise run ... --repeat 6`, then `stripewise baseline set ID`; or state what is required: --require 'read_iops>=20000'
-",
-        ),
-        (
-            &["align", "sim:nvme", "--engine", "null"],
-            r"
-exit 2
---- stderr
-error: --engine null measures no storage, and offsets mean nothing to it
-hint: leave it out, or name uring or threads
-",
-        ),
-        (
-            &["partition", "/dev/null", "--align", "1M"],
-            r"
-exit 3
---- stderr
-error: /dev/null: is not a block device
-hint: `lsblk` lists them; an image becomes one with `losetup --find --show FILE`.
-",
-        ),
-        (
-            &["lab", "plans"],
-            r"
-exit 0
---- stdout
-No experiment is kept yet; `stripewise align TARGET` or `stripewise lab run PLAN.toml` makes one.
-",
-        ),
-        (
-            &["wrong"],
-            r"
-exit 2
---- stderr
-error: unrecognized subcommand 'wrong'
-
-Usage: stripewise [OPTIONS] <COMMAND>
-hint: `stripewise --help` lists the commands
-",
-        ),
-    ] {
-        golden(&desk, arguments, expected);
-    }
 }

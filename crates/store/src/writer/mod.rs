@@ -493,7 +493,13 @@ impl PendingInterval {
             job_index,
             interval_index: 0,
             interval: *interval,
-            blobs: [latencies.read, latencies.write, latencies.sync].map(blob::encode),
+            blobs: [
+                latencies.read,
+                latencies.write,
+                latencies.sync,
+                latencies.discard,
+            ]
+            .map(blob::encode),
         }
     }
 
@@ -502,19 +508,29 @@ impl PendingInterval {
         let joined = join(&mut vec![self.stored(), next.stored()]);
         let latencies = &joined.histograms;
         self.interval = joined.interval;
-        self.blobs = [&latencies.read, &latencies.write, &latencies.sync]
-            .map(|histogram| blob::encode(histogram.as_ref()));
+        self.blobs = [
+            &latencies.read,
+            &latencies.write,
+            &latencies.sync,
+            &latencies.discard,
+        ]
+        .map(|histogram| blob::encode(histogram.as_ref()));
     }
 
     /// As it will be read from the store.
     fn stored(&self) -> StoredInterval {
-        let [read, write, sync] = self
+        let [read, write, sync, discard] = self
             .blobs
             .each_ref()
             .map(|blob| blob::decode(blob.as_deref()).ok().flatten());
         StoredInterval {
             interval: self.interval,
-            histograms: StoredHistograms { read, write, sync },
+            histograms: StoredHistograms {
+                read,
+                write,
+                sync,
+                discard,
+            },
         }
     }
 }

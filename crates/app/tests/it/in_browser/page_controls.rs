@@ -1,7 +1,7 @@
 //! What can be done with the charts of a page, in a real browser: the wheel, zoom,
 //! scales, panels, saved pictures, labels of axes, legends, tables.
 
-use crate::support::browser::Browser;
+use super::browser::Browser;
 use crate::support::{Desk, TWO_JOBS, text};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -65,6 +65,7 @@ fn wheel(browser: &mut Browser, figure: &str, modifiers: u32) -> f64 {
 }
 
 #[test]
+#[ignore = "in a browser: cargo xtask ci long"]
 fn the_wheel_scrolls_the_page_and_zooms_with_ctrl_only() {
     let test = "the_wheel_scrolls_the_page_and_zooms_with_ctrl_only";
     let Some(mut browser) = Browser::start(test) else {
@@ -84,7 +85,60 @@ fn the_wheel_scrolls_the_page_and_zooms_with_ctrl_only() {
     assert_eq!(browser.complaints, Vec::<String>::new());
 }
 
+/// The answer, and behind it titles: the first charts are open, the others are drawn when
+/// somebody opens them, by the keyboard as well.
 #[test]
+#[ignore = "in a browser: cargo xtask ci long"]
+fn a_page_of_many_charts_is_short_and_each_opens_by_its_title() {
+    let test = "a_page_of_many_charts_is_short_and_each_opens_by_its_title";
+    let Some(mut browser) = Browser::start(test) else {
+        return;
+    };
+    let desk = Desk::new();
+    browser.open_folded(&bench(&desk), 1280, false);
+    let open = "[...document.querySelectorAll('#charts details.fold')].map(one => one.open)";
+    let folds = browser.value(open);
+    let folds = folds.as_array().expect("a list");
+    assert!(folds.len() > 6, "{folds:?}");
+    assert_eq!(folds.iter().filter(|one| **one == json!(true)).count(), 3);
+    assert!(
+        folds[..3].iter().all(|one| *one == json!(true)),
+        "{folds:?}"
+    );
+    let high = browser.value("document.documentElement.scrollHeight");
+    assert!(high.as_u64() < Some(6_000), "{high}");
+    let last = "[...document.querySelectorAll('#charts details.fold')].pop()";
+    let drawn = format!("!!{last}.querySelector('canvas')");
+    assert!(!browser.is_true(&drawn));
+    browser.value(&format!("{last}.querySelector('summary').focus()"));
+    for kind in ["keyDown", "keyUp"] {
+        let enter = json!({"type": kind, "key": "Enter", "code": "Enter", "windowsVirtualKeyCode": 13, "text": "\r"});
+        browser.ask("Input.dispatchKeyEvent", enter);
+    }
+    let began = std::time::Instant::now();
+    while !browser.is_true(&drawn) {
+        assert!(
+            began.elapsed() < crate::support::PATIENCE,
+            "it stays closed"
+        );
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    for (words, all) in [("Open all", true), ("Close all", false)] {
+        browser.value(&format!(
+            "[...document.querySelectorAll('button')].find(one => one.textContent === '{words}').click()"
+        ));
+        let folds = browser.value(open);
+        let folds = folds.as_array().expect("a list");
+        assert!(
+            folds.iter().all(|one| *one == json!(all)),
+            "{words}: {folds:?}"
+        );
+    }
+    assert_eq!(browser.complaints, Vec::<String>::new());
+}
+
+#[test]
+#[ignore = "in a browser: cargo xtask ci long"]
 fn zooming_an_axis_of_powers_keeps_half_of_its_doublings_and_the_y_axis_follows() {
     let test = "zooming_an_axis_of_powers_keeps_half_of_its_doublings_and_the_y_axis_follows";
     let Some(mut browser) = Browser::start(test) else {
@@ -106,6 +160,7 @@ fn zooming_an_axis_of_powers_keeps_half_of_its_doublings_and_the_y_axis_follows(
 }
 
 #[test]
+#[ignore = "in a browser: cargo xtask ci long"]
 fn one_scale_is_pressed_at_most_and_a_panel_without_lines_makes_room() {
     let test = "one_scale_is_pressed_at_most_and_a_panel_without_lines_makes_room";
     let Some(mut browser) = Browser::start(test) else {
@@ -159,6 +214,7 @@ const LABELS: &str = "((name) => {
 })";
 
 #[test]
+#[ignore = "in a browser: cargo xtask ci long"]
 fn labels_of_axes_keep_their_signs() {
     let test = "labels_of_axes_keep_their_signs";
     let Some(mut browser) = Browser::start(test) else {
@@ -191,6 +247,7 @@ fn labels_of_axes_keep_their_signs() {
 }
 
 #[test]
+#[ignore = "in a browser: cargo xtask ci long"]
 fn a_saved_picture_has_title_target_and_legend_above_the_chart() {
     let test = "a_saved_picture_has_title_target_and_legend_above_the_chart";
     let Some(mut browser) = Browser::start(test) else {
@@ -251,6 +308,7 @@ fn a_saved_picture_has_title_target_and_legend_above_the_chart() {
 }
 
 #[test]
+#[ignore = "in a browser: cargo xtask ci long"]
 fn heat_maps_say_what_their_shades_mean_on_the_page_too() {
     let test = "heat_maps_say_what_their_shades_mean_on_the_page_too";
     let Some(mut browser) = Browser::start(test) else {
@@ -279,6 +337,7 @@ fn heat_maps_say_what_their_shades_mean_on_the_page_too() {
 }
 
 #[test]
+#[ignore = "in a browser: cargo xtask ci long"]
 fn the_answer_of_jobs_has_numbers_on_a_phone_and_wide_tables_use_the_window() {
     let test = "the_answer_of_jobs_has_numbers_on_a_phone_and_wide_tables_use_the_window";
     let Some(mut browser) = Browser::start(test) else {

@@ -183,6 +183,8 @@ impl Array {
     pub fn totals(&self) -> ArrayTotals {
         ArrayTotals {
             drives_busy_ns: self.drives_busy_ns().sum(),
+            pages_written: self.drives.iter().map(|drive| drive.mapped().written).sum(),
+            pages_moved: self.drives.iter().map(|drive| drive.mapped().moved).sum(),
             ..self.totals
         }
     }
@@ -223,13 +225,15 @@ impl Array {
         (1.0 + self.drift_percent_per_hour / 100.0 * hours).max(0.01)
     }
 
-    /// Why a request cannot be: out of the volume, or off its sectors.
+    /// Whether a request can be: inside the volume, on its sectors, and no discard, which
+    /// no simulated array has.
     fn acceptable(&self, request: &Request) -> bool {
         if request.kind == Kind::Sync {
             return true;
         }
         let length = u64::from(request.length_bytes);
-        length > 0
+        request.kind != Kind::Discard
+            && length > 0
             && (length | request.offset_bytes) & self.sector_mask == 0
             && request
                 .offset_bytes
@@ -276,7 +280,8 @@ impl Array {
                     self.cache.waiting.push_back(index);
                 }
             }
-            Kind::Read | Kind::Write => {
+            // No discard is accepted.
+            Kind::Read | Kind::Write | Kind::Discard => {
                 if self.streams.enabled() {
                     self.end_streams(index, now_ns);
                 }
@@ -621,8 +626,8 @@ impl Simulate for Array {
         self.facts.sector_bytes
     }
 
-    /// A request outside the volume or off its sectors completes at once with
-    /// EINVAL. `now_ns` earlier than what has already happened counts as now.
+    /// A request outside the volume or off its sectors, and any discard, completes at once
+    /// with EINVAL. `now_ns` earlier than what has already happened counts as now.
     fn submit(&mut self, now_ns: u64, request: Request) {
         self.now_ns = self.now_ns.max(now_ns);
         self.submitted += 1;

@@ -56,7 +56,7 @@ pub fn compare_answers(a: &Side, b: &Side, options: CompareOptions) -> Option<Co
             },
             (None, ..) => {}
             _ => notes.push(format!(
-                "{}: a side has several benches of it, and it is not known which answer is \
+                "{}: a side has several benches of it, so it is not clear which answer is \
                  meant; compare single ones.",
                 one.kind.title()
             )),
@@ -212,8 +212,8 @@ fn record(
         notes.push("Verdicts are corrected for all answers together (Holm).".to_owned());
     }
     notes.push(
-        "Each answer's interval is about how the runs of its own bench differ; what changes \
-         from one bench to the next for other reasons is part of the difference."
+        "Each answer's interval covers how the runs of its own bench differ; other changes \
+         from one bench to the next are part of the difference."
             .to_owned(),
     );
     let slo = rows.first().map_or("", |both| both.a.series.slo.as_str());

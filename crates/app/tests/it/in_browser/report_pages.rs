@@ -2,7 +2,7 @@
 //! charts drawn, values under the mouse those of the records, tables equal to
 //! charts; light and dark, on a phone and in print.
 
-use crate::support::browser::Browser;
+use super::browser::Browser;
 use crate::support::{Desk, TWO_JOBS, text};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -91,6 +91,31 @@ fn pages_of_runs(desk: &Desk) -> Vec<Page> {
         ),
         (report(desk, "jobs.html", &[&jobs]), &["jobs"]),
     ]
+}
+
+/// The same load three times, as over months: what is chosen of all that is stored.
+fn pages_of_history(desk: &Desk) -> Vec<Page> {
+    for target in [
+        "sim:disk-15k",
+        "sim:sata-ssd",
+        "sim:sata-ssd",
+        "sim:sata-ssd",
+    ] {
+        let load = ["run", target, "--duration", "1s", "--outstanding", "4"];
+        desk.run(&[&load[..], &["--label", LABEL, "--quiet"]].concat())
+            .done();
+        // A date tells seconds.
+        std::thread::sleep(std::time::Duration::from_millis(1_100));
+    }
+    let page = report(desk, "history.html", &["--all", "--target", "sata"]);
+    let held = std::fs::read_to_string(&page).expect("a page");
+    assert!(!held.contains("disk-15k"));
+    let picture = desk.file("trend.png");
+    let drawn = ["report", "--all", "--target", "sata", "-o", &picture];
+    desk.run(&[&drawn[..], &["--chart", "trend"]].concat())
+        .done();
+    assert!(std::fs::metadata(&picture).expect("drawn").len() > 10_000);
+    vec![(page, &["trend"])]
 }
 
 /// An experiment, runs against runs, a baseline, a published table.
@@ -274,12 +299,21 @@ fn figures(browser: &mut Browser) -> Vec<String> {
 }
 
 #[test]
+#[ignore = "in a browser: cargo xtask ci long"]
 fn pages_of_runs_are_drawn_without_complaint_and_equal_their_tables() {
     let test = "pages_of_runs_are_drawn_without_complaint_and_equal_their_tables";
     check_pages(test, pages_of_runs);
 }
 
 #[test]
+#[ignore = "in a browser: cargo xtask ci long"]
+fn pages_of_history_are_drawn_without_complaint_and_equal_their_tables() {
+    let test = "pages_of_history_are_drawn_without_complaint_and_equal_their_tables";
+    check_pages(test, pages_of_history);
+}
+
+#[test]
+#[ignore = "in a browser: cargo xtask ci long"]
 fn pages_of_comparisons_are_drawn_without_complaint_and_equal_their_tables() {
     let test = "pages_of_comparisons_are_drawn_without_complaint_and_equal_their_tables";
     check_pages(test, pages_of_comparisons);
@@ -293,7 +327,7 @@ fn check_pages(test: &str, pages: fn(&Desk) -> Vec<Page>) {
     for (path, wanted) in pages(&desk) {
         let page = path.display().to_string();
         // The wide one last: it is the one that is pointed at and printed.
-        for (width, dark) in [(375, true), (1280, false)] {
+        for (width, dark) in [(390, false), (390, true), (1400, true), (1400, false)] {
             browser.open(&path, width, dark);
             assert_eq!(browser.value(FAULTS), json!([]), "{page} at {width}");
             let serious = browser.serious_findings();
@@ -356,6 +390,7 @@ fn in_print(browser: &mut Browser, page: &str) {
 }
 
 #[test]
+#[ignore = "in a browser: cargo xtask ci long"]
 fn the_value_under_the_mouse_is_that_of_the_record() {
     let test = "the_value_under_the_mouse_is_that_of_the_record";
     let Some(mut browser) = Browser::start(test) else {
@@ -431,95 +466,4 @@ fn written(iops: f64) -> String {
         text.push(digit);
     }
     text
-}
-
-#[test]
-fn ladders_of_several_targets_are_lines_and_rows_of_their_own_by_what_differs() {
-    let desk = Desk::new();
-    let bench = |target: &str| {
-        let all = ["bench", target, "--series", "random-read", "--no-report"];
-        measured(&desk, &all)
-    };
-    let (one, other) = (
-        bench("sim:raid10-10k?offset=63s"),
-        bench("sim:raid10-10k?offset=64K"),
-    );
-    let page = report(&desk, "two.html", &[&one, &other]);
-    let page = std::fs::read_to_string(page).expect("the page");
-    let data = page.split("id=\"chart-data\">").nth(1).expect("data");
-    let data: Value =
-        serde_json::from_str(data.split("</script>").next().expect("an end")).expect("JSON");
-    let charts = data["charts"].as_array().expect("charts");
-    let load = charts
-        .iter()
-        .find(|chart| chart["name"] == "random-read-load")
-        .expect("the chart of the ladders");
-    let names: Vec<&str> = load["panels"][0]["series"]
-        .as_array()
-        .expect("lines")
-        .iter()
-        .filter_map(|line| line["name"].as_str())
-        .collect();
-    assert_eq!(names.len(), 2, "{names:?}");
-    assert!(
-        names[0].contains("63s") && names[1].contains("64K"),
-        "{names:?}"
-    );
-    // Page one has a line for each.
-    for name in &names {
-        assert!(
-            page.contains(&format!("<td class=\"what\">{name}</td>")),
-            "{name}"
-        );
-    }
-    let markdown = ["report", &one, &other, "--format", "md"];
-    let markdown = desk.run(&markdown).done().stdout;
-    for name in &names {
-        assert!(
-            markdown.contains(&format!("### Random read, {}", name.replace('_', "\\_"))),
-            "{markdown}"
-        );
-    }
-}
-
-#[test]
-fn requirements_are_told_as_met_or_missed_on_page_one_and_in_every_text() {
-    let desk = Desk::new();
-    let run = ["run", "sim:sata-ssd", "--duration", "1s", "--quiet"];
-    desk.run(&[&run[..], &["--require", "iops>=1"]].concat())
-        .done();
-    desk.run(&[&run[..], &["--require", "iops>=99000000"]].concat())
-        .ended(1);
-    let html = desk.file("required.html");
-    let required = ["--require", "iops>=1", "--require", "p99<1us"];
-    desk.run(&[&["report", "last", "-o", &html], &required[..]].concat())
-        .ended(1);
-    let page = std::fs::read_to_string(&html).expect("the page");
-    for words in [
-        "Fail: 1 of 2 requirements not met",
-        "\u{2717} missed</span> p99&lt;1us: ",
-        "\u{2713} met</span> iops&gt;=1: ",
-    ] {
-        assert!(page.contains(words), "{words}");
-    }
-    let checked = desk.file("checked.html");
-    let check = [
-        "check",
-        "--baseline",
-        "none",
-        "--run",
-        "last",
-        "--require",
-        "iops>=1",
-    ];
-    desk.run(&[&check[..], &["--report", &checked]].concat())
-        .done();
-    let page = std::fs::read_to_string(&checked).expect("the page");
-    assert!(page.contains("Pass: all requirements are met"));
-    let text = desk.run(&[&["report", "last", "--format", "md"], &required[..]].concat());
-    let text = text.ended(1).stdout;
-    assert!(text.contains("**missed**: p99&lt;1us"), "{text}");
-    let json = desk.run(&[&["report", "last", "--format", "json"], &required[..]].concat());
-    let document = json.ended(1).json();
-    assert!(!document.at("requirements.1.met").truth());
 }

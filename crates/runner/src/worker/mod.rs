@@ -9,7 +9,8 @@
 //! drain - takes the long one. A worker leaves the short path by emptying the
 //! free list that it draws from and by setting the result it compares with to
 //! one that no completion has, so the short path asks no further questions.
-//! It takes 40 and 34 instructions on x86-64; `examples/hot_path.rs` measures.
+//! With the engine's part, io_uring, an operation takes 92 instructions on x86-64, the
+//! kernel's aside; `examples/hot_path.rs` measures.
 
 mod long_path;
 mod source;

@@ -2,7 +2,7 @@
 //! descriptor 3 and answers come from 4, JSON texts with a zero byte behind each.
 //! No network, no library. A shell gives the descriptors their numbers.
 
-use super::machine::can_run;
+use crate::support::machine::can_run;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -148,8 +148,18 @@ impl Browser {
         message
     }
 
-    /// Opens a file in a window of so many pixels, and waits until it is loaded.
+    /// Opens a file in a window of so many pixels, waits until it is loaded, and opens what
+    /// is folded.
     pub fn open(&mut self, path: &Path, width: u32, dark: bool) {
+        self.open_folded(path, width, dark);
+        self.value(
+            "new Promise(done => { document.querySelectorAll('details.fold').forEach(one => { one.open = true; }); \
+             requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 0))); })",
+        );
+    }
+
+    /// The same, as it is first seen.
+    pub fn open_folded(&mut self, path: &Path, width: u32, dark: bool) {
         let path = path.canonicalize().expect("a file");
         self.open_url(&format!("file://{}", path.display()), width, dark);
     }

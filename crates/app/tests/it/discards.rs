@@ -1,0 +1,237 @@
+//! Discards: an operation of its own, which destroys what it hits. So every rule of writing
+//! holds for it, and one more: a file that Stripewise did not make keeps its data, whatever
+//! the flags say.
+
+use crate::support::{Answer, Desk, Json, Loop, MIB, Mount, can_run, run, users_file};
+use std::os::unix::fs::MetadataExt;
+
+const SHORT: [&str; 5] = ["--duration", "200ms", "--busy-ok", "--block", "4K"];
+
+fn discarding<'a>(target: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let mut all = vec!["run", target];
+    all.extend(SHORT);
+    all.extend(more);
+    all
+}
+
+fn count(outcome: &Json, path: &str) -> u64 {
+    outcome.maybe(path).map_or(0, |number| number.count())
+}
+
+/// Bytes that a file takes on its file system.
+fn allocated(path: &str) -> u64 {
+    std::fs::metadata(path).expect("there").blocks() * 512
+}
+
+#[test]
+fn discards_are_counted_apart_from_reads_and_writes() {
+    let desk = Desk::new();
+    let volume = desk.volume();
+    for engine in ["threads", "auto"] {
+        let only = ["--discard", "--size", "16M", "--engine", engine, "--json"];
+        let answer = desk.run(&discarding(&volume, &only)).done();
+        let outcome = answer.json().at("runs.0.jobs.0.outcome");
+        let discards = count(&outcome, "discard.operations");
+        assert!(discards > 0, "{engine}: {}", answer.stdout);
+        assert_eq!(count(&outcome, "discard.bytes"), discards * 4096);
+        assert!(count(&outcome, "discard.latency_ns.max") > 0);
+        assert_eq!(count(&outcome, "operations"), discards);
+        for none in [
+            "read.operations",
+            "write.operations",
+            "bytes",
+            "errors.total",
+        ] {
+            assert_eq!(count(&outcome, none), 0, "{engine}: {none}");
+        }
+    }
+    let mix = [
+        "--read-percent",
+        "50",
+        "--discard-percent",
+        "30",
+        "--size",
+        "16M",
+        "--json",
+    ];
+    let answer = desk.run(&discarding(&volume, &mix)).done();
+    let outcome = answer.json().at("runs.0.jobs.0.outcome");
+    let kinds =
+        ["read", "write", "discard"].map(|kind| count(&outcome, &format!("{kind}.operations")));
+    let all = count(&outcome, "operations");
+    assert_eq!(kinds.iter().sum::<u64>(), all);
+    assert_eq!(count(&outcome, "bytes"), (kinds[0] + kinds[1]) * 4096);
+    if all > 2000 {
+        for (kind, percent) in kinds.into_iter().zip([50, 20, 30]) {
+            let share = kind * 100 / all;
+            assert!(share.abs_diff(percent) <= 5, "{share} %, not {percent}");
+        }
+    }
+    let intervals = outcome.at("intervals").items();
+    let in_intervals = intervals.iter().map(|one| count(one, "discard_operations"));
+    assert_eq!(in_intervals.sum::<u64>(), kinds[2]);
+    let told = ["--discard", "--size", "16M", "--explain"];
+    let text = desk.run(&discarding(&volume, &told)).done();
+    for word in ["random discard", "discarded-space"] {
+        assert!(text.stdout.contains(word), "{word}: {}", text.stdout);
+    }
+}
+
+#[test]
+fn a_kept_file_loses_what_is_discarded_and_is_known_again() {
+    let desk = Desk::new();
+    let file = desk.file("kept");
+    desk.run(&["prepare", &file, "--size", "16M", "--busy-ok"])
+        .done();
+    let before = allocated(&file);
+    let cover = ["--discard", "--distribution", "covering"];
+    desk.run(&discarding(&file, &cover)).done();
+    assert!(allocated(&file) < before, "nothing was discarded");
+    assert_eq!(std::fs::metadata(&file).expect("there").len(), 16 * MIB);
+    desk.run(&discarding(&file, &["--write"])).done();
+}
+
+#[test]
+fn a_users_file_is_never_discarded_from() {
+    let desk = Desk::new();
+    let file = desk.file("precious");
+    let data = users_file(&file, 4 * MIB);
+    let mixes: [&[&str]; 3] = [
+        &["--discard"],
+        &["--discard-percent", "1"],
+        &["--write", "--discard-percent", "1"],
+    ];
+    for mix in mixes {
+        for permission in [&[][..], &["--overwrite"]] {
+            let switches = [mix, permission].concat();
+            desk.run(&discarding(&file, &switches))
+                .failed(3, &[&file, "did not make", "hint:"]);
+        }
+    }
+    let found = std::fs::read(&file).expect("there");
+    assert!(found == data, "it was changed");
+    assert_eq!(allocated(&file), 4 * MIB, "it has holes");
+}
+
+#[test]
+fn a_device_is_discarded_from_only_where_it_is_named() {
+    let test = "a_device_is_discarded_from_only_where_it_is_named";
+    if !can_run(test, &["root", "losetup"]) {
+        return;
+    }
+    let device = Loop::new(32 * MIB);
+    let backing = device.backing.to_str().expect("UTF-8").to_owned();
+    let filled = vec![0xa5_u8; 32 << 20];
+    std::fs::write(&backing, &filled).expect("filled");
+    run("sync", &[]);
+    let path = device.device.clone();
+    let desk = Desk::new();
+    for wrong in [&[][..], &["--destroy", "sda99"], &["--overwrite"]] {
+        let switches = [&["--discard"][..], wrong].concat();
+        let answer = desk.run(&discarding(&path, &switches));
+        answer.failed(3, &["--destroy", "hint:"]);
+    }
+    assert!(
+        std::fs::read(&backing).expect("there") == filled,
+        "it was changed"
+    );
+    let before = allocated(&backing);
+    for engine in ["threads", "auto"] {
+        let named = [
+            "--discard",
+            "--destroy",
+            device.name(),
+            "--engine",
+            engine,
+            "--json",
+        ];
+        let answer = desk.run(&discarding(&path, &named)).done();
+        let outcome = answer.json().at("runs.0.jobs.0.outcome");
+        assert!(count(&outcome, "discard.operations") > 0, "{engine}");
+        assert_eq!(
+            count(&outcome, "errors.total"),
+            0,
+            "{engine}: {}",
+            answer.stdout
+        );
+    }
+    assert!(allocated(&backing) < before, "nothing was discarded");
+}
+
+#[test]
+fn a_mounted_device_is_never_discarded_from() {
+    let test = "a_mounted_device_is_never_discarded_from";
+    if !can_run(test, &["root", "losetup", "mount", "mkfs.ext4"]) {
+        return;
+    }
+    let device = Loop::new(32 * MIB);
+    let mount = Mount::made(&["mkfs.ext4", "-q", "-F"], &device, &[]);
+    let file = format!("{}/precious", mount.text());
+    let data = users_file(&file, MIB);
+    run("sync", &[]);
+    let before = std::fs::read(&device.backing).expect("there");
+    let desk = Desk::new();
+    for engine in ["threads", "auto"] {
+        let named = [
+            "--discard",
+            "--destroy",
+            device.name(),
+            "--overwrite",
+            "--engine",
+            engine,
+        ];
+        desk.run(&discarding(&device.device, &named))
+            .failed(3, &["mounted", "hint:"]);
+    }
+    assert_eq!(std::fs::read(&file).expect("there"), data);
+    drop(mount);
+    let after = std::fs::read(&device.backing).expect("there");
+    assert_eq!(after.len(), before.len());
+    let lost = before
+        .iter()
+        .zip(&after)
+        .filter(|(was, is)| **was != 0 && **is == 0);
+    // Unmounting writes a few words of the file system's own.
+    assert!(lost.count() < 4096, "it has holes");
+}
+
+#[test]
+fn discards_that_cannot_be_are_refused_with_the_reason() {
+    let desk = Desk::new();
+    let volume = desk.volume();
+    let usage: [(&[&str], &str); 6] = [
+        (
+            &["--discard", "--read-percent", "50"],
+            "cannot be used with",
+        ),
+        (&["--discard", "--discard-percent", "50"], "--discard"),
+        (
+            &["--read-percent", "80", "--discard-percent", "30"],
+            "more than all",
+        ),
+        (&["--discard", "--sync", "fdatasync"], "no writes to sync"),
+        (&["--discard", "--poll"], "cannot be combined with discards"),
+        (&["--discard", "--verify"], "nothing to verify"),
+    ];
+    for (switches, said) in usage {
+        let switches = [switches, &["--size", "16M"]].concat();
+        desk.run(&discarding(&volume, &switches))
+            .failed(2, &[said, "hint:"]);
+    }
+    let told = |answer: Answer, said: &str| answer.failed(3, &[said, "hint:"]);
+    let simulated = ["run", "sim:nvme", "--duration", "10ms", "--discard"];
+    told(desk.run(&simulated), "no discards");
+    let small = [
+        "run",
+        &volume,
+        "--busy-ok",
+        "--size",
+        "16M",
+        "--duration",
+        "100ms",
+        "--discard",
+    ];
+    let small = [&small[..], &["--block", "512", "--cache", "buffered"]].concat();
+    told(desk.run(&small), "whole units");
+    assert_eq!(desk.ids().len(), 0, "nothing was measured");
+}

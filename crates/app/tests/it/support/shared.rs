@@ -1,0 +1,34 @@
+//! What several tests look at, made once: each has a copy of the store.
+
+use super::{Desk, Json};
+use std::sync::OnceLock;
+
+/// A whole bench: what `--json` printed, and its store.
+pub struct Benched {
+    pub printed: String,
+    store: Vec<u8>,
+}
+
+impl Benched {
+    /// A desk where this was the only thing done.
+    pub fn desk(&self) -> Desk {
+        let desk = Desk::new();
+        std::fs::write(desk.store(), &self.store).expect("a store");
+        desk
+    }
+
+    pub fn document(&self) -> Json {
+        Json::parse(&self.printed).expect("a document")
+    }
+}
+
+/// The five series of a simulated solid-state drive.
+pub fn bench_of_a_drive() -> &'static Benched {
+    static BENCHED: OnceLock<Benched> = OnceLock::new();
+    BENCHED.get_or_init(|| {
+        let desk = Desk::new();
+        let printed = desk.run(&["bench", "sim:sata-ssd", "--json"]).done().stdout;
+        let store = std::fs::read(desk.store()).expect("a store");
+        Benched { printed, store }
+    })
+}

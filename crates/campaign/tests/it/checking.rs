@@ -1,0 +1,309 @@
+//! What a check concludes: change found and not found, what cannot be compared,
+//! requirements, gentleness.
+
+use crate::support::{Desk, run_in, series_of, with};
+use std::sync::OnceLock;
+use stripewise_campaign::baseline::{BaselineOptions, SetBaseline, all, set};
+use stripewise_campaign::check::{Answer, CheckLoad, CheckOptions, check};
+use stripewise_campaign::history::{delete, show};
+use stripewise_campaign::{Context, Exit, Failure, Permissions};
+use stripewise_report::requirement_text;
+use stripewise_results::Verdict;
+use stripewise_store::{Filter, RunSummary};
+use stripewise_workload::{Request, Workload};
+
+const ALIGNED: &str = "sim:raid10-10k?offset=64K";
+const MISALIGNED: &str = "sim:raid10-10k?offset=63s";
+const LARGER: &str = "sim:raid10-10k?offset=64K&disks=6";
+
+fn load(threads: u32, seconds: u64) -> Workload {
+    Workload {
+        threads,
+        outstanding: 4,
+        duration_ns: seconds * 1_000_000_000,
+        ..Workload::default()
+    }
+}
+
+/// Keeps what has this id as a baseline; how many runs it has.
+#[track_caller]
+fn keep(context: &Context, id: &str, name: &str, repeat: Option<u32>) -> usize {
+    let options = BaselineOptions {
+        id: id.to_owned(),
+        name: name.to_owned(),
+        repeat,
+        ..BaselineOptions::default()
+    };
+    match set(context, &options, &Permissions::default()).expect("a baseline") {
+        SetBaseline::Kept { kept, .. } => kept.runs.len(),
+        SetBaseline::BrokenOff(exit) => panic!("{exit:?}"),
+    }
+}
+
+/// A desk with a baseline of six repetitions of two workloads, and its series.
+fn with_baseline() -> (Desk, &'static str) {
+    static KEPT: OnceLock<(Vec<u8>, String)> = OnceLock::new();
+    let (store, series) = KEPT.get_or_init(|| {
+        let desk = Desk::new();
+        let context = desk.context();
+        let request = Request {
+            repetitions: 6,
+            ..with(ALIGNED, [load(1, 1), load(8, 1)])
+        };
+        let series = series_of(&run_in(&context, request));
+        assert_eq!(keep(&context, &series, "baseline", None), 12);
+        (desk.into_store(), series)
+    });
+    (Desk::with_store(store), series.as_str())
+}
+
+/// As the switches of `check` have it: as many repetitions as the baseline has.
+fn options() -> CheckOptions {
+    CheckOptions {
+        repeat: 6,
+        ..CheckOptions::default()
+    }
+}
+
+fn at(target: &str) -> CheckOptions {
+    CheckOptions {
+        target: Some(target.to_owned()),
+        ..options()
+    }
+}
+
+#[track_caller]
+fn checked(context: &Context, options: &CheckOptions, exit: Exit) -> Answer {
+    let answer = check(context, options, &Permissions::default()).expect("an answer");
+    assert_eq!(answer.exit(), exit);
+    answer
+}
+
+fn refused(context: &Context, options: &CheckOptions) -> Failure {
+    check(context, options, &Permissions::default()).expect_err("a refusal")
+}
+
+/// Its table has these words, in its title, sentences, notes or beside it.
+#[track_caller]
+fn says(answer: &Answer, words: &str) {
+    let of_tables = answer.comparisons.iter();
+    let mut all: Vec<&str> = of_tables
+        .flat_map(|table| {
+            [&table.title]
+                .into_iter()
+                .chain(&table.sentences)
+                .chain(&table.notes)
+        })
+        .map(String::as_str)
+        .collect();
+    all.extend(answer.said.iter().map(String::as_str));
+    let all = all.join("\n");
+    assert!(all.contains(words), "`{words}` is not in\n{all}");
+}
+
+/// What is stored, the newest first.
+fn stored(context: &Context) -> Vec<RunSummary> {
+    let store = context.open_store().expect("a store");
+    let runs = context.stored_runs(&store, &Filter::default());
+    runs.expect("a list")
+}
+
+fn runs_kept(context: &Context) -> usize {
+    stored(context).len()
+}
+
+#[test]
+fn nothing_changed_and_nothing_is_told() {
+    let (desk, _) = with_baseline();
+    let context = desk.context();
+    let before = runs_kept(&context);
+    let answer = checked(&context, &options(), Exit::Done);
+    assert_eq!(answer.baseline.as_deref(), Some("baseline"));
+    assert_eq!(answer.records.len(), 12);
+    assert_eq!(runs_kept(&context), before + 12, "its runs are kept");
+    let table = &answer.comparisons[0];
+    assert_eq!(table.verdict, Verdict::NoDifference);
+    for row in &table.rows {
+        // The same array, the same seeds: the very same numbers.
+        assert_eq!(row.a, row.b);
+    }
+    says(&answer, "No change was found.");
+    says(&answer, "No difference larger than");
+}
+
+#[test]
+fn a_loss_is_found_and_a_gain_is_no_failure() {
+    let (desk, _) = with_baseline();
+    let context = desk.context();
+    let worse = checked(&context, &at(MISALIGNED), Exit::Finding);
+    says(&worse, "Worse than the baseline.");
+    says(&worse, "offset: 64K then, 31.5K now");
+    let tolerant = CheckOptions {
+        tolerate: 20.0,
+        ..at(MISALIGNED)
+    };
+    says(
+        &checked(&context, &tolerant, Exit::Done),
+        "Worse than the baseline, and tolerated: the loss may be no larger than 20 %.",
+    );
+    let faster = at("sim:raid10-10k?offset=64K&rpm=15000");
+    says(
+        &checked(&context, &faster, Exit::Done),
+        "Better than the baseline.",
+    );
+}
+
+#[test]
+fn what_is_not_comparable_is_refused_unless_it_was_changed_on_purpose() {
+    let (desk, _) = with_baseline();
+    let context = desk.context();
+    let before = runs_kept(&context);
+    let failure = refused(&context, &at(LARGER));
+    assert_eq!(failure.exit, Exit::Target);
+    let said = format!("{failure}\n{}", failure.hint.as_deref().expect("a hint"));
+    for words in [
+        "cannot be compared with the baseline `baseline`",
+        "size in use:",
+        "--changed",
+    ] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    assert_eq!(runs_kept(&context), before, "nothing was measured");
+    let on_purpose = CheckOptions {
+        changed: Some("4 to 6 disks".to_owned()),
+        ..at(LARGER)
+    };
+    let changed = check(&context, &on_purpose, &Permissions::default()).expect("an answer");
+    says(&changed, "after the change `4 to 6 disks`");
+    says(&changed, "the difference may be caused by the size in use");
+    let kept = all(&context).expect("baselines");
+    assert_eq!(kept[0].changes[0].words, "4 to 6 disks");
+    let newest = stored(&context).remove(0);
+    assert_eq!(newest.label.as_deref(), Some("4 to 6 disks"));
+    // Stored runs that are not comparable are a mistake in use.
+    run_in(&context, with(LARGER, [load(8, 1)]));
+    let judged = CheckOptions {
+        run: Some("last".to_owned()),
+        ..options()
+    };
+    let failure = refused(&context, &judged);
+    assert_eq!(failure.exit, Exit::Usage);
+    assert!(failure.to_string().contains("size in use:"), "{failure}");
+}
+
+#[test]
+fn stored_runs_can_be_judged_instead_of_new_ones() {
+    let (desk, _) = with_baseline();
+    let context = desk.context();
+    let request = Request {
+        repetitions: 6,
+        ..with(MISALIGNED, [load(8, 1)])
+    };
+    let series = series_of(&run_in(&context, request));
+    let before = runs_kept(&context);
+    let judged = CheckOptions {
+        run: Some(series),
+        require: vec!["read_iops>=1".parse().expect("a requirement")],
+        ..options()
+    };
+    let answer = checked(&context, &judged, Exit::Finding);
+    assert_eq!(answer.comparisons[0].verdict, Verdict::Worse);
+    assert!(answer.requirements[0].met);
+    assert_eq!(runs_kept(&context), before, "nothing was measured");
+}
+
+#[test]
+fn a_single_run_as_baseline_rests_on_todays_scatter() {
+    let desk = Desk::new();
+    let context = desk.context();
+    run_in(&context, with(ALIGNED, [load(8, 20)]));
+    assert_eq!(keep(&context, "last", "old", None), 1);
+    let worse = checked(&context, &at(MISALIGNED), Exit::Finding);
+    says(&worse, "assume that both sides scatter alike");
+    // Its own repetitions make it firm.
+    assert_eq!(keep(&context, "last", "firm", Some(6)), 6);
+    let firm = CheckOptions {
+        baseline: Some("firm".to_owned()),
+        ..options()
+    };
+    let answer = checked(&context, &firm, Exit::Done);
+    assert_eq!(answer.comparisons[0].a.from.len(), 6);
+}
+
+#[test]
+fn requirements_are_gates_with_and_without_a_baseline() {
+    let requiring = |texts: &[&str], options: CheckOptions| CheckOptions {
+        require: (texts.iter())
+            .map(|text| text.parse().expect("a requirement"))
+            .collect(),
+        ..options
+    };
+    let alone = CheckOptions {
+        repeat: 2,
+        load: CheckLoad {
+            duration_ns: Some(1_000_000_000),
+            ..CheckLoad::default()
+        },
+        ..at(ALIGNED)
+    };
+    let desk = Desk::new();
+    let met = requiring(&["read_iops>=100"], alone.clone());
+    checked(&desk.context(), &met, Exit::Done);
+    let three = ["read_iops>=100", "log p99<1us", "write_iops>=10"];
+    let answer = checked(&desk.context(), &requiring(&three, alone), Exit::Finding);
+    let outcomes = answer.requirements.iter();
+    let outcomes: Vec<(&str, bool)> = outcomes
+        .map(|one| (one.requirement.as_str(), one.met))
+        .collect();
+    assert_eq!(
+        outcomes,
+        [(three[0], true), (three[1], false), (three[2], true)]
+    );
+    assert_eq!(answer.baseline, None);
+
+    let (desk, _) = with_baseline();
+    let context = desk.context();
+    let many = requiring(&["iops>=1000000"], options());
+    let missed = checked(&context, &many, Exit::Finding);
+    let line = requirement_text(&missed.requirements[0]);
+    let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
+    for words in [
+        "MISSED: iops>=1000000:",
+        "(random read, 8K, 8 threads of 4; median of 6 runs)",
+    ] {
+        assert!(line.contains(words), "{words}: {line}");
+    }
+    let log = requiring(&["log p99<1h"], options());
+    checked(&context, &log, Exit::Finding);
+}
+
+#[test]
+fn a_baseline_outlives_its_runs() {
+    let (desk, series) = with_baseline();
+    let context = desk.context();
+    delete(&context, &[series.to_owned()]).expect("deleted");
+    assert_eq!(runs_kept(&context), 0);
+    checked(&context, &options(), Exit::Done);
+}
+
+#[test]
+fn a_gentle_check_only_reads_a_little_and_compares_with_its_like() {
+    let (desk, _) = with_baseline();
+    let context = desk.context();
+    let gentle = CheckOptions {
+        gentle: true,
+        repeat: 3,
+        ..options()
+    };
+    let first = checked(&context, &gentle, Exit::Done);
+    says(&first, "These are the first gentle runs");
+    let document = show(&context, &["last".to_owned()]).expect("runs");
+    let workload = &document.runs[0].jobs[0].workload;
+    assert_eq!(workload.rate.expect("a rate").iops, 50.0);
+    assert_eq!((workload.threads, workload.outstanding), (1, 1));
+    assert_eq!(workload.read_percent, 100);
+    let second = checked(&context, &gentle, Exit::Done);
+    let table = &second.comparisons[0];
+    assert_eq!(table.rows[0].metric, "latency_ns_p50");
+    assert_eq!(table.verdict, Verdict::NoDifference);
+}

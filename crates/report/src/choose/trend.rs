@@ -1,0 +1,212 @@
+//! The same load on the same target over days and months: what it reached each time, and
+//! where that changed.
+
+use super::{axis, middle_of, series};
+use crate::chart::{Annotation, Chart, Form, Panel, Point, Quantity, Scale};
+use crate::identity::{kind, load_key};
+use crate::quantity_text::percent;
+use crate::words::{ladder_part, series_title};
+use stripewise_results::{JobRow, RunRecord, Status};
+use stripewise_stats::{ChangePoint, ChangePointRule, change_points};
+use stripewise_units::{capitalised, counted};
+
+/// Fewer measurements are no history.
+const SITTINGS_MIN: usize = 3;
+/// Those of most measurements get a chart.
+const CHARTS_MAX: usize = 6;
+/// Smaller changes are not worth a word.
+const STEP_MIN: f64 = 0.05;
+
+/// One load.
+struct Load<'a> {
+    key: Vec<String>,
+    /// Any of its jobs.
+    row: JobRow<'a>,
+    /// Oldest first.
+    sittings: Vec<Sitting<'a>>,
+}
+
+/// What belongs together: a run with its repetitions, or the ladder of a bench.
+struct Sitting<'a> {
+    id: &'a str,
+    /// Seconds since the beginning of 1970.
+    began: f64,
+    rows: Vec<JobRow<'a>>,
+}
+
+/// A chart for each load that was measured at three times or more. Experiments are
+/// left out, as their runs differ on purpose, and so are what another tool measured, whose
+/// files do not always say when, and what was cut short or is void.
+pub(super) fn charts(runs: &[RunRecord]) -> Vec<Chart> {
+    let mut loads = loads(runs);
+    loads.retain(|load| load.sittings.len() >= SITTINGS_MIN);
+    loads.sort_by_key(|load| std::cmp::Reverse(load.sittings.len()));
+    loads.truncate(CHARTS_MAX);
+    loads.iter().filter_map(chart).collect()
+}
+
+fn loads(runs: &[RunRecord]) -> Vec<Load<'_>> {
+    let mut loads: Vec<Load<'_>> = Vec::new();
+    for row in JobRow::of(runs) {
+        let run = row.run;
+        let part = run.series_part.as_deref();
+        let is_own = run.imported.is_none() && run.experiment.is_none();
+        let counts = run.status == Status::Complete && row.void_codes().is_empty();
+        if !is_own || !counts || part == Some("precondition") {
+            continue;
+        }
+        let Ok(began) = run.started_at.parse::<jiff::Timestamp>() else {
+            continue;
+        };
+        let key = load_key(&row);
+        let sitting = Sitting {
+            id: run.series.as_deref().unwrap_or(&run.id),
+            began: began.as_second() as f64,
+            rows: vec![row],
+        };
+        match loads.iter_mut().find(|load| load.key == key) {
+            Some(load) => add(&mut load.sittings, sitting),
+            None => loads.push(Load {
+                key,
+                row,
+                sittings: vec![sitting],
+            }),
+        }
+    }
+    for load in &mut loads {
+        load.sittings.sort_by(|a, b| a.began.total_cmp(&b.began));
+    }
+    loads
+}
+
+fn add<'a>(sittings: &mut Vec<Sitting<'a>>, new: Sitting<'a>) {
+    match sittings.iter_mut().find(|sitting| sitting.id == new.id) {
+        Some(sitting) => {
+            sitting.began = sitting.began.min(new.began);
+            sitting.rows.extend(new.rows);
+        }
+        None => sittings.push(new),
+    }
+}
+
+impl Sitting<'_> {
+    /// Of a ladder the step of the highest rate, else the median of the repetitions with
+    /// their range.
+    fn point(&self, of: &dyn Fn(&JobRow<'_>) -> Option<f64>) -> Option<Point> {
+        let of_ladder = self.rows.iter().any(|row| ladder_part(row.run).is_some());
+        if of_ladder {
+            let rate = |row: &&JobRow<'_>| row.iops().unwrap_or_default();
+            let best = self
+                .rows
+                .iter()
+                .max_by(|a, b| rate(a).total_cmp(&rate(b)))?;
+            return Some(Point::new(self.began, of(best)?));
+        }
+        let values: Vec<f64> = self.rows.iter().filter_map(of).collect();
+        middle_of(self.began, &values)
+    }
+}
+
+fn chart(load: &Load<'_>) -> Option<Chart> {
+    let points = |of: &dyn Fn(&JobRow<'_>) -> Option<f64>| -> Vec<Point> {
+        let each = load.sittings.iter().map(|sitting| sitting.point(of));
+        each.flatten().filter(|point| point.y > 0.0).collect()
+    };
+    let in_bytes = load.row.pattern() == Some("sequential");
+    let rates = match in_bytes {
+        true => points(&|row| row.mib_per_s()),
+        false => points(&|row| row.iops()),
+    };
+    if rates.len() < SITTINGS_MIN {
+        return None;
+    }
+    let quantity = match in_bytes {
+        true => Quantity::MibPerSecond,
+        false => Quantity::Iops,
+    };
+    let steps = steps(&rates);
+    let mut panels = vec![panel("Throughput", quantity, rates.clone())];
+    panels[0].annotations = steps.iter().map(|step| mark(&rates, step)).collect();
+    let slowest = points(&|row| row.latency("p99"));
+    if slowest.len() >= SITTINGS_MIN {
+        panels.push(panel("p99 latency", Quantity::Latency, slowest));
+    }
+    Some(Chart {
+        cautions: Vec::new(),
+        name: "trend".to_owned(),
+        title: format!("{} over time", name(&load.row)),
+        summary: summary(&rates, &steps),
+        x: axis("Measured at (UTC)", Quantity::Date, Scale::Linear),
+        panels,
+    })
+}
+
+fn panel(title: &str, quantity: Quantity, points: Vec<Point>) -> Panel {
+    Panel {
+        y: axis(title, quantity, Scale::FromZero),
+        series: vec![series(title, Form::Line, 0, points)],
+        annotations: Vec::new(),
+    }
+}
+
+/// `Random read 8K 4×8 on /data`.
+fn name(row: &JobRow<'_>) -> String {
+    let mut words = match ladder_part(row.run) {
+        Some(part) => series_title(part),
+        None => capitalised(&kind(row)),
+    };
+    if let Some(block) = row.block_text() {
+        words.push_str(&format!(" {block}"));
+    }
+    if let (None, Some(threads), Some(outstanding)) =
+        (ladder_part(row.run), row.threads(), row.outstanding())
+    {
+        words.push_str(&format!(" {threads}\u{d7}{outstanding}"));
+    }
+    format!("{words} on {}", row.target_names())
+}
+
+fn steps(rates: &[Point]) -> Vec<ChangePoint> {
+    let values: Vec<f64> = rates.iter().map(|point| point.y).collect();
+    let rule = ChangePointRule {
+        magnitude_min: STEP_MIN,
+        ..ChangePointRule::default()
+    };
+    change_points(&values, &rule)
+}
+
+fn change(step: &ChangePoint) -> String {
+    percent((step.mean_after / step.mean_before - 1.0) * 100.0)
+}
+
+/// Between the last measurement before the step and the first after it.
+fn mark(rates: &[Point], step: &ChangePoint) -> Annotation {
+    let before = rates[step.index.saturating_sub(1)].x;
+    Annotation::AtX {
+        x: f64::midpoint(before, rates[step.index].x),
+        label: change(step),
+    }
+}
+
+fn summary(rates: &[Point], steps: &[ChangePoint]) -> String {
+    let when = |index: usize| Quantity::Date.format(rates[index].x);
+    let times = format!(
+        "Measured {} from {} to {}.",
+        counted(rates.len(), "time", "times"),
+        when(0),
+        when(rates.len() - 1)
+    );
+    if steps.is_empty() {
+        return format!("{times} No step was found in the rate.");
+    }
+    let each = steps.iter().map(|step| {
+        format!(
+            "Between {} and {} the mean rate changed by {}.",
+            when(step.index.saturating_sub(1)),
+            when(step.index),
+            change(step)
+        )
+    });
+    let sentences: Vec<String> = each.collect();
+    format!("{times} {}", sentences.join(" "))
+}

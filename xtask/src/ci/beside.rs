@@ -1,0 +1,90 @@
+//! Steps that run beside others: in a process of their own, whose output is printed when
+//! they are done, as lines of two steps among each other help nobody.
+
+use super::{BESIDE, Done};
+use anyhow::{Context, Result, bail};
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+pub struct Beside {
+    child: Child,
+    said: File,
+}
+
+impl Beside {
+    pub fn start() -> Result<Beside> {
+        let said = tempfile::tempfile().context("cannot keep what steps print")?;
+        let names = BESIDE.map(|(name, _)| name);
+        println!("== beside what follows: {}\n", names.join("; "));
+        let child = Command::new(own_program()?)
+            .arg("ci")
+            .args(names)
+            .stdin(Stdio::null())
+            .stdout(said.try_clone()?)
+            .stderr(said.try_clone()?)
+            .spawn()
+            .context("cannot start the steps that run beside")?;
+        Ok(Beside { child, said })
+    }
+
+    /// Waits for them, prints what they said, and tells how each ended.
+    pub fn end(mut self) -> Result<Vec<Done>> {
+        self.child.wait()?;
+        let mut said = Vec::new();
+        self.said.rewind()?;
+        self.said.read_to_end(&mut said)?;
+        let said = String::from_utf8_lossy(&said);
+        println!("== what ran beside\n{said}");
+        Ok(BESIDE.map(|(name, _)| done(name, &said)).into())
+    }
+}
+
+/// The program that runs. Where Linux has it, by what the kernel knows: the tests have built
+/// another one of the same name by now.
+fn own_program() -> Result<PathBuf> {
+    let known = Path::new("/proc/self/exe");
+    match known.exists() {
+        true => Ok(known.to_owned()),
+        false => Ok(std::env::current_exe()?),
+    }
+}
+
+/// By the closing line of a step.
+fn done(name: &'static str, said: &str) -> Done {
+    let closing = said.lines().rev().find_map(|line| {
+        let (result, rest) = line.strip_suffix(name)?.split_once(' ')?;
+        let seconds: f64 = rest.trim().strip_suffix(" s")?.trim().parse().ok()?;
+        Some((result.to_owned(), seconds))
+    });
+    let (found, seconds) = match closing {
+        Some((result, seconds)) if result == "passed" => (Ok(None), seconds),
+        Some((_, seconds)) => (fail("failed; its output is above"), seconds),
+        None => (fail("did not come to its end; its output is above"), 0.0),
+    };
+    Done {
+        name,
+        seconds,
+        found,
+    }
+}
+
+fn fail<T>(why: &str) -> Result<T> {
+    bail!("{why}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn how_a_step_ended_is_in_its_closing_line() {
+        let said = "== a real kernel\nFAILED    171 s  a real kernel\npassed     31 s  b\n";
+        let failed = done("a real kernel", said);
+        assert!(failed.found.is_err() && failed.seconds == 171.0);
+        let passed = done("b", said);
+        assert!(passed.found.is_ok() && passed.seconds == 31.0);
+        assert!(done("c", said).found.is_err());
+    }
+}
