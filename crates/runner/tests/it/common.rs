@@ -2,6 +2,7 @@
 
 pub use crate::skips::skip;
 use std::sync::atomic::AtomicU8;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use stripewise_array_sim::Simulate;
 use stripewise_io_engine::Engine;
 use stripewise_runner::drive::real::RealJob;
@@ -14,6 +15,13 @@ use stripewise_workload::{Span, Workload};
 
 pub const MS: u64 = 1_000_000;
 pub const SECOND: u64 = 1_000_000_000;
+
+/// One run of real threads at a time: their engine completes at once, so that each takes a
+/// processor whole, and several would starve whoever closes the intervals.
+pub fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// 8K random reads, one thread, one outstanding.
 pub fn workload() -> Workload {

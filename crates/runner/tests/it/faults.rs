@@ -129,6 +129,7 @@ fn failures_among_successes_never_end_the_run() {
 
 #[test]
 fn a_failing_real_device_ends_the_run_of_all_jobs() {
+    let _alone = alone();
     let fail = Fault::Operation {
         when: When::EveryNth(1),
         kind: None,
@@ -154,6 +155,7 @@ fn a_failing_real_device_ends_the_run_of_all_jobs() {
 
 #[test]
 fn a_real_stall_of_a_second_shows_in_the_open_loop_and_hides_in_the_closed_one() {
+    let _alone = alone();
     let stall = |mut job: real::RealJob| {
         let fault = Fault::Stall(500 * MS..1_500 * MS);
         job.faults = Some(FaultPlan::new(0, vec![fault]));

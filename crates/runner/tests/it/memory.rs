@@ -26,7 +26,9 @@ fn threads_256_stay_under_64_mib() {
         return skip("threads_256_stay_under_64_mib", "/proc/self/status");
     }
     if std::env::var_os(ALONE).is_none() {
-        // Other tests share this process; measure in one of its own.
+        // Other tests share this process; measure in one of its own, whose threads take the
+        // processors for as long as it runs.
+        let _alone = alone();
         let this = std::env::current_exe().expect("a test has a path");
         let status = Command::new(this)
             .args(["--exact", "memory::threads_256_stay_under_64_mib"])
