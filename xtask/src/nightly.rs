@@ -93,6 +93,10 @@ pub fn run(root: &Path) -> Result<()> {
     println!("== benches of a device held to a known rate");
     let throttled = [truth.as_slice(), &["--throttled"]].concat();
     shell::run(&mut cargo(root, &throttled))?;
+    println!("== the oldest Rust, tests and examples too");
+    crate::ci::oldest_rust_for_all(root)?;
+    println!("== Windows, under Wine: suites of what only computes");
+    crate::wine::further_suites(root)?;
     println!("== licences, sources and known faults of dependencies");
     dependencies(root)?;
     println!("== device mapper, md's metadata, stalls and pauses on a real kernel");

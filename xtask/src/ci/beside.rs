@@ -2,7 +2,7 @@
 //! they are done, as lines of two steps among each other help nobody.
 
 use super::{BESIDE, Done};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow};
 use std::fs::File;
 use std::io::{Read, Seek};
 use std::path::{Path, PathBuf};
@@ -60,18 +60,17 @@ fn done(name: &'static str, said: &str) -> Done {
     });
     let (found, seconds) = match closing {
         Some((result, seconds)) if result == "passed" => (Ok(None), seconds),
-        Some((_, seconds)) => (fail("failed; its output is above"), seconds),
-        None => (fail("did not come to its end; its output is above"), 0.0),
+        Some((_, seconds)) => (Err(anyhow!("failed; its output is above")), seconds),
+        None => (
+            Err(anyhow!("did not come to its end; its output is above")),
+            0.0,
+        ),
     };
     Done {
         name,
         seconds,
         found,
     }
-}
-
-fn fail<T>(why: &str) -> Result<T> {
-    bail!("{why}")
 }
 
 #[cfg(test)]

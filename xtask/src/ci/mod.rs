@@ -250,8 +250,17 @@ fn long_tests(root: &Path) -> Result<()> {
     }
 }
 
-/// Type-checks everything with the oldest Rust that README promises.
+/// Type-checks what users build with the oldest Rust that README promises.
 fn oldest_rust(root: &Path) -> Result<()> {
+    check_with_oldest(root, &[])
+}
+
+/// The tests and examples too.
+pub fn oldest_rust_for_all(root: &Path) -> Result<()> {
+    check_with_oldest(root, &["--all-targets"])
+}
+
+fn check_with_oldest(root: &Path, more: &[&str]) -> Result<()> {
     let version = &oldest_version(root)?;
     if !shell::has("rustup") {
         return shell::skip("the oldest Rust", "rustup");
@@ -269,7 +278,8 @@ fn oldest_rust(root: &Path) -> Result<()> {
     check
         .current_dir(root)
         .args(["run", version, "cargo", "check"])
-        .args(["--workspace", "--all-targets", "--locked"])
+        .args(["--workspace", "--locked"])
+        .args(more)
         .env_remove("CARGO")
         .env_remove("RUSTC")
         .env_remove("RUSTUP_TOOLCHAIN")
