@@ -132,10 +132,12 @@ fn protected(system: &System, number: DeviceNumber) -> Option<String> {
             "{name} is set read-only (`blockdev --getro /dev/{name}`; `--setrw` undoes it)"
         ))
     };
-    let device = system.device(number).ok();
-    if device.as_ref().is_none_or(|device| device.read_only) {
-        let name = kernel_name(number).unwrap_or_else(|| number.to_string());
-        return is_set(device.map_or(name, |device| device.name).as_str());
+    let Ok(device) = system.device(number) else {
+        // What is not known to be writable is not written.
+        return Some("the kernel no longer shows it: it may have been removed".to_owned());
+    };
+    if device.read_only {
+        return is_set(&device.name);
     }
     let parts = system.partitions(number);
     is_set(&parts.iter().find(|part| part.read_only)?.name)

@@ -6,17 +6,37 @@
 //! Names do not tell: where a controller is one of several of a subsystem, `ng1n2` and
 //! `nvme0n2` may be one namespace, and `nvme1n2` another. Both nodes of a namespace have the
 //! same parent in sysfs, and the driver says the same id for both.
+//!
+//! Numbers do not tell either, once a namespace is gone: the next one may get them. The kernel
+//! gives a number away only when nobody has the device open any more. So what an open
+//! descriptor's number leads to in sysfs is the device behind that descriptor, or nothing; that
+//! is asked of both descriptors each time that one is opened ([`strayed`]).
 
 use std::path::{Path, PathBuf};
 use stripewise_units::DeviceNumber;
 
-/// A block device by its kernel name and number.
+/// What a namespace's folder in sysfs says of which one it is, beside its number. Older drives
+/// lack some of them.
+const MARKS: [&str; 5] = ["nsid", "wwid", "nguid", "eui", "uuid"];
+
+/// A namespace, by its block device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Namespace {
     /// As under `/dev`.
     pub name: String,
     /// Its number.
     pub number: DeviceNumber,
+    /// Each of [`MARKS`].
+    marks: [Option<String>; MARKS.len()],
+}
+
+/// What is known of an open descriptor of one of a namespace's two nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// Its number.
+    pub number: DeviceNumber,
+    /// The id that the driver says; `None` where it says none.
+    pub id: Option<u32>,
 }
 
 /// Whether a character device is one of these.
@@ -44,7 +64,36 @@ pub fn block_device_of(sysfs: &Path, character: DeviceNumber, id: u32) -> Option
     Some(Namespace {
         name: one.file_name()?.to_str()?.replace('!', "/"),
         number: device_number(&one)?,
+        marks: MARKS.map(|mark| Some(std::fs::read_to_string(one.join(mark)).ok()?.trim().into())),
     })
+}
+
+/// Why an open character device does not lead to the namespace that was `judged`, whose block
+/// device is open as well; `None` where it does.
+#[must_use]
+pub fn strayed(sysfs: &Path, character: Node, block: Node, judged: &Namespace) -> Option<String> {
+    let name = &judged.name;
+    if block.number != judged.number {
+        return Some(format!("{name} is another block device now"));
+    }
+    let (Some(id), true) = (character.id, character.id == block.id) else {
+        return Some(format!(
+            "the driver no longer says the same id for it and for {name}"
+        ));
+    };
+    let Some(found) = block_device_of(sysfs, character.number, id) else {
+        return Some("it leads to no block device any more".to_owned());
+    };
+    if found == *judged {
+        return None;
+    }
+    if found.number != judged.number {
+        return Some(format!("it leads to {} now, and not to {name}", found.name));
+    }
+    let changed = (MARKS.iter().zip(found.marks).zip(&judged.marks))
+        .find(|((_, now), before)| now != *before);
+    let mark = changed.map_or("name", |((mark, _), _)| mark);
+    Some(format!("{name} is another namespace now (another {mark})"))
 }
 
 /// The character devices that may lead to the namespace of a block device or to that of
@@ -171,6 +220,32 @@ mod tests {
         assert!(is_generic(sysfs, number(CHARACTER, 1)));
         assert!(!is_generic(sysfs, number(4, 1)));
 
+        // Of two open nodes: whether they are still those of the namespace that was judged.
+        let node = |major, minor, id| Node {
+            number: number(major, minor),
+            id,
+        };
+        let strays = |character, block| strayed(sysfs, character, block, &found);
+        let (here, there) = (node(CHARACTER, 1, Some(2)), node(BLOCK, 1, Some(2)));
+        assert_eq!(strays(here, there), None);
+        let says = |character, block, text: &str| {
+            let told = strays(character, block).expect(text);
+            assert!(told.contains(text), "{told}");
+        };
+        says(node(CHARACTER, 0, Some(2)), there, "no block device");
+        says(node(CHARACTER, 7, Some(2)), there, "no block device");
+        says(node(4, 1, Some(2)), there, "no block device");
+        says(here, node(BLOCK, 2, Some(2)), "another block device");
+        for (one, other) in [
+            (Some(2), Some(3)),
+            (Some(2), None),
+            (None, Some(2)),
+            (None, None),
+        ] {
+            let (character, block) = (node(CHARACTER, 1, one), node(BLOCK, 1, other));
+            says(character, block, "the same id");
+        }
+
         // Two that answer to one id are one too many.
         write(second.parent().unwrap().join("nvme0n3/nsid"), "2\n").unwrap();
         assert_eq!(of(1, 2), None);
@@ -179,5 +254,71 @@ mod tests {
         assert_eq!(led(1), [number(CHARACTER, 1)]);
         assert_eq!(led(3), [number(CHARACTER, 1)], "a partition's disk");
         assert_eq!(led(9), []);
+    }
+
+    /// A namespace goes, and another appears under its names and numbers.
+    #[test]
+    fn a_successor_under_the_same_numbers_is_not_the_namespace_that_was_judged() {
+        let sysfs = tempfile::tempdir().unwrap();
+        let sysfs = sysfs.path();
+        let block = |parent: &str, name: &str, minor: u32, wwid: &str| {
+            let folder = device(sysfs, parent, name, "block", (BLOCK, minor));
+            write(folder.join("nsid"), "1\n").unwrap();
+            write(folder.join("wwid"), wwid).unwrap();
+            folder
+        };
+        let folder = block("nvme/nvme0", "nvme0n1", 0, "eui.01\n");
+        block("nvme/nvme1", "nvme1n1", 1, "eui.02\n");
+        device(sysfs, "nvme/nvme0", "ng0n1", "nvme-generic", (CHARACTER, 0));
+        let other = device(sysfs, "nvme/nvme1", "ng1n1", "nvme-generic", (CHARACTER, 1));
+
+        let id = Some(1);
+        let character = Node {
+            number: number(CHARACTER, 0),
+            id,
+        };
+        let claimed = Node {
+            number: number(BLOCK, 0),
+            id,
+        };
+        let judged = block_device_of(sysfs, character.number, 1).unwrap();
+        let strays = || strayed(sysfs, character, claimed, &judged);
+        assert_eq!(strays(), None);
+
+        // Each mark counts, one that appears or goes as well.
+        for (mark, text, before) in [
+            ("wwid", "eui.03\n", Some("eui.01\n")),
+            ("nguid", "00000001-0000\n", None),
+            ("eui", "00 00 00 01\n", None),
+            ("uuid", "f81d4fae-7dec\n", None),
+        ] {
+            write(folder.join(mark), text).unwrap();
+            let told = strays().unwrap();
+            assert!(told.contains(&format!("another {mark}")), "{told}");
+            match before {
+                Some(text) => write(folder.join(mark), text).unwrap(),
+                None => std::fs::remove_file(folder.join(mark)).unwrap(),
+            }
+            assert_eq!(strays(), None);
+        }
+
+        // The character device's number is that of the other drive now.
+        let link = sysfs.join("dev/char/241:0");
+        std::fs::remove_file(&link).unwrap();
+        let told = strays().unwrap();
+        assert!(told.contains("no block device"), "{told}");
+        symlink(&other, &link).unwrap();
+        let told = strays().unwrap();
+        assert!(told.contains("nvme1n1 now, and not to nvme0n1"), "{told}");
+        std::fs::remove_file(&link).unwrap();
+        symlink(sysfs.join("devices/nvme/nvme0/ng0n1"), &link).unwrap();
+        assert_eq!(strays(), None);
+
+        // The block device's folder has another number, or is there no more.
+        write(folder.join("dev"), "259:7\n").unwrap();
+        assert!(strays().is_some());
+        std::fs::remove_dir_all(&folder).unwrap();
+        let told = strays().unwrap();
+        assert!(told.contains("no block device"), "{told}");
     }
 }

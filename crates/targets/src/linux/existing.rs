@@ -227,6 +227,7 @@ pub(crate) fn data_facts(opened: &Opened, size_bytes: u64, kind: TargetKind) -> 
 pub(super) fn detail(identity: Identity, intent: &Intent) -> PlanDetail {
     PlanDetail {
         identity,
+        beneath: None,
         intent: intent.clone(),
         kept_name: None,
     }

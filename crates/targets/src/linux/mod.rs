@@ -9,7 +9,7 @@
 //! | `busy`, `database`, `surroundings` | does anybody depend on it right now |
 //! | `signature` | what would be lost |
 //! | `space`, `make`, `fill`, `mark` | test files |
-//! | `generic`, `passthrough` | past the block layer, under the rules of the block device |
+//! | `generic`, `character`, `passthrough` | past the block layer, under the rules of the block device |
 //! | `kept` | removing a test file that was kept |
 //! | `existing`, `test_file` | plan and preparation of the two sorts of target |
 //! | `opened`, `direct` | how workers open it |
@@ -21,6 +21,7 @@ pub(crate) const HAS_MANNERS: bool = true;
 
 mod access;
 mod busy;
+mod character;
 mod database;
 mod device_rules;
 mod direct;
@@ -66,6 +67,8 @@ use stripewise_units::NameText;
 pub(crate) struct PlanDetail {
     /// Of the target, or of the directory of a test file.
     identity: Identity,
+    /// Of the block device of a generic character device.
+    beneath: Option<Identity>,
     pub(crate) intent: Intent,
     /// Name under which the test file is kept.
     kept_name: Option<OsString>,
@@ -98,12 +101,7 @@ pub(crate) fn prepare(
 ) -> Result<Target> {
     let found = access::find(&plan.path)?;
     if found.status.identity != plan.detail.identity {
-        return Err(Error::new(
-            ErrorKind::Refused,
-            &plan.name,
-            "has changed since the plan was made",
-        )
-        .with_hint("Run the command again to see the new plan."));
+        return Err(changed(&plan.name));
     }
     match found.status.identity.kind {
         _ if generic::is_generic(&found) => generic::prepare(found, plan, knowledge),
@@ -112,6 +110,12 @@ pub(crate) fn prepare(
         FileType::BlockDevice => existing::prepare_device(&found, plan, knowledge),
         kind => Err(not_storage(kind, &plan.name)),
     }
+}
+
+fn changed(name: &str) -> Error {
+    let what = "has changed since the plan was made";
+    Error::new(ErrorKind::Refused, name, what)
+        .with_hint("Run the command again to see the new plan.")
 }
 
 fn not_storage(kind: FileType, name: &str) -> Error {

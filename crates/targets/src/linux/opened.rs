@@ -119,10 +119,12 @@ impl Opened {
         let Some(way) = &self.passthrough else {
             return self.open(cache, access);
         };
+        // First what it is, so that a drive which was replaced is called that.
+        let file = way.open(self.file(), cache, access, &self.name)?;
         if access.writes() {
             self.still_ours_alone()?;
         }
-        way.open(cache, access, &self.name)
+        Ok(file)
     }
 
     /// Opens the file or device itself again, in a cache mode.

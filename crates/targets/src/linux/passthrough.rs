@@ -1,13 +1,15 @@
 //! The way of commands, once it is known to be allowed: a character device, opened for each
 //! worker, and what one command takes.
 
-use super::access::{FoundPath, reopen};
-use super::identity::Identity;
+use super::access::{failed, reopen};
+use super::character::{Character, SYSFS};
+use super::identity::Status;
 use crate::{Access, Error, ErrorKind, Result};
 use rustix::fs::OFlags;
 use std::fs::File;
-use std::os::fd::OwnedFd;
 use std::path::Path;
+use stripewise_device_guard::generic::{self, Node};
+use stripewise_machine::linux::nvme::namespace_id;
 use stripewise_units::{DeviceNumber, format_bytes};
 use stripewise_workload::{CacheMode, Workload};
 
@@ -17,25 +19,46 @@ const PAGE_BYTES: u64 = 4096;
 /// The way past the block layer.
 #[derive(Debug)]
 pub(super) struct Passthrough {
-    handle: OwnedFd,
-    identity: Identity,
+    /// Open as long as this is there, and with it what is opened again from it.
+    character: Character,
     /// Bytes that a command takes at most.
     command_bytes_max: Option<u64>,
 }
 
 impl Passthrough {
-    /// By the character device that was found, and the block device of its namespace.
-    pub(super) fn new(sysfs: &Path, found: FoundPath, block: DeviceNumber) -> Passthrough {
-        Passthrough {
-            handle: found.handle,
-            identity: found.status.identity,
-            command_bytes_max: command_bytes_max(sysfs, block),
-        }
+    /// By the character device and the block device of its namespace, claimed where it is
+    /// written.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Refused`] where they are not of one namespace.
+    pub(super) fn new(
+        sysfs: &Path,
+        character: Character,
+        block: &File,
+        name: &str,
+    ) -> Result<Passthrough> {
+        let way = Passthrough {
+            command_bytes_max: command_bytes_max(sysfs, character.namespace.number),
+            character,
+        };
+        way.leads_to(&way.character.file, block, name)?;
+        Ok(way)
     }
 
-    /// Opens the character device for operations. It has no direct mode, as it has no other;
-    /// writes that are durable by themselves are asked for by `O_DSYNC`, as of files.
-    pub(super) fn open(&self, cache: CacheMode, access: Access, name: &str) -> Result<File> {
+    /// Opens the character device for operations, and asks where that which was opened leads
+    /// to: a namespace may have gone since, and its name and number may be another's. It
+    /// has no direct mode, as it has no other; writes that are durable by themselves are asked
+    /// for by `O_DSYNC`, as of files.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Refused`] where it is not the namespace of `block`.
+    pub(super) fn open(
+        &self,
+        block: &File,
+        cache: CacheMode,
+        access: Access,
+        name: &str,
+    ) -> Result<File> {
         let access = match access {
             Access::Read => OFlags::RDONLY,
             Access::Write => OFlags::WRONLY,
@@ -45,7 +68,36 @@ impl Passthrough {
             CacheMode::DirectSync => OFlags::DSYNC,
             _ => OFlags::empty(),
         };
-        reopen(&self.handle, &self.identity, access | durable, name)
+        let character = &self.character;
+        let file = reopen(&character.file, &character.identity, access | durable, name)?;
+        self.leads_to(&file, block, name)?;
+        Ok(file)
+    }
+
+    /// Refuses an open character device that is not of the namespace of an open block device.
+    fn leads_to(&self, character: &File, block: &File, name: &str) -> Result<()> {
+        let namespace = &self.character.namespace;
+        let node = |file: &File| -> Result<Node> {
+            let status = Status::of(file).map_err(|os| failed(name, "cannot be examined", os))?;
+            Ok(Node {
+                number: status.identity.rdevice,
+                id: namespace_id(file),
+            })
+        };
+        let sysfs = Path::new(SYSFS);
+        match generic::strayed(sysfs, node(character)?, node(block)?, namespace) {
+            None => Ok(()),
+            Some(why) => {
+                let what = format!(
+                    "is not the namespace of {} that was judged: {why}",
+                    namespace.name
+                );
+                Err(Error::new(ErrorKind::Refused, name, what).with_hint(
+                    "The drive was removed or replaced. Look with `lsblk` and \
+                     `ls -l /sys/class/nvme-generic`; run the command again to see the new plan.",
+                ))
+            }
+        }
     }
 
     /// Refuses what is too large for one command: nothing splits it on the way.

@@ -1,0 +1,66 @@
+//! An NVMe generic character device, open, and the block device of its namespace.
+
+use super::access::{self, FoundPath, reopen};
+use super::identity::Identity;
+use crate::{Error, ErrorKind, Result};
+use rustix::fs::{FileType, OFlags};
+use std::fs::File;
+use std::path::Path;
+use stripewise_device_guard::generic::{self, Namespace};
+use stripewise_machine::linux::nvme::namespace_id;
+
+pub(super) const SYSFS: &str = "/sys";
+
+/// A character device, open: its number is no other device's for as long as this is there.
+#[derive(Debug)]
+pub(super) struct Character {
+    /// For reading: no worker uses it.
+    pub(super) file: File,
+    pub(super) identity: Identity,
+    /// By its block device, as sysfs had it when this was opened.
+    pub(super) namespace: Namespace,
+}
+
+impl Character {
+    /// Opens what was found.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Refused`] where its block device is not known.
+    pub(super) fn open(found: FoundPath, name: &str) -> Result<Character> {
+        let identity = found.status.identity;
+        let file = reopen(&found.handle, &identity, OFlags::RDONLY, name)?;
+        let sysfs = Path::new(SYSFS);
+        // Whose driver it is has to be known before it is asked anything.
+        let namespace = generic::is_generic(sysfs, identity.rdevice)
+            .then(|| namespace_id(&file))
+            .flatten()
+            .and_then(|id| generic::block_device_of(sysfs, identity.rdevice, id))
+            .ok_or_else(|| unknown(name))?;
+        Ok(Character {
+            file,
+            identity,
+            namespace,
+        })
+    }
+
+    /// The block device of the same namespace.
+    ///
+    /// # Errors
+    /// As [`Character::open`].
+    pub(super) fn block_device(&self, name: &str) -> Result<FoundPath> {
+        let block = access::find(&Path::new("/dev").join(&self.namespace.name))?;
+        let identity = block.status.identity;
+        match identity.kind == FileType::BlockDevice && identity.rdevice == self.namespace.number {
+            true => Ok(block),
+            false => Err(unknown(name)),
+        }
+    }
+}
+
+fn unknown(name: &str) -> Error {
+    let what =
+        "leads to a namespace whose block device is not found, so nothing is known of who uses it";
+    Error::new(ErrorKind::Refused, name, what).with_hint(
+        "Look with `lsblk` and `ls -l /sys/class/nvme-generic`; name the block device itself.",
+    )
+}
