@@ -3,11 +3,12 @@
 # examples: conformance
 # disk-bus: nvme
 # arguments: nvme.poll_queues=2
+# host: listens
 #
 # Commands passed through to NVMe namespaces, and polled completions, on the NVMe devices of
 # QEMU with queues for polling: what was written is there and nothing else changed, seen
-# through the block layer; the conformance suite by each way; and all that is refused. No
-# speed is judged.
+# through the block layer; the conformance suite by each way; and all that is refused, also
+# when a drive was replaced since it was judged. No speed is judged.
 . /lib/common.sh
 . /lib/conformance.sh
 . /lib/loads.sh
@@ -101,3 +102,7 @@ if [ -e $switch ]; then
     refused "commands where io_uring is off" 3 "engine nvme takes io_uring" /dev/ng1n1 --engine nvme
     echo 0 > $switch
 fi
+
+# A drive goes in a grid, and another one is there when the next run begins.
+swapped "writes" 4 5 --write
+swapped "reads" 5 4

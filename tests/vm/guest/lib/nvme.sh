@@ -61,3 +61,60 @@ without_poll_queues() {
     way_reads "without polling, through the block layer" /dev/nvme3n1
     way_reads "without polling, passed through" /dev/ng3n1 --engine nvme
 }
+
+# The kernel's name of the disk with this serial number, for as long as it is there.
+disk_in() { # NUMBER
+    for at in /sys/block/nvme*; do
+        [ "$(cat "$at/device/serial" 2> /dev/null | tr -d ' \n')" = "vm-disk-$1" ] && basename "$at" && return
+    done
+    return 1
+}
+# Waits until a disk is there, or no more.
+until_disk() { # there|gone NUMBER
+    for _ in $(seq 120); do
+        if disk_in "$2" > /dev/null; then now=there; else now=gone; fi
+        [ $now = "$1" ] && [ "$1" = gone ] && return
+        [ $now = "$1" ] && [ -e "/dev/$(disk_in "$2")" ] && return
+        sleep 1
+    done
+    failure "disk $2 is not $1"
+}
+
+# A grid of two runs on a drive that goes during the first one, and another comes in its
+# place. The program is stopped meanwhile, so that it finds all of this when the second
+# begins. What was there before the drive that came is not looked for: it must be as it was.
+swapped() { # WORDS OUT IN ARGUMENT...
+    words=$1 out=$2 in=$3
+    shift 3
+    old=$(disk_in "$out")
+    way=/dev/ng${old#nvme}
+    stripewise --quiet --store $store run "$way" --engine nvme --block 4K,8K --outstanding 4 --size 4M --duration 5s \
+        --destroy "$old" "$@" > /tmp/out 2> /tmp/err &
+    pid=$!
+    until ls -l /proc/$pid/fd 2> /dev/null | grep -q io_uring; do
+        kill -0 $pid 2> /dev/null || break
+        usleep 20000
+    done
+    kill -STOP $pid || bad "swapped, $words: it ended before" /tmp/err
+    number=$(stat -c %t:%T "$way")
+    echo "host: unplug $out"
+    until_disk gone "$out"
+    echo "host: plug $in"
+    until_disk there "$in"
+    new=$(disk_in "$in")
+    echo "$way of $old was $number, and /dev/ng${new#nvme} of $new is $(stat -c %t:%T "/dev/ng${new#nvme}")"
+    dd if=/dev/urandom of="/dev/$new" bs=1M count=8 2> /dev/null
+    sync
+    md5sum < "/dev/$new" > /tmp/before
+    # The first run has had its time by then.
+    sleep 5
+    kill -CONT $pid
+    wait $pid
+    code=$?
+    [ $code = 3 ] && grep -q "is not the namespace of $old that was judged" /tmp/err && grep -q "^ *hint: " /tmp/err &&
+        ok "swapped, $words: refused" || bad "swapped, $words: exit $code" /tmp/err
+    echo 3 > /proc/sys/vm/drop_caches
+    md5sum < "/dev/$new" > /tmp/after
+    cmp -s /tmp/before /tmp/after && ok "swapped, $words: the other drive is as it was" ||
+        bad "swapped, $words: the other drive was changed"
+}
