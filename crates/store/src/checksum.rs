@@ -27,10 +27,14 @@ pub(crate) struct Sum(crc32fast::Hasher);
 impl Sum {
     /// Adds the values of a row, each with its type and length.
     pub(crate) fn add(&mut self, row: &Row<'_>, columns: Columns) -> rusqlite::Result<()> {
-        let mut until = columns.first;
-        for column in columns.first..columns.all() {
-            if !matches!(row.get_ref(column)?, ValueRef::Null | ValueRef::Integer(0)) {
-                until = columns.all();
+        let (mut until, mut end) = (columns.first, columns.first);
+        for group in columns.later {
+            let start = end;
+            end += group;
+            for column in start..end {
+                if !matches!(row.get_ref(column)?, ValueRef::Null | ValueRef::Integer(0)) {
+                    until = end;
+                }
             }
         }
         for column in 0..until {

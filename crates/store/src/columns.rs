@@ -18,27 +18,28 @@ pub(crate) const INTERVALS_OF_JOB: &str = "SELECT start_ns, duration_ns, read_op
 pub(crate) struct Columns {
     /// Those that rows always had.
     pub(crate) first: usize,
-    /// Those behind them that came with a later version: they count where one of them is
-    /// neither 0 nor absent, so that the sums of earlier rows hold.
-    pub(crate) later: usize,
+    /// Those behind them that came with later versions, a group for each: a group counts
+    /// where a value of it or of a later one is neither 0 nor absent, so that the sums of
+    /// earlier rows hold.
+    pub(crate) later: &'static [usize],
 }
 
 impl Columns {
     /// So many, from the first version on.
     pub(crate) const fn always(first: usize) -> Columns {
-        Columns { first, later: 0 }
+        Columns { first, later: &[] }
     }
 
     /// All.
-    pub(crate) const fn all(self) -> usize {
-        self.first + self.later
+    pub(crate) fn all(self) -> usize {
+        self.first + self.later.iter().sum::<usize>()
     }
 }
 
 /// Values of a row of [`INTERVALS_OF_JOB`].
 pub(crate) const INTERVAL_COLUMNS: Columns = Columns {
     first: 13,
-    later: 2,
+    later: &[2],
 };
 
 /// What a list shows of a run, in the order of [`run_at`].
@@ -52,16 +53,23 @@ pub(crate) const ROW_OF_RUN: &str = "SELECT run_number, id, started_at, status, 
 /// Values of a row of [`ROW_OF_RUN`].
 pub(crate) const RUN_COLUMNS: Columns = Columns::always(10);
 
+/// The last column is behind those that are summed: the p99 of discards by the record, for
+/// rows of version 5, which have none. What an imported result does not say is not read.
 pub(crate) const JOBS_OF_RUN: &str = "\
 SELECT name, target, read_percent, pattern, block_size_bytes, threads, outstanding, \
        duration_ns, operations, iops, mib_per_s, read_latency_ns_p99, write_latency_ns_p99, errors, \
-       discard_percent \
+       discard_percent, discard_latency_ns_p99, \
+       CASE WHEN discard_percent > 0 AND discard_latency_ns_p99 IS NULL THEN \
+           (SELECT json_extract(json, '$.jobs[' || job_index || '].outcome.discard.latency_ns.p99') \
+            FROM records JOIN runs USING (run_number) \
+            WHERE run_number = jobs.run_number AND tool IS NULL AND json_valid(json)) \
+       END \
 FROM jobs WHERE run_number = ?1 ORDER BY job_index";
 
 /// Values of a row of [`JOBS_OF_RUN`].
 pub(crate) const JOB_COLUMNS: Columns = Columns {
     first: 14,
-    later: 1,
+    later: &[1, 1],
 };
 
 pub(crate) const RECORD_OF_RUN: &str = "SELECT json FROM records WHERE run_number = ?1";
@@ -116,6 +124,10 @@ pub(crate) fn run_at(row: &Row<'_>) -> rusqlite::Result<RunSummary> {
 }
 
 pub(crate) fn job_at(row: &Row<'_>) -> rusqlite::Result<JobSummary> {
+    let discards: Option<i64> = match row.get(15)? {
+        Some(ns) => Some(ns),
+        None => row.get(16)?,
+    };
     Ok(JobSummary {
         name: row.get(0)?,
         target: row.get(1)?,
@@ -132,6 +144,7 @@ pub(crate) fn job_at(row: &Row<'_>) -> rusqlite::Result<JobSummary> {
         write_latency_ns_p99: row.get::<_, Option<i64>>(12)?.map(i64::cast_unsigned),
         errors: unsigned_at(row, 13)?,
         discard_percent: row.get(14)?,
+        discard_latency_ns_p99: discards.map(i64::cast_unsigned),
     })
 }
 

@@ -28,6 +28,8 @@ const INTERVALS_FROM: &str = "SELECT start_ns, duration_ns, read_operations, \
      WHERE runs.id = ?1 AND job_index = ?2 AND interval_index >= ?3 \
      ORDER BY interval_index DESC LIMIT ?4";
 
+const LEFT_AFTER: &str = "SELECT left_after_ns FROM runs WHERE id = ?1";
+
 const OWNER: &str = "SELECT owner_pid, owner_process_start, owner_boot_id, \
      owner_pid_namespace, owner_host FROM runs WHERE id = ?1";
 
@@ -66,6 +68,19 @@ impl Store {
             (false, true) => Some(false),
             (false, false) => None,
         })
+    }
+
+    /// Time that was still to come after a run when it began, at most, in nanoseconds: of a
+    /// series its other runs. `None` where that was not known.
+    ///
+    /// # Errors
+    /// The failure of the store, also where there is no such run.
+    pub fn left_after_ns(&self, id: &str) -> Result<Option<u64>> {
+        let left: Option<i64> = self
+            .connection
+            .query_row(LEFT_AFTER, [id], |row| row.get(0))
+            .map_err(|error| self.sqlite_error("find what follows a run", error))?;
+        Ok(left.map(i64::cast_unsigned))
     }
 
     /// The last intervals of a job, `most` of them at most, from the index `first` on, in

@@ -136,7 +136,7 @@ fn store_job(
     transaction
         .prepare_cached(
             "INSERT INTO jobs VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, \
-             ?14, ?15, ?16, ?17)",
+             ?14, ?15, ?16, ?17, ?18)",
         )?
         .execute(params![
             run_number,
@@ -152,23 +152,24 @@ fn store_job(
             outcome.operations.cast_signed(),
             outcome.iops,
             outcome.mib_per_s,
-            p99(imported, job_index, "read", &outcome.read),
-            p99(imported, job_index, "write", &outcome.write),
+            p99(imported, job_index, "read", Some(&outcome.read)),
+            p99(imported, job_index, "write", Some(&outcome.write)),
             outcome.errors.total.cast_signed(),
             workload.discard_percent,
+            p99(imported, job_index, "discard", outcome.discard.as_ref()),
         ])?;
     Ok(())
 }
 
-/// The 99 % of reads or writes; none where an imported result does not say it.
+/// The 99 % of one kind of operations; none where an imported result does not say it.
 fn p99(
     imported: Option<&Imported>,
     job_index: usize,
     name: &str,
-    kind: &KindOutcome,
+    kind: Option<&KindOutcome>,
 ) -> Option<i64> {
     let path = format!("jobs.outcome.{name}.latency_ns.p99");
-    let latency = kind.latency_ns?;
+    let latency = kind?.latency_ns?;
     let given = imported.is_none_or(|imported| imported.gives_of(job_index, &path));
     given.then_some(latency.p99.cast_signed())
 }

@@ -133,6 +133,8 @@ pub struct JobSummary {
     pub read_latency_ns_p99: Option<u64>,
     /// 99 % of writes; `None` where there were none.
     pub write_latency_ns_p99: Option<u64>,
+    /// 99 % of discards; `None` where there were none.
+    pub discard_latency_ns_p99: Option<u64>,
     /// Failed operations.
     pub errors: u64,
 }

@@ -32,15 +32,34 @@ impl Store {
     /// # Errors
     /// [`ErrorKind::Misuse`] when the id is taken; else as [`Store::open`].
     pub fn begin_run(&mut self, skeleton: &RunRecord) -> Result<RunHandle> {
+        self.begin_run_of_several(skeleton, None)
+    }
+
+    /// As [`Store::begin_run`]; `left_after_ns` is the time still to come after it, at most,
+    /// where that is known: those who look on are told it.
+    ///
+    /// # Errors
+    /// As [`Store::begin_run`].
+    pub fn begin_run_of_several(
+        &mut self,
+        skeleton: &RunRecord,
+        left_after_ns: Option<u64>,
+    ) -> Result<RunHandle> {
         const DOING: &str = "begin a run";
         let mut skeleton = skeleton.clone();
         skeleton.status = Status::Running;
         let run_number = self.write(DOING, |transaction, owner| {
             let inserted = insert_run(transaction, &skeleton, owner)?;
-            Ok(match inserted {
-                Some(_) => Commit(inserted),
-                None => RollBack(None),
-            })
+            let Some(run_number) = inserted else {
+                return Ok(RollBack(None));
+            };
+            if let Some(left_ns) = left_after_ns {
+                transaction.execute(
+                    "UPDATE runs SET left_after_ns = ?2 WHERE run_number = ?1",
+                    params![run_number, i64::try_from(left_ns).unwrap_or(i64::MAX)],
+                )?;
+            }
+            Ok(Commit(inserted))
         })?;
         let Some(run_number) = run_number else {
             let text = format!("there is a run {} already", skeleton.id);

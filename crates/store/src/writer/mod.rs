@@ -36,6 +36,14 @@ pub enum WhenFull {
     Wait,
 }
 
+/// The beginning of a run.
+#[derive(Debug)]
+pub(crate) struct First {
+    skeleton: RunRecord,
+    /// Time still to come after it, where that is known.
+    left_after_ns: Option<u64>,
+}
+
 /// The end of a run.
 #[derive(Debug)]
 pub(crate) struct Last {
@@ -47,7 +55,7 @@ pub(crate) struct Last {
 /// Where the thread puts what it takes.
 pub(crate) trait Sink: Send + 'static {
     /// The run begins.
-    fn begin(&mut self, skeleton: &RunRecord) -> Result<()>;
+    fn begin(&mut self, first: &First) -> Result<()>;
     /// More of the run, in order.
     fn append(&mut self, intervals: Vec<PendingInterval>) -> Result<()>;
     /// All of it is to be stored now.
@@ -67,8 +75,9 @@ struct StoreSink {
 }
 
 impl Sink for StoreSink {
-    fn begin(&mut self, skeleton: &RunRecord) -> Result<()> {
-        self.run = Some(self.store.begin_run(skeleton)?);
+    fn begin(&mut self, first: &First) -> Result<()> {
+        let begun = (self.store).begin_run_of_several(&first.skeleton, first.left_after_ns);
+        self.run = Some(begun?);
         Ok(())
     }
 
@@ -136,9 +145,12 @@ impl<'store> RunWriter<'store> {
         }
     }
 
-    /// Enters the run, as [`Store::begin_run`] does, without waiting for it.
-    pub fn begin(&self, skeleton: &RunRecord) {
-        self.writer().begin(skeleton);
+    /// Enters the run, as [`Store::begin_run_of_several`] does, without waiting for it.
+    pub fn begin(&self, skeleton: &RunRecord, left_after_ns: Option<u64>) {
+        self.writer().begin(First {
+            skeleton: skeleton.clone(),
+            left_after_ns,
+        });
     }
 
     /// Adds the next interval of a job, see [`Store::append_interval`].
@@ -223,7 +235,7 @@ impl Drop for RunWriter<'_> {
 /// What the caller and the thread share.
 #[derive(Debug, Default)]
 struct State {
-    skeleton: Option<RunRecord>,
+    first: Option<First>,
     queue: Queue,
     /// Taken by the thread and not yet handed over.
     is_writing: bool,
@@ -241,7 +253,7 @@ struct State {
 
 impl State {
     fn is_idle(&self) -> bool {
-        self.skeleton.is_none() && self.queue.waiting.is_empty() && !self.flush_asked
+        self.first.is_none() && self.queue.waiting.is_empty() && !self.flush_asked
     }
 }
 
@@ -311,8 +323,8 @@ impl<S: Sink> Writer<S> {
         })
     }
 
-    fn begin(&self, skeleton: &RunRecord) {
-        self.shared.lock().skeleton = Some(skeleton.clone());
+    fn begin(&self, first: First) {
+        self.shared.lock().first = Some(first);
         self.shared.changed.notify_all();
     }
 
@@ -409,7 +421,7 @@ fn write_all<S: Sink>(shared: &Shared<S>, sink: &mut S) {
             shared.lock().finished = finished;
             return;
         }
-        let skeleton = state.skeleton.take();
+        let first = state.first.take();
         let intervals = state.queue.take();
         let flush = std::mem::take(&mut state.flush_asked);
         state.is_writing = true;
@@ -417,7 +429,7 @@ fn write_all<S: Sink>(shared: &Shared<S>, sink: &mut S) {
         shared.changed.notify_all();
         drop(state);
 
-        let mut done = skeleton.map_or(Ok(()), |skeleton| sink.begin(&skeleton));
+        let mut done = first.map_or(Ok(()), |first| sink.begin(&first));
         let appended = sink.append(intervals);
         done = done.and(appended);
         if flush {

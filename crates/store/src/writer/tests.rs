@@ -19,7 +19,7 @@ struct Slow {
 const LONG: Duration = Duration::from_secs(600);
 
 impl Sink for Slow {
-    fn begin(&mut self, _skeleton: &RunRecord) -> Result<()> {
+    fn begin(&mut self, _first: &First) -> Result<()> {
         Ok(())
     }
 
@@ -276,7 +276,7 @@ fn a_run_whose_id_is_taken_is_kept_under_another() {
     record.label = Some("late".to_owned());
     let mut free = ["second", "third"].into_iter();
     let writer = RunWriter::start(&mut store, WhenFull::Wait).unwrap();
-    writer.begin(&record);
+    writer.begin(&record, None);
     assert!(writer.flush(LONG));
     assert!(writer.failure().is_some(), "the id is taken");
     let new_id = || free.next().unwrap_or("spare").to_owned();

@@ -2,8 +2,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use stripewise_results::{
-    EngineFacts, HostFacts, Interval, JobOutcome, JobRecord, KindParts, OutcomeParts, RunRecord,
-    Severity, Status, TargetFacts, TargetKind, Warning,
+    EngineFacts, HostFacts, Interval, JobOutcome, JobRecord, KindOutcome, KindParts, OutcomeParts,
+    RunRecord, Severity, Status, TargetFacts, TargetKind, Warning,
 };
 use stripewise_stats::Histogram;
 use stripewise_store::{IntervalHistograms, Owner, Result, RunHandle, Store};
@@ -141,6 +141,20 @@ pub fn finished(id: &str, jobs: usize, intervals: u64) -> RunRecord {
             hint: "a hint".into(),
         });
     }
+    record
+}
+
+/// As [`finished`], of one job with 50 discards of 30 µs among its operations.
+pub fn with_discards(id: &str) -> RunRecord {
+    let mut record = finished(id, 1, 1);
+    let mut latency_ns = Histogram::new();
+    latency_ns.record_n(30_000, 50);
+    record.jobs[0].workload.discard_percent = 20;
+    record.jobs[0].outcome.discard = Some(KindOutcome::from(KindParts {
+        operations: 50,
+        bytes: 50 * 8192,
+        histogram: latency_ns,
+    }));
     record
 }
 

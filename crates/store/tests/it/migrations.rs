@@ -2,7 +2,7 @@
 
 use crate::common::*;
 use std::path::{Path, PathBuf};
-use stripewise_results::Document;
+use stripewise_results::{Document, RunRecord};
 use stripewise_store::{Filter, KeptDocument, MadeFile, Store, USER_VERSION};
 
 fn fixture(name: &str) -> PathBuf {
@@ -69,6 +69,52 @@ fn a_store_of_version_4_has_checksums_and_those_before_have_none() {
         let unreadable = listing.unwrap().unreadable.len();
         assert_eq!(unreadable, if damaged { 2 } else { 0 }, "version {version}");
     }
+}
+
+#[test]
+fn discards_that_version_5_stored_have_the_latency_of_their_record() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("store.db");
+    std::fs::copy(fixture("v5-discards.db"), &path).unwrap();
+    let mut store = open(&path).unwrap();
+    store.check().unwrap();
+    let p99 = |store: &Store, id: &str| {
+        let listed = store.list(&Filter::default()).unwrap();
+        let run = listed.into_iter().find(|run| run.id == id).unwrap();
+        run.jobs[0].discard_latency_ns_p99
+    };
+    let of_record = |record: &RunRecord| {
+        let discard = record.jobs[0].outcome.discard.as_ref();
+        discard.and_then(|kind| kind.latency_ns).map(|ns| ns.p99)
+    };
+    let record = store.load("fixture-d").unwrap();
+    assert!(of_record(&record).is_some_and(|ns| ns > 0));
+    assert_eq!(p99(&store, "fixture-d"), of_record(&record));
+    // A run of now is the same, and has it in its row.
+    let newer = with_discards("newer");
+    store.save_run(&newer).unwrap();
+    assert_eq!(p99(&store, "newer"), of_record(&newer));
+    drop(store);
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    let stored: Vec<Option<i64>> = connection
+        .prepare("SELECT discard_latency_ns_p99 FROM jobs ORDER BY run_number")
+        .unwrap()
+        .query_map((), |row| row.get(0))
+        .unwrap()
+        .collect::<Result<_, _>>()
+        .unwrap();
+    assert_eq!(stored[0], None);
+    assert_eq!(stored[1].map(i64::cast_unsigned), of_record(&newer));
+    // What was stored of it counts as all else does, and a record that is damaged is no
+    // latency.
+    let change = |sql: &str| connection.execute(sql, ()).unwrap();
+    change("UPDATE jobs SET discard_latency_ns_p99 = 1 WHERE discard_latency_ns_p99 > 0");
+    change("UPDATE records SET json = 'x' WHERE run_number = 1");
+    let listing = open(&path).unwrap().list_readable(&Filter::default());
+    let listing = listing.unwrap();
+    assert_eq!(listing.unreadable.len(), 1);
+    assert_eq!(listing.unreadable[0].run, "newer");
+    assert_eq!(listing.runs[0].jobs[0].discard_latency_ns_p99, None);
 }
 
 /// Opens a copy of the fixture of a version and looks at all that every version had.

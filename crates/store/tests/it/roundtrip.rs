@@ -1,5 +1,5 @@
 use crate::common::*;
-use stripewise_results::{Document, INTERVALS_MAX, Interval, KindOutcome, KindParts, Status};
+use stripewise_results::{Document, INTERVALS_MAX, Interval, Status};
 use stripewise_stats::Histogram;
 use stripewise_store::{ErrorKind, Filter, IntervalHistograms, KeptDocument, MadeFile, Store};
 
@@ -215,21 +215,18 @@ fn discards_come_back_apart_from_reads_and_writes() {
     store
         .append_interval(&mut run, 0, &first, histograms)
         .unwrap();
-    let mut record = finished("discards", 1, 1);
-    record.jobs[0].workload.discard_percent = 20;
-    record.jobs[0].outcome.discard = Some(KindOutcome::from(KindParts {
-        operations: 50,
-        bytes: 50 * 8192,
-        histogram: latency_ns.clone(),
-    }));
+    let record = with_discards("discards");
     store.finish_run(run, &record).unwrap();
     assert_eq!(store.load("discards").unwrap(), record);
     let intervals = store.load_intervals("discards", 0).unwrap();
     assert_eq!(intervals[0].interval, first);
     assert_eq!(intervals[0].histograms.discard, Some(latency_ns));
+    let listed = &store.list(&Filter::default()).unwrap()[0].jobs[0];
+    assert_eq!(listed.discard_percent, 20);
+    let outcome = record.jobs[0].outcome.discard.as_ref();
     assert_eq!(
-        store.list(&Filter::default()).unwrap()[0].jobs[0].discard_percent,
-        20
+        listed.discard_latency_ns_p99,
+        outcome.and_then(|kind| kind.latency_ns).map(|ns| ns.p99)
     );
     store.check().unwrap();
     drop(store);
