@@ -1,7 +1,7 @@
 //! What a report is made of, gathered by whoever has the store at hand.
 
 use std::collections::BTreeSet;
-use stripewise_results::{Document, JobRow};
+use stripewise_results::{Document, JobRow, OperationKind};
 use stripewise_stats::Histogram;
 
 /// Everything that a report may show.
@@ -49,15 +49,15 @@ impl Material {
     }
 }
 
-/// The latencies of one job's reads or writes, interval by interval.
+/// The latencies of one job's operations of one kind, interval by interval.
 #[derive(Clone, Debug)]
 pub struct LatencyOverTime {
     /// Id of the run.
     pub run: String,
     /// Name of the job.
     pub job: String,
-    /// They are those of its writes.
-    pub writes: bool,
+    /// Which of its operations.
+    pub kind: OperationKind,
     /// In order of time.
     pub intervals: Vec<LatencyInterval>,
 }

@@ -58,7 +58,7 @@ fn text(now: &Now, runs: &[Entry]) -> String {
 
 fn going_on(now: &Now) -> [Metric; 4] {
     let (mut rate, mut bytes, mut latency, mut in_flight) = (vec![], vec![], vec![], vec![]);
-    for run in &now.runs {
+    for run in now.runs.iter().filter(|run| !run.is_between) {
         for job in &run.jobs {
             let Some(last) = job.intervals.last() else {
                 continue;
@@ -73,7 +73,7 @@ fn going_on(now: &Now) -> [Metric; 4] {
             rate.push((labels(&of), last.iops));
             bytes.push((labels(&of), last.mib_per_s * 1_048_576.0));
             in_flight.push((labels(&of), last.outstanding_mean));
-            for (kind, latencies) in [("read", &last.read), ("write", &last.write)] {
+            for (kind, latencies) in last.kinds() {
                 let Some(latencies) = latencies else { continue };
                 for (quantile, ns) in [
                     ("0.5", Some(latencies.latency_ns_p50)),
@@ -139,10 +139,7 @@ fn last_results(runs: &[Entry]) -> [Metric; 3] {
             }
             rate.push((labels(&of), job.iops));
             warnings.push((labels(&of), run.warnings as f64));
-            for (kind, ns) in [
-                ("read", job.read_latency_ns_p99),
-                ("write", job.write_latency_ns_p99),
-            ] {
+            for (kind, ns) in job.latencies_ns_p99() {
                 let of = [&of[..], &[("kind", kind)]].concat();
                 latency.extend(ns.map(|ns| (labels(&of), ns as f64 / 1e9)));
             }

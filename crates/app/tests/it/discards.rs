@@ -2,6 +2,7 @@
 //! holds for it, and one more: a file that Stripewise did not make keeps its data, whatever
 //! the flags say.
 
+use crate::support::served::Served;
 use crate::support::{Answer, Desk, Json, Loop, MIB, Mount, can_run, run, users_file};
 use std::os::unix::fs::MetadataExt;
 
@@ -74,6 +75,40 @@ fn discards_are_counted_apart_from_reads_and_writes() {
     let text = desk.run(&discarding(&volume, &told)).done();
     for word in ["random discard", "discarded-space"] {
         assert!(text.stdout.contains(word), "{word}: {}", text.stdout);
+    }
+}
+
+/// Discards beside reads and writes have latencies of their own wherever those are told.
+#[test]
+fn the_history_the_metrics_and_heat_maps_have_the_latency_of_discards() {
+    let desk = Desk::new();
+    let volume = desk.volume();
+    let mix = ["--read-percent", "50", "--discard-percent", "30"];
+    let more = ["--size", "16M", "--interval", "20ms", "--json"];
+    let run = desk.run(&discarding(&volume, &[&mix[..], &more].concat()));
+    let run = run.done().json();
+    let p99 = run
+        .at("runs.0.jobs.0.outcome.discard.latency_ns.p99")
+        .count();
+    let served = Served::start(&desk, &[]);
+    let listed = served.json("/api/runs");
+    assert_eq!(listed["jobs"][0]["discard_latency_ns_p99"], p99);
+    let point = format!("kind=\"discard\"}} {}", p99 as f64 / 1e9);
+    let metrics = served.get("/metrics").body;
+    let last = metrics
+        .lines()
+        .find(|line| line.contains("kind=\"discard\""));
+    assert!(
+        last.is_some_and(
+            |line| line.starts_with("stripewise_last_latency_p99_seconds{")
+                && line.ends_with(&point)
+        ),
+        "{point}: {metrics}"
+    );
+    let page = desk.run(&["report", "last", "--output=-"]).done().stdout;
+    for kind in ["reads", "writes", "discards"] {
+        let title = format!(": {kind}: latency over time");
+        assert!(page.contains(&title), "{title}");
     }
 }
 

@@ -67,6 +67,9 @@ pub struct EntryJob {
     /// 99 % of writes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub write_latency_ns_p99: Option<u64>,
+    /// 99 % of discards.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub discard_latency_ns_p99: Option<u64>,
     /// Failed operations.
     pub errors: u64,
 }
@@ -84,6 +87,18 @@ pub struct Query {
     pub since: Option<String>,
     /// At most so many, those that were stored last.
     pub limit: Option<u32>,
+}
+
+impl EntryJob {
+    /// p99 of each kind of operations that it did, with its name.
+    #[must_use]
+    pub fn latencies_ns_p99(&self) -> [(&'static str, Option<u64>); 3] {
+        [
+            ("read", self.read_latency_ns_p99),
+            ("write", self.write_latency_ns_p99),
+            ("discard", self.discard_latency_ns_p99),
+        ]
+    }
 }
 
 impl Entry {
@@ -148,6 +163,7 @@ fn entry(run: RunSummary) -> Entry {
         mib_per_s: job.mib_per_s,
         read_latency_ns_p99: job.read_latency_ns_p99,
         write_latency_ns_p99: job.write_latency_ns_p99,
+        discard_latency_ns_p99: job.discard_latency_ns_p99,
         errors: job.errors,
     });
     Entry {

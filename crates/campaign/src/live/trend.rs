@@ -135,8 +135,10 @@ fn add(trends: &mut Vec<Trend>, run: &Entry, job: &EntryJob) {
         started_at: run.started_at.clone(),
         label: run.label.clone(),
         iops: job.iops,
-        // Of a mix the slower kind: no value is that of both.
-        latency_ns_p99: job.read_latency_ns_p99.max(job.write_latency_ns_p99),
+        // Of a mix the slowest kind: no value is that of all.
+        latency_ns_p99: (job.latencies_ns_p99().into_iter())
+            .filter_map(|(_, ns)| ns)
+            .max(),
         warnings: run.warnings,
     };
     let load = load(run, job);

@@ -15,7 +15,7 @@ use stripewise_report::{
     html, letters_without_font, markdown, pictures, plain_json, png, runs_worth_a_closer_look,
     svg_picture,
 };
-use stripewise_results::{Document, RunRecord};
+use stripewise_results::{Document, OperationKind, RunRecord};
 use stripewise_stats::Histogram;
 use stripewise_store::{Store, StoredHistograms};
 
@@ -244,20 +244,20 @@ fn latencies(store: &Store, material: &Material) -> Outcome<Vec<LatencyOverTime>
         }
         for (index, job) in run.jobs.iter().enumerate() {
             let stored = store.load_intervals(&id, index).map_err(store_failure)?;
-            for writes in [true, false] {
+            for kind in OperationKind::ALL {
                 let intervals: Vec<LatencyInterval> = stored
                     .iter()
                     .map(|stored| LatencyInterval {
                         start_ns: stored.interval.start_ns,
                         duration_ns: stored.interval.duration_ns,
-                        latency_ns: of_kind(&stored.histograms, writes),
+                        latency_ns: of_kind(&stored.histograms, kind),
                     })
                     .collect();
                 if intervals.iter().any(|one| one.latency_ns.count() > 0) {
                     all.push(LatencyOverTime {
                         run: id.clone(),
                         job: job.name.clone(),
-                        writes,
+                        kind,
                         intervals,
                     });
                 }
@@ -268,11 +268,11 @@ fn latencies(store: &Store, material: &Material) -> Outcome<Vec<LatencyOverTime>
 }
 
 /// Empty where there were none.
-fn of_kind(histograms: &StoredHistograms, writes: bool) -> Histogram {
-    let of = if writes {
-        &histograms.write
-    } else {
-        &histograms.read
+fn of_kind(histograms: &StoredHistograms, kind: OperationKind) -> Histogram {
+    let of = match kind {
+        OperationKind::Read => &histograms.read,
+        OperationKind::Write => &histograms.write,
+        OperationKind::Discard => &histograms.discard,
     };
     of.clone().unwrap_or_default()
 }

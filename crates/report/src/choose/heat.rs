@@ -4,6 +4,7 @@ use super::{Told, axis};
 use crate::chart::{Chart, Form, Panel, Point, Quantity, Scale, Series};
 use crate::material::{LatencyInterval, LatencyOverTime, Material};
 use std::collections::BTreeMap;
+use stripewise_results::OperationKind;
 use stripewise_stats::Histogram;
 use stripewise_units::format_duration;
 
@@ -19,7 +20,7 @@ const COLUMNS_MIN: usize = 5;
 /// Stretches of latency in each power of ten.
 const ROWS_OF_DECADE: f64 = 8.0;
 
-/// A map for each job that is told of, of its reads and of its writes; writes
+/// A map for each job that is told of and each kind of its operations; writes and discards
 /// first, because that is where latencies have tails.
 pub(super) fn charts(material: &Material, told: &[Told<'_>]) -> Vec<Chart> {
     let mut wanted: Vec<(&Told<'_>, &LatencyOverTime)> = Vec::new();
@@ -29,14 +30,12 @@ pub(super) fn charts(material: &Material, told: &[Told<'_>]) -> Vec<Chart> {
         };
         wanted.extend(material.latencies.iter().filter(of_row).map(|of| (one, of)));
     }
-    wanted.sort_by_key(|(_, of)| !of.writes);
+    wanted.sort_by_key(|(_, of)| of.kind == OperationKind::Read);
     let cells_max = (CELLS_OF_ALL / wanted.len().max(1)).clamp(CELLS_MIN, CELLS_MAX);
     let charts = wanted.iter().filter_map(|(one, of)| {
-        let mixed = one.row.is_mixed();
-        let name = match (mixed, of.writes) {
-            (false, _) => one.name.clone(),
-            (true, false) => format!("{}: reads", one.name),
-            (true, true) => format!("{}: writes", one.name),
+        let name = match one.row.is_mixed() {
+            false => one.name.clone(),
+            true => format!("{}: {}", one.name, of.kind.plural()),
         };
         chart(&name, &one.sentence(), &of.intervals, cells_max)
     });
