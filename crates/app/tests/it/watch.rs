@@ -1,6 +1,7 @@
 //! `watch`: a run of another process, in the terminal.
 
 use super::support::{Desk, users_file};
+use std::collections::BTreeSet;
 
 #[test]
 fn where_nothing_runs_watch_says_so_and_ends() {
@@ -15,6 +16,60 @@ fn where_nothing_runs_watch_says_so_and_ends() {
         .warned(&["No run is in progress"]);
     let now = desk.json(&["watch"]);
     assert!(now.at("runs").json() == "[]" && now.maybe("host.cpu_busy_ns").is_some());
+}
+
+/// What is left of a whole bench is told to those who only look on.
+#[test]
+fn a_bench_of_another_process_says_how_long_all_of_it_takes() {
+    let desk = Desk::new();
+    let file = desk.file("data");
+    users_file(&file, 8 << 20);
+    let switches = "--series random-read,sequential-read --read-only --step 1s --time 24s --busy-ok --no-report --quiet";
+    let arguments: Vec<&str> = ["bench", &file]
+        .into_iter()
+        .chain(switches.split(' '))
+        .collect();
+    let mut running = desk.start(&arguments);
+    let mut seen = Vec::new();
+    let mut watching = None;
+    running.until_true("some steps were seen", || {
+        let now = desk.json(&["watch"]);
+        if let Some(all) = now.maybe("runs.0.left_of_all_ns") {
+            let step = now.at("runs.0.left_ns").count();
+            seen.push((now.at("runs.0.id").text(), step, all.count()));
+            watching.get_or_insert_with(|| desk.start(&["watch"]));
+        }
+        let steps: BTreeSet<&String> = seen.iter().map(|one| &one.0).collect();
+        steps.len() > 3
+    });
+    running.signal(rustix::process::Signal::INT);
+    running.wait();
+    let watched = watching.expect("it was seen").wait().done().stdout;
+    // Many steps are still to come behind the first: far more than its own second or two.
+    let (_, step, all) = seen[0].clone();
+    assert!(all > step + 2_000_000_000, "{seen:?}");
+    assert!(all < 60_000_000_000, "{seen:?}");
+    let last = seen.last().expect("seen");
+    assert!(last.2 < all, "it gets less: {seen:?}");
+    assert!(watched.contains(" left in total\n"), "{watched}");
+    // A run that stands alone has nothing behind it.
+    let mut alone = desk.start(&[
+        "run",
+        &file,
+        "--duration",
+        "5s",
+        "--cache",
+        "buffered",
+        "--busy-ok",
+        "--quiet",
+    ]);
+    alone.until_true("going on", || {
+        desk.json(&["watch"]).at("runs").json() != "[]"
+    });
+    let now = desk.json(&["watch"]);
+    assert!(now.maybe("runs.0.left_of_all_ns").is_none(), "{now:?}");
+    alone.signal(rustix::process::Signal::INT);
+    alone.wait();
 }
 
 #[test]

@@ -21,7 +21,7 @@ use std::rc::Rc;
 use stripewise_disk_inspect::System;
 use stripewise_io_engine::EngineName;
 use stripewise_lab::{
-    BenchPlan, BenchWish, Ended, IN_FLIGHT_MAX, QUICK_TIME_NS, SeriesKind, StepRunner,
+    BenchPlan, BenchWish, Ended, IN_FLIGHT_MAX, QUICK_TIME_NS, SeriesKind, SeriesPlan, StepRunner,
     measure_series, plan_bench,
 };
 use stripewise_results::{Document, RunRecord};
@@ -176,6 +176,7 @@ pub fn bench(
         store,
         aimed: std::slice::from_ref(&aimed),
         series_left_ns: 0,
+        end_ns: None,
         runs_left: 0,
         virtual_ns: 0,
         started_ns: context.now_ns(),
@@ -400,11 +401,13 @@ fn run_series(options: &BenchOptions, plan: &BenchPlan, steps: &mut Steps<'_>) -
         let budget_ns = options.time_ns.unwrap_or(QUICK_TIME_NS);
         Some(budget_ns.saturating_sub(steps.started_ns))
     };
+    steps.end_ns = end_ns;
     for (index, series) in plan.series.iter().enumerate() {
         let first_to_write = !plan.series[..index]
             .iter()
             .any(|earlier| earlier.kind.writes());
         if options.qualify && series.kind.writes() && first_to_write {
+            steps.series_left_ns = longest_of(&plan.series[index..]);
             steps.precondition(options, series.workload.seed)?;
         }
         let mut series = series.clone();
@@ -413,16 +416,18 @@ fn run_series(options: &BenchOptions, plan: &BenchPlan, steps: &mut Steps<'_>) -
         series.answer_deadline_ns = end_ns
             .zip(series.deadline_ns)
             .map(|(end_ns, deadline)| plan.answer_deadline_ns(index, deadline, end_ns));
-        steps.series_left_ns = plan.series[index + 1..]
-            .iter()
-            .map(stripewise_lab::longest_ns)
-            .sum();
+        steps.series_left_ns = longest_of(&plan.series[index + 1..]);
         let (_, ended) = measure_series(&series, steps)?;
         if ended == Ended::Partial || steps.context.signal().is_some() {
             break;
         }
     }
     Ok(())
+}
+
+/// How long these series take one after the other, at most.
+fn longest_of(series: &[SeriesPlan]) -> u64 {
+    series.iter().map(stripewise_lab::longest_ns).sum()
 }
 
 /// Runs and keeps the steps of a bench.
@@ -435,6 +440,8 @@ struct Steps<'a> {
     progress: Progress<'a>,
     /// Of the series to come, at most.
     series_left_ns: u64,
+    /// When all of it is to be over, where its time is limited.
+    end_ns: Option<u64>,
     /// Of this one, the next included.
     runs_left: u32,
     /// Virtual time that simulated runs took.
@@ -473,7 +480,7 @@ impl Steps<'_> {
             title: "Preconditioning",
             before_ns: elapsed_ns,
             expected_ns: 0,
-            after_ns: self.series_left_ns,
+            after_ns: Some(self.series_left_ns),
         };
         let measured = measure_with(
             self.leading.as_ref(),
@@ -499,6 +506,11 @@ impl Steps<'_> {
         let later_ns = u64::from(self.runs_left.saturating_sub(1))
             .saturating_mul(step_ns)
             .saturating_add(self.series_left_ns);
+        // Ladders are cut where the time for everything is used up.
+        let later_ns = match self.end_ns {
+            Some(end_ns) => later_ns.min(end_ns.saturating_sub(elapsed_ns.saturating_add(step_ns))),
+            None => later_ns,
+        };
         let from_here_ns = step_ns.saturating_add(later_ns);
         self.progress
             .set_total(elapsed_ns.saturating_add(from_here_ns));
@@ -518,7 +530,7 @@ impl Steps<'_> {
             title: &title,
             before_ns: elapsed_ns,
             expected_ns: step_ns,
-            after_ns: later_ns,
+            after_ns: Some(later_ns),
         };
         let wish = PlacedJob {
             name: kind.name().to_owned(),

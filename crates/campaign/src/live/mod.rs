@@ -14,7 +14,8 @@ pub use cursor::Cursor;
 pub use history::{Entry, EntryJob, Query, history, measurements};
 pub use messages::{AllowedTarget, Done, LoginPath, Refused, Started, StartedHere, Wish};
 pub use now::{
-    HostNow, IntervalNow, JobNow, KindNow, Now, PartNow, RunNow, StepNow, WarningNow, now,
+    HostNow, IntervalNow, JobNow, KindNow, Now, PartNow, RunBefore, RunNow, StepNow, WarningNow,
+    now,
 };
 pub use serving::{Announced, Serve, Serving, forget_token, keep_token};
 pub use trend::{ChangeOf, KeptBaseline, Trend, TrendPoint, Trends, trends};

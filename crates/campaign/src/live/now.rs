@@ -78,12 +78,29 @@ pub struct RunNow {
     pub measured_ns: u64,
     /// Time until measuring ends, at most, of this run alone.
     pub left_ns: u64,
+    /// Time until all that it belongs to ends, at most: a bench, an experiment. Absent where
+    /// it stands alone, and where nobody knows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub left_of_all_ns: Option<u64>,
     /// Its jobs.
     pub jobs: Vec<JobNow>,
+    /// The run of its series that ended last, with what was not seen of it yet: a short run
+    /// reaches the store when it ends. Absent where all was seen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub before: Option<RunBefore>,
     /// Its series so far, a part for each ladder.
     pub parts: Vec<PartNow>,
     /// Warnings of finished runs of its series that were not seen yet.
     pub warnings: Vec<WarningNow>,
+}
+
+/// The end of a run that is over.
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+pub struct RunBefore {
+    /// Its id.
+    pub run: String,
+    /// Its jobs.
+    pub jobs: Vec<JobNow>,
 }
 
 /// A job that goes on.
@@ -133,6 +150,21 @@ pub struct IntervalNow {
     /// Of writes, where there were some.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub write: Option<KindNow>,
+    /// Of discards, where there were some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub discard: Option<KindNow>,
+}
+
+impl IntervalNow {
+    /// Each kind of operations, with its name.
+    #[must_use]
+    pub fn kinds(&self) -> [(&'static str, Option<&KindNow>); 3] {
+        [
+            ("read", self.read.as_ref()),
+            ("write", self.write.as_ref()),
+            ("discard", self.discard.as_ref()),
+        ]
+    }
 }
 
 /// Latencies of one kind in an interval.
@@ -171,7 +203,7 @@ pub struct StepNow {
     pub iops: f64,
     /// MiB a second.
     pub mib_per_s: f64,
-    /// p99 of reads, or of writes where there were no reads.
+    /// p99 of reads; where there were none of writes, else of discards.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub latency_ns_p99: Option<u64>,
 }
@@ -261,16 +293,65 @@ fn run_now(
     let Ok(record) = store.load(&run.id) else {
         return Ok(None);
     };
+    let (jobs, measured_ns) = jobs_now(store, &run, seen, cursor)?;
+    let workloads = record.jobs.iter().map(|job| &job.workload);
+    let asked = workloads
+        .map(|workload| (workload.duration_ns, workload.ramp_ns))
+        .max();
+    let (duration_ns, ramp_ns) = asked.unwrap_or((0, 0));
+    let whole = match measured_ns {
+        0 => duration_ns.saturating_add(ramp_ns),
+        _ => duration_ns,
+    };
+    let left_ns = match is_between {
+        true => 0,
+        false => whole.saturating_sub(measured_ns),
+    };
+    let after_ns = match run.series {
+        Some(_) => store.left_after_ns(&run.id).map_err(store_failure)?,
+        None => None,
+    };
+    let of_series = siblings(store, &run)?;
+    let before = match of_series.last().filter(|before| before.id != run.id) {
+        Some(before) => before_now(store, before, seen, cursor)?,
+        None => None,
+    };
+    let warnings = warnings(store, &of_series, seen, cursor);
+    Ok(Some(RunNow {
+        is_between,
+        is_alive,
+        latency_limit: record.latency_limit.clone(),
+        duration_ns,
+        measured_ns,
+        left_ns,
+        left_of_all_ns: after_ns.map(|after_ns| left_ns.saturating_add(after_ns)),
+        jobs,
+        before,
+        parts: parts(&of_series),
+        warnings,
+        id: run.id,
+        started_at: run.started_at,
+        label: run.label,
+        series: run.series,
+        series_part: run.series_part,
+        host: run.host,
+    }))
+}
+
+/// The jobs of a run with what was not seen of them yet, and where what is measured ends.
+fn jobs_now(
+    store: &Store,
+    run: &RunSummary,
+    seen: &Cursor,
+    cursor: &mut Cursor,
+) -> Outcome<(Vec<JobNow>, u64)> {
     let mut jobs = Vec::with_capacity(run.jobs.len());
     let mut measured_ns = 0;
     for (index, job) in run.jobs.iter().enumerate() {
         let first = seen.next(&run.id, index);
-        let new = match is_between {
-            true => Vec::new(),
-            false => store
-                .intervals_from(&run.id, index, first, INTERVALS_MAX)
-                .map_err(store_failure)?,
-        };
+        let new = store
+            .intervals_from(&run.id, index, first, INTERVALS_MAX)
+            .map_err(store_failure)?;
         let next = new.last().map_or(first, |(index, _)| index + 1);
         cursor.see(&run.id, index, next);
         let end = end_of(store, &run.id, index, next, new.last())?;
@@ -287,37 +368,21 @@ fn run_now(
             intervals: new.iter().map(interval_now).collect(),
         });
     }
-    let workloads = record.jobs.iter().map(|job| &job.workload);
-    let asked = workloads
-        .map(|workload| (workload.duration_ns, workload.ramp_ns))
-        .max();
-    let (duration_ns, ramp_ns) = asked.unwrap_or((0, 0));
-    let whole = match measured_ns {
-        0 => duration_ns.saturating_add(ramp_ns),
-        _ => duration_ns,
-    };
-    let of_series = siblings(store, &run)?;
-    let warnings = warnings(store, &of_series, seen, cursor);
-    Ok(Some(RunNow {
-        is_between,
-        is_alive,
-        latency_limit: record.latency_limit.clone(),
-        duration_ns,
-        measured_ns,
-        left_ns: if is_between {
-            0
-        } else {
-            whole.saturating_sub(measured_ns)
-        },
+    Ok((jobs, measured_ns))
+}
+
+/// What was not seen yet of a run that is over.
+fn before_now(
+    store: &Store,
+    run: &RunSummary,
+    seen: &Cursor,
+    cursor: &mut Cursor,
+) -> Outcome<Option<RunBefore>> {
+    let (jobs, _) = jobs_now(store, run, seen, cursor)?;
+    let is_new = jobs.iter().any(|job| !job.intervals.is_empty());
+    Ok(is_new.then(|| RunBefore {
+        run: run.id.clone(),
         jobs,
-        parts: parts(&of_series),
-        warnings,
-        id: run.id,
-        started_at: run.started_at,
-        label: run.label,
-        series: run.series,
-        series_part: run.series_part,
-        host: run.host,
     }))
 }
 
@@ -359,6 +424,7 @@ fn interval_now((index, stored): &(u64, StoredInterval)) -> IntervalNow {
         errors: interval.errors,
         read: kind_now(stored.histograms.read.as_ref()),
         write: kind_now(stored.histograms.write.as_ref()),
+        discard: kind_now(stored.histograms.discard.as_ref()),
     }
 }
 
@@ -401,7 +467,9 @@ fn parts(runs: &[RunSummary]) -> Vec<PartNow> {
             in_flight: job.threads.saturating_mul(job.outstanding),
             iops: job.iops,
             mib_per_s: job.mib_per_s,
-            latency_ns_p99: job.read_latency_ns_p99.or(job.write_latency_ns_p99),
+            latency_ns_p99: (job.read_latency_ns_p99)
+                .or(job.write_latency_ns_p99)
+                .or(job.discard_latency_ns_p99),
         };
         match parts.iter_mut().find(|part| part.name == *name) {
             Some(part) => part.steps.push(step),

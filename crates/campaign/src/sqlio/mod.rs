@@ -275,7 +275,7 @@ fn measured(
         title: "Measuring",
         before_ns: 0,
         expected_ns: length_ns,
-        after_ns: 0,
+        after_ns: Some(0),
     };
     measure(context, store, aimed, wishes, how, &progress, &place)
 }

@@ -36,8 +36,8 @@ pub struct Keeper<'a, 'store> {
     title: String,
     /// Time that everything before this run took, on the progress' scale.
     before_ns: u64,
-    /// Time still to come after this run, at most.
-    after_ns: u64,
+    /// Time still to come after this run, at most, where that is known.
+    after_ns: Option<u64>,
     /// Expected length of this run.
     expected_ns: u64,
     last: String,
@@ -62,8 +62,8 @@ pub struct RunPlace<'a> {
     pub before_ns: u64,
     /// Expected length of this run.
     pub expected_ns: u64,
-    /// Time still to come after it, at most.
-    pub after_ns: u64,
+    /// Time still to come after it, at most; `None` where nobody knows.
+    pub after_ns: Option<u64>,
 }
 
 impl<'a, 'store> Keeper<'a, 'store> {
@@ -197,7 +197,9 @@ impl Listener for Keeper<'_, '_> {
         let started = Started::now(&waiting, agreed);
         skeleton.start = started.record().map(Box::new);
         self.started = Some(started);
-        self.writer.begin(&skeleton);
+        // On a simulated array what is left is no time that anybody waits.
+        let left_ns = self.after_ns.filter(|_| !self.is_virtual);
+        self.writer.begin(&skeleton, left_ns);
     }
 
     fn interval(&mut self, summary: &IntervalSummary, intervals: &[Interval]) {
@@ -255,7 +257,7 @@ impl Listener for Keeper<'_, '_> {
         if is_to_stop || self.context.signal().is_some() {
             self.stop.store(1, Ordering::Relaxed);
         }
-        let left_ns = self.expected_ns.saturating_sub(now_ns) + self.after_ns;
+        let left_ns = self.expected_ns.saturating_sub(now_ns) + self.after_ns.unwrap_or(0);
         if let Some(iops) = self.companion.and_then(Companion::iops_now) {
             self.last = format!(", {} IOPS on all hosts", format_iops(iops));
         }

@@ -453,9 +453,11 @@ fn measure_all(
             title: &title,
             before_ns,
             expected_ns,
-            after_ns: total_ns
-                .saturating_sub(before_ns)
-                .saturating_sub(expected_ns),
+            after_ns: Some(
+                total_ns
+                    .saturating_sub(before_ns)
+                    .saturating_sub(expected_ns),
+            ),
         };
         let measured = measure(context, store, &ready.aimed, jobs, how, &progress, &place)?;
         records.push(measured.record);

@@ -263,7 +263,7 @@ fn make_runs(
             title: "Measuring",
             before_ns: 0,
             expected_ns: length_ns(&wishes),
-            after_ns: 0,
+            after_ns: None,
         };
         let measured = measure(context, store, aimed, &wishes, &how, &progress, &place)?;
         measured.kept?;

@@ -357,7 +357,7 @@ impl Sitting<'_> {
                     title: &job.name.clone(),
                     before_ns: self.done * length_ns,
                     expected_ns: length_ns,
-                    after_ns: all.saturating_sub(self.done + 1) * length_ns,
+                    after_ns: Some(all.saturating_sub(self.done + 1) * length_ns),
                 };
                 self.bar.set_total(all * length_ns);
                 let measured = measure(

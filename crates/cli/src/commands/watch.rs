@@ -79,22 +79,22 @@ impl Seen {
     fn lines(&mut self, looked: &Now) -> String {
         let mut text = String::new();
         for run in &looked.runs {
+            // What is left of a run whose beginning was printed.
+            let before = run.before.iter();
+            for before in before.filter(|before| self.runs.contains(&before.run)) {
+                text.push_str(&lines(&before.jobs, None));
+            }
             for warning in &run.warnings {
                 let of = run.series.clone().unwrap_or_else(|| run.id.clone());
                 if self.warnings.insert((of, warning.code.clone())) {
                     let _ = writeln!(text, "warning[{}]: {}", warning.code, warning.text);
                 }
             }
-            if run.is_between {
-                continue;
-            }
-            if self.runs.insert(run.id.clone()) {
+            if !run.is_between && self.runs.insert(run.id.clone()) {
                 text.push_str(&heading(run));
             }
-            for job in &run.jobs {
-                for interval in &job.intervals {
-                    text.push_str(&line(run, job, interval));
-                }
+            if self.runs.contains(&run.id) {
+                text.push_str(&lines(&run.jobs, Some(run).filter(|run| !run.is_between)));
             }
         }
         text
@@ -112,13 +112,16 @@ fn heading(run: &RunNow) -> String {
             .label
             .as_deref()
             .map_or_else(String::new, |label| format!(", {label}"));
+        let left = run.left_of_all_ns.map_or_else(String::new, |ns| {
+            format!("; {} left in total", format_duration(ns))
+        });
         let discards = match job.discard_percent {
             0 => String::new(),
             percent => format!(", {percent} % discards"),
         };
         let _ = writeln!(
             text,
-            "{} {part}{} on {}, {} % reads{discards}, {}, {} x {}{label}",
+            "{} {part}{} on {}, {} % reads{discards}, {}, {} x {}{label}{left}",
             run.id,
             job.pattern,
             job.target,
@@ -131,12 +134,47 @@ fn heading(run: &RunNow) -> String {
     text
 }
 
-/// `  12 s   9,812 IOPS   76.7 MiB/s  p50 1.2 ms  p99 4.8 ms  8.0 in flight  3 s left`.
-fn line(run: &RunNow, job: &JobNow, interval: &IntervalNow) -> String {
+/// A line for each new interval; `run` is the one that goes on.
+fn lines(jobs: &[JobNow], run: Option<&RunNow>) -> String {
+    let mut text = String::new();
+    for job in jobs {
+        for (number, interval) in job.intervals.iter().enumerate() {
+            let name = match jobs.len() {
+                1 => "",
+                _ => &job.name,
+            };
+            text.push_str(&line(name, interval));
+            // Of the moment of looking: only the newest line is of that moment.
+            let is_newest = number + 1 == job.intervals.len();
+            if let Some(run) = run {
+                text.push_str(&left(run, interval, is_newest));
+            }
+            text.push('\n');
+        }
+    }
+    text
+}
+
+/// `  3 s left  1 m 20 s left in total`.
+fn left(run: &RunNow, interval: &IntervalNow, is_newest: bool) -> String {
+    let mut text = String::new();
     let end_ns = interval.start_ns.saturating_add(interval.duration_ns);
-    let name = match run.jobs.len() {
-        1 => String::new(),
-        _ => format!("{}: ", job.name),
+    let left = run.duration_ns.saturating_sub(end_ns);
+    if left > 0 {
+        let _ = write!(text, "  {} left", format_duration(left));
+    }
+    if let Some(all_ns) = run.left_of_all_ns.filter(|_| is_newest) {
+        let _ = write!(text, "  {} left in total", format_duration(all_ns));
+    }
+    text
+}
+
+/// `  12 s   9,812 IOPS   76.7 MiB/s  reads p50 1.2 ms p99 4.8 ms  8.0 in flight`.
+fn line(name: &str, interval: &IntervalNow) -> String {
+    let end_ns = interval.start_ns.saturating_add(interval.duration_ns);
+    let name = match name {
+        "" => String::new(),
+        name => format!("{name}: "),
     };
     let mut text = format!(
         "{:>8}  {name}{:>9} IOPS {:>12}",
@@ -144,20 +182,15 @@ fn line(run: &RunNow, job: &JobNow, interval: &IntervalNow) -> String {
         format_iops(interval.iops),
         format_mib_per_s(interval.mib_per_s),
     );
-    for (kind, word) in [(&interval.read, "reads"), (&interval.write, "writes")] {
+    for (name, kind) in interval.kinds() {
         if let Some(kind) = kind {
-            text.push_str(&latencies(kind, word));
+            text.push_str(&latencies(kind, &format!("{name}s")));
         }
     }
     let _ = write!(text, "  {:.1} in flight", interval.outstanding_mean);
     if interval.errors > 0 {
         let _ = write!(text, "  {} failed", interval.errors);
     }
-    let left = run.duration_ns.saturating_sub(end_ns);
-    if left > 0 {
-        let _ = write!(text, "  {} left", format_duration(left));
-    }
-    text.push('\n');
     text
 }
 

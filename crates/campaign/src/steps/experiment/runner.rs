@@ -125,7 +125,7 @@ impl<'a> Runner<'a> {
             title: &title,
             before_ns: elapsed_ns,
             expected_ns: length_ns,
-            after_ns: self.left_ns.saturating_sub(length_ns),
+            after_ns: Some(self.left_ns.saturating_sub(length_ns)),
         };
         self.left_ns = self.left_ns.saturating_sub(length_ns);
         let wish = self.wish(run);

@@ -88,7 +88,7 @@ impl Bench<'_, '_> {
             title: &title,
             before_ns: self.context.now_ns() - self.started_ns,
             expected_ns: workload.length_ns(),
-            after_ns: 0,
+            after_ns: None,
         };
         let mut job = PlacedJob {
             name: name.clone(),
