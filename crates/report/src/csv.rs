@@ -277,6 +277,12 @@ fn quoted(cell: &str) -> String {
     cell.to_owned()
 }
 
+/// A cell with text of users and devices: it stays one cell, and never becomes a formula.
+#[must_use]
+pub fn csv_text(words: &str) -> String {
+    quoted(&text(words))
+}
+
 /// Text of users and devices, never a formula, and without signs that act.
 fn text(text: &str) -> String {
     let text = plain(text);

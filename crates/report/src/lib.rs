@@ -40,13 +40,14 @@ mod repetitions;
 mod rows;
 mod run;
 mod runs;
+mod sheet;
+mod sheet_markdown;
 mod sqlio_histogram;
-mod surface;
 mod table;
 mod warnings;
 mod words;
 
-pub use about::{About, KeptFacts};
+pub use about::{About, KeptFacts, moment};
 pub use advice::{advice_charts, advice_html, advice_markdown, advice_text};
 pub use bench::{bench_sentences, series_table};
 pub use brief::warnings_brief;
@@ -62,10 +63,11 @@ pub use comparison::{
     comparison_words,
 };
 pub use comparisons::comparisons_text;
-pub use csv::{csv_answer, csv_heading, csv_rows};
+pub use csv::{csv_answer, csv_heading, csv_rows, csv_text};
 pub use draw::{
-    Axes, Look, PALETTE_DARK, PALETTE_LIGHT, PictureError, Pixels, SIZE, SURFACE_SIZE,
-    SurfacePicture, Theme, letters_without_font, png, surface_svg, svg, svg_of_all, svg_picture,
+    Axes, Look, PALETTE_DARK, PALETTE_LIGHT, PhaseBar, PictureError, Pixels, SIZE, SURFACE_SIZE,
+    Strip, SurfacePicture, Theme, VerificationPicture, letters_without_font, png, surface_svg, svg,
+    svg_of_all, svg_picture, verification_svg,
 };
 pub use faults::{FAULTS_SHOWN_MAX, classes_text, faults_text, verification_text};
 pub use history::{HistoryRow, history_table};
@@ -76,12 +78,13 @@ pub use line::{document_line, experiment_line, one_line};
 pub use markdown::markdown;
 pub use material::{LatencyInterval, LatencyOverTime, Material};
 pub use overview::{comparison_line, comparison_overview};
-pub use page::{SurfaceTable, html, page_policy, surface_page};
+pub use page::{html, page_policy, sheet_page};
 pub use picture::{Multiples, Picture, pictures};
 pub use plain::plain_json;
 pub use repetitions::repetitions_table;
 pub use run::{job_details, percentiles_text, processors_text, run_header};
 pub use runs::{RunsLook, header_text, like_text, partial_lines, runs_text};
-pub use surface::surface_markdown;
+pub use sheet::{Judged, Sheet, SheetTable};
+pub use sheet_markdown::sheet_markdown;
 pub use warnings::{errors_text, warnings_line, warnings_text, wrapped};
 pub use words::{Heading, requirement_text};

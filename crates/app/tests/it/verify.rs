@@ -133,6 +133,74 @@ fn torn_writes_are_found_and_end_with_1() {
     assert!(by_class >= 1 && by_class <= document.at("faults").items().len() as u64);
 }
 
+/// The page, the picture and the tables of a stored verification.
+#[test]
+fn a_verification_has_a_report_in_every_form() {
+    let desk = Desk::new();
+    let volume = desk.volume();
+    let torn = ["--inject", "torn=4096@every=20 write"];
+    let more = ["--duration", "3s", "--json"];
+    let faults = desk.run(&burn_in(&volume, &[&torn[..], &more].concat()));
+    let faults = faults.ended(1).json();
+    let id = faults.at("id").text();
+    let report = |format: &str| {
+        desk.run(&["report", &id, "--format", format, "--output=-"])
+            .done()
+            .stdout
+    };
+    let found = faults.at("faults").items();
+    let first = &found[0];
+    let place = first.at("offset_bytes").count().to_string();
+    let counted = first.at("class").text();
+    let page = report("html");
+    let verdict = "<span class=\"missed\">Faults:</span>";
+    for words in [
+        verdict,
+        &counted,
+        &format!("<td>{place}</td>"),
+        "Written once",
+        "Worked on",
+    ] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
+    assert!(!page.contains("<script"), "it needs none");
+    let csv = report("csv");
+    assert_eq!(csv.lines().count(), found.len() + 1, "{csv}");
+    assert!(
+        csv.lines()
+            .nth(1)
+            .is_some_and(|line| line.starts_with(&counted) && line.contains(&place))
+    );
+    let markdown = report("md");
+    assert!(
+        markdown.contains("**Faults:** ") && markdown.contains(&format!("| {place} |")),
+        "{markdown}"
+    );
+    assert!(report("svg").contains(">Faults<"));
+    let kept: serde_json::Value = serde_json::from_str(&report("json")).expect("JSON");
+    assert_eq!(kept["faults"].as_array().map(Vec::len), Some(found.len()));
+    // What passed says so, and has no table of faults.
+    let passed = desk.json(&burn_in(&volume, &[])).at("id").text();
+    let page = desk.run(&["report", &passed, "--output=-"]).done().stdout;
+    assert!(
+        page.contains("<span class=\"met\">Passed:</span> no fault in "),
+        "{page}"
+    );
+    assert!(!page.contains("<h2>Faults</h2>") && page.contains(">no fault<"));
+    desk.run(&["report", &passed, "--require", "p99<5ms", "--output=-"])
+        .failed(2, &["is a verification", "hint:"]);
+    desk.run(&[
+        "report",
+        &passed,
+        "--format",
+        "svg",
+        "--chart",
+        "ladder",
+        "--output=-",
+    ])
+    .failed(2, &["no chart `ladder`", "a verification has one picture"]);
+}
+
 #[test]
 fn failed_writes_are_no_faults() {
     let desk = Desk::new();

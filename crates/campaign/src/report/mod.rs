@@ -12,6 +12,8 @@ use crate::steps::pages::{
 };
 use crate::steps::subject::{Subject, SubjectKind, subject};
 use crate::steps::surface::MeasuredSurface;
+use crate::steps::verification::DOCUMENT_KIND as VERIFICATION;
+use crate::steps::verification_page as page;
 use stripewise_lab::compare::Requirement;
 use stripewise_store::{Filter, Store};
 
@@ -45,7 +47,7 @@ pub struct Reported {
 /// Where a subject cannot be read, or there is nothing to report on.
 pub fn report(context: &Context, question: &ReportQuestion) -> Outcome<Reported> {
     let store = context.open_store_to_read();
-    let alone = match of_surface(store.as_ref().ok(), question)? {
+    let alone = match of_measurement(store.as_ref().ok(), question)? {
         None => of_layouts(store.as_ref().ok(), question)?,
         found => found,
     };
@@ -84,8 +86,8 @@ pub fn report(context: &Context, question: &ReportQuestion) -> Outcome<Reported>
     })
 }
 
-/// A profile or a fill, if that alone is asked for: it has no runs.
-fn of_surface(store: Option<&Store>, question: &ReportQuestion) -> Outcome<Option<Rendered>> {
+/// A profile, a fill or a verification, if that alone is asked for: it has no runs.
+fn of_measurement(store: Option<&Store>, question: &ReportQuestion) -> Outcome<Option<Rendered>> {
     let (Some(store), [name]) = (store, question.subjects.as_slice()) else {
         return Ok(None);
     };
@@ -96,18 +98,24 @@ fn of_surface(store: Option<&Store>, question: &ReportQuestion) -> Outcome<Optio
     let Some((kind, kept)) = measured::document(store, &name)? else {
         return Ok(None);
     };
-    let Some(surface) = MeasuredSurface::of_kept(kind, &kept.json)? else {
-        return Ok(None);
-    };
     if !question.require.is_empty() {
+        let what = match kind {
+            VERIFICATION => "verification",
+            kind => kind,
+        };
         return Err(Failure::usage(
-            format!("{name} is a {kind}: there is no run in it that a requirement is about"),
+            format!("{name} is a {what}: there is no run in it that a requirement is about"),
             "leave --require out; runs and benches can be held to one",
         ));
     }
+    let (format, wanted) = (question.format, &question.picture);
+    if kind == VERIFICATION {
+        return page::rendered(&page::of_kept(&kept.json)?, format, wanted).map(Some);
+    }
+    let surface = MeasuredSurface::of_kept(kind, &kept.json)?;
     surface
-        .rendered(question.format, &question.picture)
-        .map(Some)
+        .map(|surface| surface.rendered(format, wanted))
+        .transpose()
 }
 
 /// The answer of an experiment over layouts, if that alone is asked for: two of its many

@@ -129,8 +129,8 @@ impl<E: Engine> Engine for Faulty<E> {
         let mut capabilities = inner.capabilities().clone();
         if !faults.faults().is_empty() {
             capabilities.fallbacks.push(format!(
-                "faults are injected on purpose ({} rules): the numbers are not the device's",
-                faults.faults().len()
+                "faults are injected on purpose ({}): the numbers are not the device's",
+                stripewise_units::counted(faults.faults().len(), "rule", "rules")
             ));
         }
         Ok(Faulty {

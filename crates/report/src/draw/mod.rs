@@ -16,12 +16,14 @@ mod pixels;
 mod place;
 mod room;
 mod surface;
+mod verification;
 
 pub(crate) use palette::PERCENTILES;
 pub use palette::{PALETTE_DARK, PALETTE_LIGHT, Theme};
 pub use picture::{PictureError, letters_without_font, png};
 pub use pixels::Pixels;
 pub use surface::{Axes, SURFACE_SIZE, SurfacePicture, surface_svg};
+pub use verification::{PhaseBar, Strip, VerificationPicture, verification_svg};
 
 use crate::about::About;
 use crate::chart::{Axis, Chart, Form, Panel, Tick, ticks};

@@ -14,7 +14,7 @@ const HEIGHT: f64 = SURFACE_SIZE[1] as f64;
 /// Room for the numbers of an axis.
 const AXIS: f64 = 62.0;
 /// Room for what was found.
-const SIDE: f64 = 262.0;
+pub(super) const SIDE: f64 = 262.0;
 const TOP: f64 = 112.0;
 const BOTTOM: f64 = 78.0;
 const RATE: Colour = Colour::Tone(0);
@@ -81,7 +81,7 @@ pub fn surface_svg(picture: &SurfacePicture, theme: Theme) -> String {
     plot.grid(&mut canvas, picture);
     plot.values(&mut canvas, picture);
     legend(&mut canvas, picture);
-    side(&mut canvas, picture);
+    side(&mut canvas, &picture.findings);
     let foot = font::cut(&picture.foot, 13.0, room);
     canvas.text((MARGIN, HEIGHT - 24.0), &foot, 13.0, MUTED, Anchor::Start);
     canvas.finish(&Frame {
@@ -255,10 +255,10 @@ fn legend(canvas: &mut Canvas, picture: &SurfacePicture) {
 }
 
 /// What was found, at the right.
-fn side(canvas: &mut Canvas, picture: &SurfacePicture) {
+pub(super) fn side(canvas: &mut Canvas, findings: &[(String, String)]) {
     let left = WIDTH - MARGIN - SIDE + 14.0;
     let mut y = 92.0;
-    for (name, value) in &picture.findings {
+    for (name, value) in findings {
         canvas.text((left, y), name, 13.0, MUTED, Anchor::Start);
         y += 17.0;
         for line in font::wrapped_to(value, 17.0, SIDE - 14.0, 2) {
@@ -286,6 +286,9 @@ fn steps(most: f64) -> Vec<f64> {
 }
 
 fn number(value: f64) -> String {
+    if value >= 1_000.0 && value.fract() == 0.0 {
+        return stripewise_units::format_count(value as u64);
+    }
     let text = format!("{value:.3}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
     if text.is_empty() {

@@ -13,12 +13,12 @@ mod answer;
 mod conditions;
 mod policy;
 mod records;
-mod surface;
+mod sheet;
 mod tables;
 
 pub(crate) use conditions::command_of;
 pub use policy::page_policy;
-pub use surface::{SurfaceTable, surface_page};
+pub use sheet::sheet_page;
 pub(crate) use tables::verdict_words;
 
 use crate::about::About;

@@ -56,6 +56,22 @@ fn fill(desk: &Desk) -> PathBuf {
     page
 }
 
+/// One that found faults, so that all of the page is there.
+fn verification(desk: &Desk) -> PathBuf {
+    let page = desk.path().join("verification.html");
+    let volume = desk.volume();
+    let switches = "--busy-ok --size 16M --duration 2s --json --inject";
+    let burn_in: Vec<&str> = ["verify", &volume]
+        .into_iter()
+        .chain(switches.split(' '))
+        .chain(["torn=4096@every=20 write"])
+        .collect();
+    let found = desk.run(&burn_in).ended(1).json();
+    let id = found.at("id").text();
+    desk.run(&["report", &id, "-o", text(&page)]).done();
+    page
+}
+
 #[test]
 #[ignore = "in a browser: cargo xtask ci long"]
 fn pages_without_script_can_be_read_wide_and_narrow_light_and_dark() {
@@ -64,7 +80,7 @@ fn pages_without_script_can_be_read_wide_and_narrow_light_and_dark() {
         return;
     };
     let desk = Desk::new();
-    for make in [advice, experiment, surface, fill] {
+    for make in [advice, experiment, surface, fill, verification] {
         let path = make(&desk);
         let page = path.display().to_string();
         for (width, dark) in [(390, false), (390, true), (1400, false), (1400, true)] {

@@ -2,7 +2,7 @@
 
 use super::fill_document::{FillDocument, RestFound};
 use super::shared::{MIB, cut_short, foot, mib, subtitle, title_of, took, warned, warnings};
-use stripewise_report::{Axes, SurfacePicture, SurfaceTable};
+use stripewise_report::{Axes, SheetTable, SurfacePicture};
 use stripewise_surface::fill::{Step, Stretch};
 use stripewise_units::{format_bytes, format_count, format_duration};
 
@@ -207,7 +207,7 @@ pub fn picture(document: &FillDocument) -> SurfacePicture {
 }
 
 /// Tables of a page.
-pub fn tables(document: &FillDocument) -> Vec<SurfaceTable> {
+pub fn tables(document: &FillDocument) -> Vec<SheetTable> {
     let heads = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     let row = |stretch: &Stretch| {
         vec![
@@ -225,12 +225,12 @@ pub fn tables(document: &FillDocument) -> Vec<SurfaceTable> {
     };
     vec![
         warnings(&document.warnings),
-        SurfaceTable {
+        SheetTable {
             title: "Stretches of one rate".to_owned(),
             head: heads(&["from", "to", "rate (95 % interval)"]),
             rows: document.stretches.iter().map(row).collect(),
         },
-        SurfaceTable {
+        SheetTable {
             title: "Steps".to_owned(),
             head: heads(&["written before", "length", "rate"]),
             rows: document.steps.iter().map(step).collect(),

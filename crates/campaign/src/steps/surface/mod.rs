@@ -11,16 +11,14 @@ mod tables;
 
 use super::measured::{FILL, PROFILE};
 use super::pages::{PictureLook, Rendered, ReportFormat};
+use super::sheets::{Shown, titled};
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 pub use document::{ExtentFound, ProfileDocument, SpotFound};
 pub use fill_document::{FillDocument, RestFound};
 use serde::Serialize;
 pub use shared::{cut_short, mib, took};
-use stripewise_report::{
-    About, SURFACE_SIZE, SurfacePicture, SurfaceTable, letters_without_font, plain_json, png,
-    surface_markdown, surface_page, surface_svg,
-};
+use stripewise_report::{Sheet, SheetTable, SurfacePicture, surface_svg};
 
 /// What the picture of a surface is called.
 const PICTURE: &str = "surface";
@@ -96,23 +94,11 @@ impl MeasuredSurface {
         }
     }
 
-    fn tables(&self) -> Vec<SurfaceTable> {
+    fn tables(&self) -> Vec<SheetTable> {
         match self {
             MeasuredSurface::Profile(document) => tables::tables(document),
             MeasuredSurface::Fill(document) => fill::tables(document),
         }
-    }
-
-    /// The picture with the title and the source that are wanted.
-    fn titled(&self, wanted: &PictureLook) -> SurfacePicture {
-        let mut picture = self.picture();
-        if let Some(title) = &wanted.title {
-            picture.title.clone_from(title);
-        }
-        if let Some(source) = &wanted.source {
-            picture.foot = format!("Source: {source} \u{b7} {}", picture.foot);
-        }
-        picture
     }
 
     /// In one of the forms of a report.
@@ -120,62 +106,25 @@ impl MeasuredSurface {
     /// # Errors
     /// Where a picture cannot be drawn, or there is none of that name.
     pub fn rendered(&self, format: ReportFormat, wanted: &PictureLook) -> Outcome<Rendered> {
-        let picture = self.titled(wanted);
-        let mut boxes = String::new();
-        let bytes = match format {
-            ReportFormat::Html => {
-                surface_page(&picture, &self.answer(), &self.tables()).into_bytes()
-            }
-            ReportFormat::Md => {
-                surface_markdown(&picture, &self.answer(), &self.tables()).into_bytes()
-            }
-            ReportFormat::Csv => self.csv().into_bytes(),
-            ReportFormat::Json => self.json()?.into_bytes(),
-            ReportFormat::Svg => drawn(&picture, wanted)?.into_bytes(),
-            ReportFormat::Png => {
-                let svg = drawn(&picture, wanted)?;
-                boxes = letters_without_font(&svg);
-                pixels(&svg, &picture.title, wanted)?
-            }
+        let mut picture = self.picture();
+        titled(&mut picture.title, &mut picture.foot, wanted);
+        let shown = Shown {
+            sheet: Sheet {
+                title: picture.title.clone(),
+                subtitle: picture.subtitle.clone(),
+                answer: self.answer(),
+                findings: picture.findings.clone(),
+                tables: self.tables(),
+                foot: picture.foot.clone(),
+                ..Sheet::default()
+            },
+            picture: (PICTURE, &|theme| surface_svg(&picture, theme)),
+            what: "a profile or fill",
+            csv: &|| self.csv(),
+            document: self,
         };
-        Ok(Rendered {
-            bytes,
-            pictures: Vec::new(),
-            boxes,
-        })
+        shown.rendered(format, wanted)
     }
-
-    fn json(&self) -> Outcome<String> {
-        let text = serde_json::to_string_pretty(self);
-        let text = text.map_err(|error| Failure::of(Exit::Target, error))?;
-        Ok(plain_json(&format!("{text}\n")))
-    }
-}
-
-/// The picture, if it is the one that is wanted: there is no other.
-fn drawn(picture: &SurfacePicture, wanted: &PictureLook) -> Outcome<String> {
-    match wanted.picture.as_deref() {
-        None | Some("all" | PICTURE) => Ok(surface_svg(picture, wanted.look.theme)),
-        Some(name) => Err(Failure::usage(
-            format!("there is no chart `{name}`"),
-            format!("a profile or fill has one picture, `{PICTURE}`: leave --chart out"),
-        )),
-    }
-}
-
-/// As large as fits into the size that is wanted.
-fn pixels(svg: &str, title: &str, wanted: &PictureLook) -> Outcome<Vec<u8>> {
-    let [width, height] = SURFACE_SIZE;
-    let [across, down] = wanted.look.size.map(|pixels| pixels as f32);
-    let scale = (across / width).min(down / height);
-    let mut about = About::default().titled(title);
-    if let Some(source) = &wanted.source {
-        about = about.sourced(source);
-    }
-    png(svg, scale, &about).map_err(|error| {
-        let hint = "ask for svg, which needs no pixels";
-        Failure::new(Exit::Target, error.to_string(), hint)
-    })
 }
 
 #[cfg(test)]

@@ -1,14 +1,17 @@
 //! What texts and pictures of profiles, fills and probes share.
 
-use stripewise_report::SurfaceTable;
+use stripewise_report::SheetTable;
 use stripewise_results::{TargetFacts, Warning};
-use stripewise_units::{format_bytes, format_duration};
+use stripewise_units::{format_bytes, format_count, format_duration};
 
 pub const MIB: f64 = 1_048_576.0;
 
 /// A rate in MiB a second.
 pub fn mib(rate: f64) -> String {
-    format!("{:.1} MiB/s", rate / MIB)
+    match rate / MIB {
+        many if many >= 999.95 => format!("{} MiB/s", format_count(many.round() as u64)),
+        few => format!("{few:.1} MiB/s"),
+    }
 }
 
 pub fn ms(ns: f64) -> String {
@@ -60,9 +63,9 @@ pub fn foot(host: &str, id: &str) -> String {
 }
 
 /// What kept some of it from the medium, as a table of a page.
-pub fn warnings(warnings: &[Warning]) -> SurfaceTable {
+pub fn warnings(warnings: &[Warning]) -> SheetTable {
     let row = |warning: &Warning| vec![warning.code.clone(), warning.message.clone()];
-    SurfaceTable {
+    SheetTable {
         title: "Warnings".to_owned(),
         head: Vec::new(),
         rows: warnings.iter().map(row).collect(),

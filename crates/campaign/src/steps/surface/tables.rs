@@ -2,15 +2,15 @@
 
 use super::document::{ExtentFound, ProfileDocument, SpotFound};
 use super::shared::{mib, ms, warnings};
-use stripewise_report::SurfaceTable;
+use stripewise_report::SheetTable;
 use stripewise_surface::profile::{BatchRate, SeekCurve, SeekPoint, Spread};
 use stripewise_units::{format_bytes, format_count, format_duration};
 
 type Rows = Vec<Vec<String>>;
 
 /// All tables; those without rows are not shown.
-pub fn tables(document: &ProfileDocument) -> Vec<SurfaceTable> {
-    let table = |title: &str, head: &[&str], rows: Rows| SurfaceTable {
+pub fn tables(document: &ProfileDocument) -> Vec<SheetTable> {
+    let table = |title: &str, head: &[&str], rows: Rows| SheetTable {
         title: title.to_owned(),
         head: head.iter().map(|name| (*name).to_owned()).collect(),
         rows,

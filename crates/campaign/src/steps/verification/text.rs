@@ -111,8 +111,8 @@ fn survival_of(document: &VerifyDocument) -> String {
     text
 }
 
-/// The answer in a sentence, where something flushed is lost.
-fn lost(document: &VerifyDocument) -> String {
+/// The answer in a sentence, where something flushed is lost; else nothing.
+pub(crate) fn lost(document: &VerifyDocument) -> String {
     let (lost, covered) = document.survival.iter().fold((0, 0), |(lost, all), one| {
         (
             lost + one.survival.lost_writes,
@@ -151,14 +151,19 @@ fn latency(kind: &KindOutcome) -> String {
     )
 }
 
-fn line_of(phase: &PhaseOutcome) -> String {
-    let name = match phase.name.as_str() {
+/// What a phase does, for people.
+pub(crate) fn phase_name(phase: &PhaseOutcome) -> &'static str {
+    match phase.name.as_str() {
         "fill" => "Written once",
         "work" => "Worked on",
         _ => "Read once more",
-    };
+    }
+}
+
+fn line_of(phase: &PhaseOutcome) -> String {
     format!(
-        "{name} ({}): {}, {} IOPS, {:.0} MiB/s; reads {}; writes {}\n",
+        "{} ({}): {}, {} IOPS, {:.0} MiB/s; reads {}; writes {}\n",
+        phase_name(phase),
         phase.cache,
         format_duration(phase.duration_ns),
         format_iops(phase.iops),
@@ -171,6 +176,20 @@ fn line_of(phase: &PhaseOutcome) -> String {
 /// The verdict, in one line.
 #[must_use]
 pub fn verdict(document: &VerifyDocument) -> String {
+    let id = &document.id;
+    match judged(document) {
+        (POWER_STAYED, why) => format!("{POWER_STAYED}: {why}. Kept as {id}; {JUDGED_LATER}."),
+        (word, why) => format!("{}: {why}. Kept as {id}.", word.to_uppercase()),
+    }
+}
+
+/// No verdict: what was to be judged did not happen.
+const POWER_STAYED: &str = "The power did not fail";
+/// What can be done about it.
+const JUDGED_LATER: &str = "--after-cut can still judge what is there";
+
+/// The verdict in a word or two, and what it rests on in a sentence without its full stop.
+pub(crate) fn judged(document: &VerifyDocument) -> (&'static str, String) {
     // In the same line: alone, a fault would be taken for the disk's.
     let changed: String = (document.targets.iter())
         .filter_map(|target| {
@@ -185,32 +204,26 @@ pub fn verdict(document: &VerifyDocument) -> String {
         format_count(document.operations)
     );
     if document.mode == Mode::PowerCut && document.verdict != VerifyVerdict::Faults {
-        return format!(
-            "The power did not fail: {}. Kept as {}; --after-cut can still judge what is there.",
-            match document.verdict {
-                VerifyVerdict::Errors => "it ended with the first error",
-                VerifyVerdict::Interrupted => "it was stopped",
-                _ => "the time is over",
-            },
-            document.id
-        );
+        let why = match document.verdict {
+            VerifyVerdict::Errors => "it ended with the first error",
+            VerifyVerdict::Interrupted => "it was stopped",
+            _ => "the time is over",
+        };
+        return (POWER_STAYED, why.to_owned());
     }
     match document.verdict {
-        VerifyVerdict::Passed => {
-            format!("PASSED: no fault in {verified}. Kept as {}.", document.id)
+        VerifyVerdict::Passed => ("Passed", format!("no fault in {verified}")),
+        VerifyVerdict::Faults => {
+            let classes = classes_text(&document.faults_by_class);
+            ("Faults", format!("{classes}; {verified}"))
         }
-        VerifyVerdict::Faults => format!(
-            "FAULTS: {}; {verified}. Kept as {}.",
-            classes_text(&document.faults_by_class),
-            document.id
+        VerifyVerdict::Errors => (
+            "Not passed",
+            format!("operations failed; what could be read was right, {verified}"),
         ),
-        VerifyVerdict::Errors => format!(
-            "NOT PASSED: operations failed; what could be read was right, {verified}. Kept as {}.",
-            document.id
-        ),
-        VerifyVerdict::Interrupted => format!(
-            "NOT FINISHED: no fault until it was stopped, {verified}. Kept as {}.",
-            document.id
+        VerifyVerdict::Interrupted => (
+            "Not finished",
+            format!("no fault until it was stopped, {verified}"),
         ),
     }
 }

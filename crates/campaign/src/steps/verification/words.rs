@@ -122,7 +122,7 @@ fn sentence(
 }
 
 /// Words, with how often each is said where it is said several times on end.
-fn in_turn(said: &[String]) -> String {
+pub(crate) fn in_turn(said: &[String]) -> String {
     let word = |same: &[String]| match same.len() {
         1 => same[0].clone(),
         times => format!("{} ({times} times)", same[0]),

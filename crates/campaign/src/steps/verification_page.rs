@@ -1,0 +1,455 @@
+//! A verification as a report: the verdict first, then what was verified and how, what it
+//! took, and every fault with its place.
+
+use super::verification::document::{
+    Mode, PhaseOutcome, StuckOperation, SurvivalRecord, VerifiedTarget, VerifyDocument,
+    VerifyVerdict, WitnessKept,
+};
+use super::verification::text::{judged, lost, phase_name};
+use super::verification::words::in_turn;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::steps::pages::{PictureLook, Rendered, ReportFormat};
+use crate::steps::sheets::{Shown, titled};
+use stripewise_report::{
+    Judged, PhaseBar, Sheet, SheetTable, Strip, VerificationPicture, classes_text, csv_text,
+    verification_svg,
+};
+use stripewise_results::KindOutcome;
+use stripewise_results::faults::FaultRecord;
+use stripewise_units::{
+    capitalised, counted, format_bytes, format_count, format_duration, format_iops,
+    format_mib_per_s,
+};
+
+/// What its picture is called.
+const PICTURE: &str = "verification";
+
+/// Faults that are told in full before the picture.
+const IN_FULL_MAX: usize = 3;
+
+type Rows = Vec<Vec<String>>;
+
+/// The document that the store keeps.
+///
+/// # Errors
+/// Where it cannot be read.
+pub fn of_kept(json: &str) -> Outcome<VerifyDocument> {
+    serde_json::from_str(json).map_err(|error| Failure::of(Exit::Store, error))
+}
+
+/// In one of the forms of a report.
+///
+/// # Errors
+/// Where a picture cannot be drawn, or there is none of that name.
+pub fn rendered(
+    document: &VerifyDocument,
+    format: ReportFormat,
+    wanted: &PictureLook,
+) -> Outcome<Rendered> {
+    let mut picture = picture(document);
+    titled(&mut picture.title, &mut picture.foot, wanted);
+    let shown = Shown {
+        sheet: Sheet {
+            title: picture.title.clone(),
+            subtitle: picture.subtitle.clone(),
+            verdict: Some(picture.verdict.clone()),
+            answer: format!("{}.", picture.sentence),
+            details: details(document),
+            findings: picture.findings.clone(),
+            tables: tables(document),
+            foot: picture.foot.clone(),
+        },
+        picture: (PICTURE, &|theme| verification_svg(&picture, theme)),
+        what: "a verification",
+        csv: &|| csv(document),
+        document,
+    };
+    shown.rendered(format, wanted)
+}
+
+fn picture(document: &VerifyDocument) -> VerificationPicture {
+    let (word, sentence) = judged(document);
+    let verdict = match document.verdict {
+        VerifyVerdict::Passed if document.mode != Mode::PowerCut => Judged::Good,
+        VerifyVerdict::Passed | VerifyVerdict::Interrupted => Judged::Open,
+        VerifyVerdict::Faults | VerifyVerdict::Errors => Judged::Bad,
+    };
+    let first = document.targets.first();
+    let title = first.map(|target| target.model.as_ref().unwrap_or(&target.name));
+    VerificationPicture {
+        title: title.cloned().unwrap_or_default(),
+        subtitle: subtitle(document),
+        verdict: (verdict, word.to_owned()),
+        sentence,
+        phases: document.phases.iter().map(bar).collect(),
+        strips: strips(document),
+        findings: findings(document),
+        foot: format!(
+            "Stripewise {}, host {}, {}",
+            env!("CARGO_PKG_VERSION"),
+            document.host,
+            document.id
+        ),
+    }
+}
+
+/// What was done, on what, and when.
+fn subtitle(document: &VerifyDocument) -> String {
+    let targets = match &document.targets[..] {
+        [one] => format!("{} \u{b7} {}", format_bytes(one.size_bytes), one.name),
+        several => format!("{} targets", several.len()),
+    };
+    let day = document.started_at.get(..10).unwrap_or_default();
+    format!("{} \u{b7} {targets} \u{b7} {day}", mode(document.mode))
+}
+
+/// For people.
+fn mode(mode: Mode) -> &'static str {
+    match mode {
+        Mode::BurnIn => "Burn-in",
+        Mode::Capacity => "Capacity, written and read once",
+        Mode::Image => "What an earlier verification left",
+        Mode::PowerCut => "Writes and flushes until the power goes",
+        Mode::AfterCut => "What survived a power cut",
+    }
+}
+
+fn bar(phase: &PhaseOutcome) -> PhaseBar {
+    PhaseBar {
+        name: format!("{}, {}", phase_name(phase), phase.cache),
+        duration_ns: phase.duration_ns,
+        rate: format_mib_per_s(phase.mib_per_s),
+    }
+}
+
+fn strips(document: &VerifyDocument) -> Vec<Strip> {
+    let of = |(number, target): (usize, &VerifiedTarget)| Strip {
+        name: target.name.clone(),
+        size_bytes: target.size_bytes,
+        faults: (document.faults.iter())
+            .filter(|record| usize::from(record.fault.target) == number)
+            .map(|record| (record.fault.offset_bytes, record.fault.length_bytes))
+            .collect(),
+    };
+    document.targets.iter().enumerate().map(of).collect()
+}
+
+/// Names and values beside the picture.
+fn findings(document: &VerifyDocument) -> Vec<(String, String)> {
+    let faults = match document.faults_by_class.is_empty() {
+        true => "none".to_owned(),
+        false => classes_text(&document.faults_by_class),
+    };
+    let mut caches: Vec<&str> = Vec::new();
+    for cache in document.targets.iter().flat_map(|target| &target.cache) {
+        if !caches.contains(&cache.as_str()) {
+            caches.push(cache);
+        }
+    }
+    let capacity = document.capacity.map(|found| {
+        let [reported, real] = [found.reported_bytes, found.real_bytes].map(format_bytes);
+        format!("{reported} reported, {real} found")
+    });
+    let lost = document.survival.iter().map(|one| one.survival.lost_writes);
+    let survival = (!document.survival.is_empty()).then(|| format_count(lost.sum()));
+    let flushes = document.flushes.as_ref().map(|flushes| flushes.operations);
+    let named = [
+        ("verified", Some(format_bytes(document.verified_bytes))),
+        ("operations", Some(format_count(document.operations))),
+        ("took", Some(format_duration(document.duration_ns))),
+        ("faults", Some(faults)),
+        ("failed operations", count(document.errors.total)),
+        ("took longer than 15 s", count(document.stuck.len() as u64)),
+        ("capacity", capacity),
+        ("durable writes lost", survival),
+        ("flushes", flushes.and_then(count)),
+        ("cache", Some(caches.join(", "))),
+        ("engine", Some(document.engine.clone())),
+    ];
+    let known = named.into_iter().filter_map(|(name, value)| {
+        let value = value.filter(|value| !value.is_empty())?;
+        Some((name.to_owned(), value))
+    });
+    known.collect()
+}
+
+/// A number, where there is something to count.
+fn count(number: u64) -> Option<String> {
+    (number > 0).then(|| format_count(number))
+}
+
+/// Faults in full, the first of them, and what else has to be read with the verdict.
+fn details(document: &VerifyDocument) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    all.extend(Some(lost(document).trim_end().to_owned()).filter(|text| !text.is_empty()));
+    let shown = document.faults.iter().take(IN_FULL_MAX);
+    all.extend(shown.map(|record| format!("{}.", capitalised(&record.message))));
+    if let Some(more @ 1..) = document.faults.len().checked_sub(IN_FULL_MAX) {
+        all.push(format!(
+            "{} in the table below; the CSV has all of them in full.",
+            counted(more, "more fault is", "more faults are")
+        ));
+    }
+    all
+}
+
+/// All tables; those without rows are not shown.
+fn tables(document: &VerifyDocument) -> Vec<SheetTable> {
+    let mut all = vec![
+        SheetTable::new(
+            "Faults",
+            &[
+                "fault",
+                "target",
+                "byte",
+                "length",
+                "LBA",
+                "expected",
+                "found",
+                "read again",
+            ],
+            document.faults.iter().map(fault).collect(),
+        ),
+        SheetTable::new(
+            "What was done",
+            &[
+                "phase", "cache", "took", "IOPS", "rate", "reads", "p50", "p99", "max", "writes",
+                "p50", "p99", "max",
+            ],
+            document.phases.iter().map(phase).collect(),
+        ),
+        SheetTable::new(
+            "What was verified",
+            &[
+                "target",
+                "kind",
+                "size",
+                "sector",
+                "device",
+                "starts at byte",
+                "caches",
+                "kept at",
+                "changed by another program",
+            ],
+            document.targets.iter().map(target).collect(),
+        ),
+    ];
+    all.extend(tables_of_some(document));
+    all
+}
+
+/// Those that only some modes have something for.
+fn tables_of_some(document: &VerifyDocument) -> Vec<SheetTable> {
+    let one = |text: &String| vec![text.clone()];
+    vec![
+        SheetTable::new("Capacity", &[], capacity(document)),
+        SheetTable::new(
+            "What each run left",
+            &["run", "bytes", "oldest", "on average", "newest"],
+            left(document),
+        ),
+        SheetTable::new(
+            "What survived",
+            &[
+                "target",
+                "durable by",
+                "durable writes",
+                "lost",
+                "survived beyond the promise",
+                "in part",
+            ],
+            document.survival.iter().map(survived).collect(),
+        ),
+        SheetTable::new("Flushes", &["flushes", "p99", "max"], flushes(document)),
+        SheetTable::new(
+            "The witness",
+            &["run", "records", "left out", "failed", "file"],
+            document.witness.iter().map(witness).collect(),
+        ),
+        SheetTable::new(
+            "Failed operations, which are no faults of the data",
+            &[],
+            document.errors.first.iter().map(one).collect(),
+        ),
+        SheetTable::new(
+            "Operations that took longer than 15 s",
+            &["target", "kind", "byte", "length", "for"],
+            (document.stuck.iter())
+                .map(|operation| stuck(document, operation))
+                .collect(),
+        ),
+        SheetTable::new("Notes", &[], document.notes.iter().map(one).collect()),
+    ]
+}
+
+fn fault(record: &FaultRecord) -> Vec<String> {
+    let fault = &record.fault;
+    vec![
+        fault.class.name().to_owned(),
+        record.target_name.clone(),
+        fault.offset_bytes.to_string(),
+        format_bytes(fault.length_bytes),
+        record.lba.map_or(String::new(), |lba| lba.to_string()),
+        fault.expected.what.clone(),
+        fault.found.what.clone(),
+        in_turn(&fault.rereads),
+    ]
+}
+
+fn phase(phase: &PhaseOutcome) -> Vec<String> {
+    let mut row = vec![
+        phase_name(phase).to_owned(),
+        phase.cache.clone(),
+        format_duration(phase.duration_ns),
+        format_iops(phase.iops),
+        format_mib_per_s(phase.mib_per_s),
+    ];
+    row.extend(of_kind(&phase.read));
+    row.extend(of_kind(&phase.write));
+    row
+}
+
+/// How many, and what they took; nothing where there were none.
+fn of_kind(kind: &KindOutcome) -> [String; 4] {
+    let count = count(kind.operations).unwrap_or_default();
+    let took = kind.latency_ns.map_or_else(Default::default, |latency| {
+        [latency.p50, latency.p99, latency.max].map(format_duration)
+    });
+    let [p50, p99, max] = took;
+    [count, p50, p99, max]
+}
+
+fn target(target: &VerifiedTarget) -> Vec<String> {
+    let kind = serde_json::to_value(target.kind).ok();
+    let kind = kind.as_ref().and_then(|kind| kind.as_str());
+    let device = match (&target.device, &target.model) {
+        (Some(device), Some(model)) => format!("{device}, {model}"),
+        (device, model) => device.clone().or(model.clone()).unwrap_or_default(),
+    };
+    vec![
+        target.name.clone(),
+        kind.unwrap_or_default().replace('-', " "),
+        format_bytes(target.size_bytes),
+        format!("{} bytes", target.sector_bytes),
+        device,
+        target
+            .partition_offset_bytes
+            .map_or(String::new(), format_count),
+        target.cache.join(", "),
+        target.kept_at.clone().unwrap_or_default(),
+        target.changed.clone().unwrap_or_default(),
+    ]
+}
+
+fn capacity(document: &VerifyDocument) -> Rows {
+    let Some(found) = document.capacity else {
+        return Vec::new();
+    };
+    let row = |name: &str, value: String| vec![name.to_owned(), value];
+    let bytes = |bytes: u64| format!("{} ({} bytes)", format_bytes(bytes), format_count(bytes));
+    let mut rows = vec![
+        row("reported", bytes(found.reported_bytes)),
+        row("found", bytes(found.real_bytes)),
+        row("written and read up to", bytes(found.checked_bytes)),
+    ];
+    if found.wraps {
+        rows.push(row(
+            "behind that",
+            "it begins again from its start".to_owned(),
+        ));
+    }
+    rows
+}
+
+fn left(document: &VerifyDocument) -> Rows {
+    let each = document.left.iter().map(|left| {
+        vec![
+            left.id.clone().unwrap_or_else(|| left.run.clone()),
+            format_bytes(left.bytes),
+            format!("{} ago", format_duration(left.oldest_age_ns)),
+            format!("{} ago", format_duration(left.mean_age_ns)),
+            format!("{} ago", format_duration(left.newest_age_ns)),
+        ]
+    });
+    let mut rows: Rows = each.collect();
+    if let Some(unstamped) = document.unstamped_bytes.filter(|bytes| *bytes > 0) {
+        rows.push(vec![
+            "without a stamp".to_owned(),
+            format_bytes(unstamped),
+            "never written by Stripewise, or wiped since".to_owned(),
+            String::new(),
+            String::new(),
+        ]);
+    }
+    rows
+}
+
+fn survived(one: &SurvivalRecord) -> Vec<String> {
+    let survival = &one.survival;
+    vec![
+        one.target_name.clone(),
+        one.durability.clone(),
+        format_count(survival.covered_writes),
+        format_count(survival.lost_writes),
+        format_count(survival.beyond_writes),
+        format_count(survival.torn_writes),
+    ]
+}
+
+fn flushes(document: &VerifyDocument) -> Rows {
+    let flushes = document.flushes.iter().filter(|kind| kind.operations > 0);
+    let row = |kind: &KindOutcome| {
+        let [count, _, p99, max] = of_kind(kind);
+        vec![count, p99, max]
+    };
+    flushes.map(row).collect()
+}
+
+fn witness(witness: &WitnessKept) -> Vec<String> {
+    vec![
+        witness.run_id.clone(),
+        format_count(witness.records),
+        match witness.dropped_bytes {
+            0 => "nothing".to_owned(),
+            bytes => format!("{} that were no record", format_bytes(bytes)),
+        },
+        format_count(witness.failed),
+        witness.file.clone(),
+    ]
+}
+
+fn stuck(document: &VerifyDocument, operation: &StuckOperation) -> Vec<String> {
+    let target = document.targets.get(usize::from(operation.target));
+    vec![
+        target.map_or(String::new(), |target| target.name.clone()),
+        operation.kind.clone(),
+        operation.offset_bytes.to_string(),
+        format_bytes(operation.length_bytes),
+        format_duration(operation.for_ns),
+    ]
+}
+
+/// A row for each fault.
+fn csv(document: &VerifyDocument) -> String {
+    let mut text =
+        String::from("class,target,offset_bytes,length_bytes,lba,expected,found,message\n");
+    for record in &document.faults {
+        let fault = &record.fault;
+        let words = [
+            &record.target_name,
+            &fault.expected.what,
+            &fault.found.what,
+            &record.message,
+        ];
+        let [target, expected, found, message] = words.map(|text| csv_text(text));
+        text.push_str(&format!(
+            "{},{target},{},{},{},{expected},{found},{message}\n",
+            fault.class.name(),
+            fault.offset_bytes,
+            fault.length_bytes,
+            record.lba.map_or(String::new(), |lba| lba.to_string()),
+        ));
+    }
+    text
+}
