@@ -44,6 +44,7 @@ function trouble(error) { say(error && error.message === 'Failed to fetch' ? 'Th
 
 // ---- numbers ----
 function grouped(n) { return Math.round(n).toString().replace(/\B(?=(\d{3})+(?!\d))/g, ','); }
+var KINDS = ['read', 'write', 'discard'];
 function mixOf(job) { return job.read_percent + ' % reads' + (job.discard_percent ? ', ' + job.discard_percent + ' % discards' : ''); }
 function rate(n) { return n < 99.95 ? n.toFixed(1) : grouped(n); }
 // Words with `code` in them.
@@ -93,7 +94,7 @@ function logTicks(low, high) {
 }
 // options: title, summary, lines [{name, points [[x, y]...], tone, marks}], log, xLog, x, y (formats), xName, limit {ns, words}, changes [x...]
 // Drawings are as wide as they will stand, so that words keep their size on a phone.
-function widthIn(to) { return Math.max(320, Math.min(900, to.clientWidth || 900)); }
+function widthIn(to) { return Math.max(320, Math.min(1400, to.clientWidth || 900)); }
 function chart(to, options) {
   // Drawn as wide as it will stand, so that words keep their size on a phone.
   var figure = add(to, 'figure'), W = Math.max(320, Math.min(620, to.clientWidth || 620)), H = options.height || 230, left = 64, right = 14, top = 12, bottom = 38;
@@ -228,9 +229,16 @@ function pageNow() {
     now.runs.forEach(function (run) {
       var of = run.series || run.id, jobs = runs[run.id].jobs;
       // Between two steps of a ladder the curves of the last one stay, so that nothing jumps.
-      if (run.jobs.some(function (job) { return (jobs[job.name] || []).length; })) before_it[of] = jobs;
-      runNow(list, run, jobs, warned[of], before_it[of]);
+      if (run.before) before_it[of] = ended(before_it[of], run.before);
+      if (run.jobs.some(function (job) { return (jobs[job.name] || []).length; })) before_it[of] = { run: run.id, jobs: jobs };
+      runNow(list, run, jobs, warned[of], before_it[of] && before_it[of].jobs);
     });
+  }
+  // What was seen of a run, with its end.
+  function ended(seen, end) {
+    var all = { run: end.run, jobs: {} };
+    end.jobs.forEach(function (job) { all.jobs[job.name] = (seen && seen.run === end.run && seen.jobs[job.name] || []).concat(job.intervals).slice(-SEEN_MAX); });
+    return all;
   }
   function step() {
     ask('/api/now?' + query({ cursor: cursor })).then(function (lines) {
@@ -262,24 +270,23 @@ function runNow(to, run, jobs, warnings, before) {
     var tiles = add(section, 'ul', { class: 'tiles' });
     if (last) {
       tile(tiles, rate(last.iops), 'IOPS'); tile(tiles, rate(last.mib_per_s), 'MiB/s');
-      ['read', 'write'].forEach(function (kind) { if (last[kind]) { tile(tiles, time(last[kind].latency_ns_p50), 'p50 ' + kind); tile(tiles, time(last[kind].latency_ns_p99), 'p99 ' + kind); if (last[kind].latency_ns_p999) tile(tiles, time(last[kind].latency_ns_p999), 'p99.9 ' + kind); } });
+      KINDS.forEach(function (kind) { if (last[kind]) { tile(tiles, time(last[kind].latency_ns_p50), 'p50 ' + kind); tile(tiles, time(last[kind].latency_ns_p99), 'p99 ' + kind); if (last[kind].latency_ns_p999) tile(tiles, time(last[kind].latency_ns_p999), 'p99.9 ' + kind); } });
       tile(tiles, three(last.outstanding_mean), 'in flight');
       if (seen.some(function (i) { return i.errors; })) tile(tiles, grouped(seen.reduce(function (sum, i) { return sum + i.errors; }, 0)), 'failed');
     }
     if (!run.is_between) tile(tiles, time(run.left_ns), 'left of this run');
+    if (run.left_of_all_ns !== undefined) tile(tiles, time(run.left_of_all_ns), 'left in total');
     var shown = seen.length ? seen : before && before[job.name] || [], of = seen.length ? '' : ', the run before';
     if (!shown.length) return;
     seen = shown; last = seen[seen.length - 1];
     var row = add(section, 'div', { class: 'row' }), middle = function (i) { return (i.start_ns + i.duration_ns / 2) / 1e9; };
     chart(row, { title: 'IOPS over time' + of, summary: (of ? 'At its end ' : 'Now ') + rate(last.iops) + ' IOPS.', lines: [{ points: seen.map(function (i) { return [middle(i), i.iops]; }), tone: 't0' }], x: seconds, y: rate, xName: 'since the start of measuring' });
-    var lines = [];
-    ['read', 'write'].forEach(function (kind, k) {
-      [['latency_ns_p50', 'p50', 0], ['latency_ns_p99', 'p99', 1], ['latency_ns_p999', 'p99.9', 2]].forEach(function (q) {
-        var points = seen.filter(function (i) { return i[kind] && i[kind][q[0]]; }).map(function (i) { return [middle(i), i[kind][q[0]]]; });
-        if (points.length) lines.push({ name: q[1] + ' ' + kind + 's', points: points, tone: k ? 't' + (q[2] + 1) : 'p' + q[2] });
-      });
+    // Discards are another matter than transfers: they have a chart of their own.
+    var apart = job.discard_percent > 0 && job.discard_percent < 100;
+    [[['read', 'write'], 'Latency over time'], [['discard'], apart ? 'Latency of discards over time' : 'Latency over time']].forEach(function (which) {
+      var lines = latencyLines(which[0], seen, middle);
+      if (lines.length) chart(row, { title: which[1] + of, lines: lines, log: true, x: seconds, y: time, xName: 'since the start of measuring', limit: limitOf(run.latency_limit) });
     });
-    chart(row, { title: 'Latency over time' + of, lines: lines, log: true, x: seconds, y: time, xName: 'since the start of measuring', limit: limitOf(run.latency_limit) });
   });
   ladders(section, run);
   if (warnings && warnings.length) {
@@ -292,6 +299,17 @@ function runNow(to, run, jobs, warnings, before) {
       if (w.hint) words(add(li, 'span', { class: 'hint' }), w.hint);
     });
   }
+}
+// Percentiles of these kinds: shades of blue for the first, colours for the second.
+function latencyLines(kinds, seen, middle) {
+  var lines = [];
+  kinds.forEach(function (kind, k) {
+    [['latency_ns_p50', 'p50', 0], ['latency_ns_p99', 'p99', 1], ['latency_ns_p999', 'p99.9', 2]].forEach(function (q) {
+      var points = seen.filter(function (i) { return i[kind] && i[kind][q[0]]; }).map(function (i) { return [middle(i), i[kind][q[0]]]; });
+      if (points.length) lines.push({ name: q[1] + ' ' + kind + 's', points: points, tone: k ? 't' + (q[2] + 1) : 'p' + q[2] });
+    });
+  });
+  return lines;
 }
 function ladders(to, run) {
   var parts = run.parts.filter(function (p) { return p.steps.length && p.name !== 'precondition'; });
@@ -364,7 +382,7 @@ function pageHistory() {
       run.jobs.forEach(function (job) {
         g.target = job.target;
         // Of a mix no value is that of both kinds.
-        if (job.iops >= g.iops) { g.iops = job.iops; g.p99s = [['reads', job.read_latency_ns_p99], ['writes', job.write_latency_ns_p99]].filter(function (one) { return one[1]; }); }
+        if (job.iops >= g.iops) { g.iops = job.iops; g.p99s = KINDS.map(function (kind) { return [kind + 's', job[kind + '_latency_ns_p99']]; }).filter(function (one) { return one[1]; }); }
         if (run.series_part) g.parts[run.series_part] = true;
       });
       var parts = Object.keys(g.parts).filter(function (name) { return name !== 'precondition'; });
@@ -400,7 +418,8 @@ function pageHistory() {
   load();
 }
 function loadWords(job) {
-  var kind = job.read_percent === 100 ? ' read ' : job.read_percent === 0 ? ' write ' : ' ' + job.read_percent + ' % read ';
+  var discards = job.discard_percent || 0;
+  var kind = discards === 100 ? ' discard ' : job.read_percent === 100 ? ' read ' : !job.read_percent && !discards ? ' write ' : ' ' + job.read_percent + ' % read' + (discards ? ', ' + discards + ' % discard ' : ' ');
   return job.pattern + kind + bytes(job.block_size_bytes);
 }
 // Profiles, fills and verifications: they have no runs.
@@ -409,10 +428,8 @@ function measurements(to, all) {
   add(to, 'h2', {}, 'Profiles and verifications');
   table(to, 'Profiles and verifications', [
     { name: 'Begun (UTC)', value: function (m) { return m.started_at; }, show: function (cell, m) {
-      var words = moment(m.started_at).replace(' UTC', '');
       cell.className = 'short';
-      // A verification has no page of its own.
-      if (m.kind === 'verify') cell.textContent = words; else add(cell, 'a', { href: '/run/' + encodeURIComponent(m.id) }, words);
+      add(cell, 'a', { href: '/run/' + encodeURIComponent(m.id) }, moment(m.started_at).replace(' UTC', ''));
     } },
     { name: 'Kind', value: function (m) { return m.kind; } },
     { name: 'Target', value: function (m) { return m.target; } },
@@ -420,7 +437,7 @@ function measurements(to, all) {
     { name: 'Result', value: function (m) { return m.result; } },
     { name: 'Status', value: function (m) { return m.status; }, show: function (cell, m) { if (m.status) add(cell, 'span', { class: m.status === 'faults' ? 'bad' : m.status === 'passed' ? 'good' : '' }, m.status); } },
     { name: 'Host', value: function (m) { return m.host; } }
-  ], all);
+  ].filter(function (column) { return column.name !== 'Host' || all.some(function (m) { return m.host !== all[0].host; }); }), all);
 }
 function trends(to, all) {
   add(to, 'h2', {}, 'Trends');
@@ -454,11 +471,11 @@ function pageCompare() {
     clear(box);
     ids.slice(1).forEach(function (id) {
       var part = add(box, 'section');
-      var heading = add(part, 'h2', {}, ids[0] + ' against ' + id);
+      var heading = add(part, 'h2', {}, id + ' against ' + ids[0]);
       ask('/api/compare?' + query({ a: ids[0], b: id, metric: metric.value })).then(function (lines) {
         // What people call them says more than ids.
         var first = (lines[0].comparisons || [])[0];
-        if (first && first.a.name !== first.b.name) heading.textContent = first.a.name + ' against ' + first.b.name;
+        if (first && first.a.name !== first.b.name) heading.textContent = first.b.name + ' against ' + first.a.name;
         (lines[0].comparisons || []).forEach(function (c) { comparison(part, c); });
         if (!(lines[0].comparisons || []).length) add(part, 'p', {}, 'They have nothing in common that could be compared.');
       }).catch(function (error) { add(part, 'p', { class: 'bad' }, error.message); });
@@ -480,7 +497,7 @@ function comparison(to, c) {
   // An answer is not at a load that was given.
   var loaded = c.rows.some(function (r) { return r.threads && r.outstanding; });
   var widest = Math.max.apply(null, c.rows.map(function (r) { return Math.max.apply(null, [Math.abs(differenceOf(r))].concat(r.interval_percent ? r.interval_percent.map(Math.abs) : [])); }).concat([1]));
-  table(to, c.a.name + ' against ' + c.b.name, [
+  table(to, c.b.name + ' against ' + c.a.name, [
     { name: 'Load', value: function (r) { return r.pattern + ' ' + r.operation + (r.block_size_bytes ? ' ' + bytes(r.block_size_bytes) : ''); } },
     { name: 'In flight', n: true, value: function (r) { return r.threads && r.outstanding ? r.threads * r.outstanding : ''; } },
     { name: c.a.name, n: true, value: function (r) { return r.a; }, show: function (cell, r) { cell.textContent = show(r, r.a); } },
@@ -494,7 +511,7 @@ function deltaCell(cell, r, widest) {
   draw(svg, 'rect', { x: Math.min(0, x), y: 2, width: Math.max(Math.abs(x), 0.5), height: 8, class: r.verdict === 'better' ? 'better' : r.verdict === 'worse' ? 'worse' : 'same' });
   draw(svg, 'line', { x1: 0, x2: 0, y1: 0, y2: 12, class: 'zero' });
   if (r.interval_percent) draw(svg, 'line', { x1: r.interval_percent[0] / widest * 48, x2: r.interval_percent[1] / widest * 48, y1: 6, y2: 6, class: 'zero' });
-  var sign = function (v) { return (v < 0 ? '\u2212' : '+') + Math.abs(v).toFixed(1); };
+  var sign = function (v) { return Math.abs(v) < 0.05 ? '0.0' : (v < 0 ? '\u2212' : '+') + Math.abs(v).toFixed(1); };
   cell.appendChild(document.createTextNode(sign(differenceOf(r)) + ' %' + (r.interval_percent ? ' (' + sign(r.interval_percent[0]) + ' to ' + sign(r.interval_percent[1]) + ')' : '')));
 }
 
@@ -543,39 +560,126 @@ function pageMachine() {
 }
 function diskDrawing(to, disk, volumes) {
   var figure = add(to, 'figure');
-  add(figure, 'figcaption', {}, disk.name + (disk.model ? ', ' + disk.model : '') + ', ' + size(disk.size_bytes) + ', sectors ' + disk.logical_sector_bytes + '/' + (disk.physical_sector_bytes || '?') + (disk.rotational && !/^loop/.test(disk.name) ? ', spins' : ''));
-  var W = widthIn(to), svg = draw(figure, 'svg', { viewBox: '0 0 ' + W + ' 58', class: 'chart', role: 'img', 'aria-label': disk.name + ': ' + (disk.partitions.length ? disk.partitions.length + ' partitions' : 'no partitions') });
+  add(figure, 'figcaption', {}, disk.name + (disk.model ? ', ' + disk.model : '') + (disk.array ? ', ' + arrayWords(disk.array) : '') + ', ' + size(disk.size_bytes) + ', sectors ' + disk.logical_sector_bytes + '/' + (disk.physical_sector_bytes || '?') + (disk.rotational && !disk.array && !/^loop/.test(disk.name) ? ', spins' : ''));
+  var W = widthIn(to), starts = disk.partitions.map(function (p) { return p.name + ' from byte ' + grouped(p.start_bytes) + ' on'; });
+  var svg = draw(figure, 'svg', { viewBox: '0 0 ' + W + ' 38', class: 'chart', role: 'img', 'aria-label': disk.name + ': ' + (starts.length ? starts.join(', ') : 'no partitions') });
   draw(svg, 'rect', { x: 0, y: 4, width: W, height: 30, class: 'pale' });
   if (!disk.partitions.length) draw(svg, 'text', { x: 6, y: 24 }, 'no partitions');
   disk.partitions.forEach(function (p, i) {
-    var start = p.start_bytes !== undefined ? p.start_bytes : p.offset_bytes, x = start / disk.size_bytes * W, w = Math.max(p.size_bytes / disk.size_bytes * W, 2);
-    var r = draw(svg, 'rect', { x: x, y: 4, width: w, height: 30, class: i % 2 ? 'fp2' : 'fp1' });
-    draw(r, 'title', {}, p.name + ' starts at ' + grouped(start) + ' bytes');
-    if (w > 60) draw(svg, 'text', { x: x + 4, y: 50 }, p.name + ' at ' + bytes(start));
+    var x = p.start_bytes / disk.size_bytes * W, w = Math.max(p.size_bytes / disk.size_bytes * W, 2);
+    var r = draw(svg, 'rect', { x: x, y: 4, width: w, height: 30, class: partitionTone(i) });
+    draw(r, 'title', {}, starts[i]);
+    if (w > p.name.length * 8 + 10) draw(svg, 'text', { x: x + 5, y: 24, class: 'on' }, p.name);
   });
-  var on = volumes.filter(function (v) { return v.devices.indexOf(disk.name) >= 0; })[0];
-  if (on && on.stripe_unit_bytes) stripes(figure, on.stripe_unit_bytes, on.offset_bytes || 0, on.allocation_unit_bytes || on.stripe_unit_bytes, 4);
+  if (starts.length) {
+    var legend = add(figure, 'ul', { class: 'legend' });
+    disk.partitions.forEach(function (p, i) {
+      var item = add(legend, 'li'), key = draw(item, 'svg', { viewBox: '0 0 28 14', 'aria-hidden': 'true' });
+      draw(key, 'rect', { x: 1, y: 1, width: 26, height: 12, class: partitionTone(i) });
+      item.appendChild(document.createTextNode(starts[i] + ', ' + size(p.size_bytes)));
+    });
+  }
+  var drawn = 0;
+  volumes.forEach(function (v) {
+    (v.boundaries || []).forEach(function (b) {
+      // A volume in pieces does not go on behind its first one.
+      if (drawn >= LAYOUTS_MAX || b.piece_bytes || (b.layer !== disk.name && !(b.layer === v.name && v.devices.indexOf(disk.name) >= 0))) return;
+      drawn++;
+      layoutDrawing(to, disk, v, b);
+    });
+  });
+}
+var LAYOUTS_MAX = 6;
+function partitionTone(i) { return ['f0', 'f2', 'f3'][i % 3]; }
+function arrayWords(a) { return a.level + ' of ' + a.disks + ' disks' + (a.stripe_unit_bytes ? ', stripe unit ' + bytes(a.stripe_unit_bytes) : ''); }
+// The stripe units around the start of a volume, with the disks that each lies on.
+function layoutDrawing(to, disk, v, b) {
+  var place = unitPlaces(disk.array, b);
+  var into = (b.offset_bytes - b.first_unit_bytes) % b.unit_bytes, name = v.name;
+  var figure = add(to, 'figure', { class: 'layout' });
+  add(figure, 'figcaption', {}, name + ' on ' + b.layer + ': starts ' + (into ? grouped(into) + ' bytes into a stripe unit of ' : 'on a boundary of stripe units of ') + bytes(b.unit_bytes));
+  var blocks = (v.costs || []).filter(function (c) { return c.layer === b.layer && c.block_size_bytes <= b.unit_bytes; }).map(function (c) { return c.block_size_bytes; });
+  stripes(figure, { unit: b.unit_bytes, first: b.first_unit_bytes, offset: b.offset_bytes, blocks: blocks.length ? blocks : [v.allocation_unit_bytes || b.unit_bytes], place: place, row: b.full_stripe_bytes ? Math.round(b.full_stripe_bytes / b.unit_bytes) : 0, start: name });
+}
+// On which disk a stripe unit lies, and what keeps it when that fails: as Linux's md lays
+// arrays out, and in turn where nothing else is known.
+function unitPlaces(array, b) {
+  var row = b.full_stripe_bytes ? Math.round(b.full_stripe_bytes / b.unit_bytes) : 0;
+  var plain = function (k) { return row ? ['disk ' + (k % row + 1)] : ['']; };
+  if (!array || !array.disks) return plain;
+  var n = array.disks, names = [], layout = array.layout || 0;
+  (array.members || []).forEach(function (m) { if (typeof m.slot === 'number') names[m.slot] = m.device; });
+  var named = function (d) { return names[d] || 'disk ' + (d + 1); };
+  if (array.level === 'raid0') return function (k) { return [named(k % n)]; };
+  if (array.level === 'raid10') {
+    var near = layout & 255 || 1, far = layout >> 8 & 255 || 1;
+    return function (k) {
+      var first = k * near % n, copies = [];
+      for (var i = 1; i < near; i++) copies.push(named((first + i) % n));
+      for (var j = 1; j < far; j++) copies.push(named((first + j * near) % n));
+      return [named(first), copies.length ? 'copy ' + copies.join(', ') : ''];
+    };
+  }
+  var parities = { raid4: 1, raid5: 1, raid6: 2 }[array.level];
+  if (!parities || n <= parities || layout > 5 || (array.level === 'raid6' && layout > 3)) return plain;
+  return function (k) {
+    var data = n - parities, stripe = Math.floor(k / data), d = k % data, p;
+    if (array.level === 'raid4' || layout === 5) p = data;
+    else if (layout === 4) { p = 0; d += parities; }
+    else {
+      // Left: parity moves towards the first disk; symmetric: data goes on behind it.
+      p = layout % 2 ? stripe % n : n - 1 - stripe % n;
+      if (layout >= 2) d = (p + parities + d) % n;
+      else if (parities === 2 && p === n - 1) d += 1;
+      else if (d >= p) d += parities;
+    }
+    var q = (p + 1) % n;
+    return [named(d), parities === 2 ? 'P ' + named(p) + ', Q ' + named(q) : 'parity ' + named(p)];
+  };
 }
 
 // ---- try ----
-// Blocks at multiples of their size from the start of a partition, over stripe units of disks in turn.
-function stripes(to, unit, offset, block, disks) {
-  var W = widthIn(to), units = W < 500 ? 4 : 8, from = Math.floor(offset / unit) * unit, scale = W / (unit * units), crossing = 0, count = 0;
-  var svg = draw(add(to, 'figure'), 'svg', { viewBox: '0 0 ' + W + ' 86', class: 'chart', role: 'img', 'aria-label': 'Stripe units of ' + bytes(unit) + ', blocks of ' + bytes(block) + ' from ' + bytes(offset) + ' on' });
+// Blocks at multiples of their size from the start of a partition, over stripe units of disks.
+// options: unit, first (byte at which a unit begins), offset, blocks [bytes...], place(unit)
+// -> [disk, what keeps it], row (units until the disks begin again), start (whose start it is)
+function stripes(to, o) {
+  var W = widthIn(to), units = W < 500 ? 4 : 8, first = o.first || 0, from = Math.floor((o.offset - first) / o.unit) * o.unit + first, scale = W / (o.unit * units), said = [];
+  var second = (o.place(0)[1] || '') !== '', tall = second ? 40 : 26, head = o.start ? 20 : 4, rows = o.blocks.map(function (block, i) { return { block: block, y: head + tall + 6 + i * 42, of: 0, split: 0 }; });
+  var end = head + tall + 6 + rows.length * 42;
+  var svg = draw(add(to, 'figure'), 'svg', { viewBox: '0 0 ' + W + ' ' + end, class: 'chart', role: 'img' });
   for (var u = 0; u < units; u++) {
-    draw(svg, 'rect', { x: u * unit * scale, y: 4, width: unit * scale, height: 26, class: 'pale' });
-    draw(svg, 'text', { x: u * unit * scale + 5, y: 21 }, 'disk ' + ((from / unit + u) % Math.max(disks, 1) + 1));
+    var k = Math.round((from - first) / o.unit) + u, on = o.place(k), x = u * o.unit * scale, wide = o.unit * scale - 8;
+    draw(draw(svg, 'rect', { x: x, y: head, width: o.unit * scale, height: tall, class: 'pale' }), 'title', {}, on.filter(Boolean).join(', '));
+    if (o.row && k % o.row === 0) draw(svg, 'line', { x1: Math.max(x, 1), x2: Math.max(x, 1), y1: head, y2: head + tall, class: 'row-start' });
+    on.forEach(function (words, i) { if (words && words.length * 6.6 <= wide) draw(svg, 'text', { x: x + 5, y: head + 17 + i * 15 }, words); });
+    said.push(on.filter(Boolean).join(', '));
   }
-  for (var at = offset; at + block <= from + unit * units && count < 400; at += block, count++) {
-    var split = Math.floor(at / unit) !== Math.floor((at + block - 1) / unit) && block <= unit;
-    if (split) crossing++;
-    draw(svg, 'rect', { x: (at - from) * scale + 0.5, y: 36, width: Math.max(block * scale - 1, 0.5), height: 22, class: split ? 'f1' : 'f2' });
+  rows.forEach(function (row) {
+    for (var at = o.offset; at + row.block <= from + o.unit * units && row.of < 400; at += row.block, row.of++) {
+      var split = Math.floor((at - first) / o.unit) !== Math.floor((at + row.block - 1 - first) / o.unit) && row.block <= o.unit;
+      if (split) row.split++;
+      draw(svg, 'rect', { x: (at - from) * scale + 0.5, y: row.y, width: Math.max(row.block * scale - 1, 0.5), height: 22, class: split ? 'f1' : 'f2' });
+    }
+    row.words = 'Blocks of ' + bytes(row.block) + ': ' + (row.block > o.unit ? 'each is larger than a stripe unit' : row.split ? row.split + ' of these ' + row.of + ' on two disks (orange)' : 'none of these ' + row.of + ' on two disks');
+    draw(svg, 'text', { x: 0, y: row.y + 36 }, row.words);
+  });
+  if (o.start) {
+    var begins = Math.max((o.offset - from) * scale, 1), words = o.start + ' starts at byte ' + grouped(o.offset), long = words.length * 6.8;
+    // Not through the words between.
+    [[4, head], [head + tall, head + tall + 28]].forEach(function (part) { draw(svg, 'line', { x1: begins, x2: begins, y1: part[0], y2: part[1], class: 'start' }); });
+    draw(svg, 'text', begins + long + 8 < W ? { x: begins + 5, y: 14 } : { x: begins - 5, y: 14, 'text-anchor': 'end' }, words);
   }
-  draw(svg, 'text', { x: 0, y: 78 }, block > unit ? 'Every block is larger than a stripe unit.' : crossing + ' of ' + count + ' blocks lie on two disks (orange)');
+  svg.setAttribute('aria-label', (o.start ? o.start + ' from byte ' + grouped(o.offset) + ' on. ' : '') + 'Stripe units of ' + bytes(o.unit) + (said[0] ? ', in turn on ' + said.join('; ') : '') + '. ' + rows.map(function (row) { return row.words; }).join('. ') + '.');
   return svg;
 }
 var OFFSETS = ['0', '63s', '64K', '128K', '256K', '1M'], UNITS = ['16K', '32K', '64K', '128K', '256K'], BLOCKS = ['4K', '8K', '16K', '32K', '64K', '128K', '256K'];
 function inBytes(text) { var m = /^(\d+)([sKM]?)$/.exec(text); return m ? m[1] * { '': 1, s: 512, K: 1024, M: 1048576 }[m[2]] : 0; }
+// Simulated arrays lie as Linux's md lays them out: pairs of a mirror, left-symmetric parity.
+function triedArray(option, disks) {
+  var level = option && option.getAttribute('data-level');
+  var known = { 'RAID 10': ['raid10', 258, disks / 2], 'RAID 5': ['raid5', 2, disks - 1], 'RAID 6': ['raid6', 2, disks - 2] }[level] || ['raid0', 0, disks];
+  return { level: known[0], layout: known[1], disks: disks, data: Math.max(Math.floor(known[2]), 1) };
+}
 function pageTry() {
   add(page, 'h1', {}, 'Try a layout');
   add(page, 'p', {}, 'A simulated array answers at once: move the start of the partition, the stripe unit, the block size, and see what they cost.');
@@ -590,7 +694,7 @@ function pageTry() {
   add(reads, 'option', { value: '100' }, 'random reads'); add(reads, 'option', { value: '0' }, 'random writes');
   var drawing = add(page, 'div'), words = add(page, 'p'), row = add(page, 'div', { class: 'row' }), timer = null, turn = 0;
   function soon() { clearTimeout(timer); timer = setTimeout(load, 150); picture(); }
-  function picture() { clear(drawing); stripes(drawing, inBytes(sliders.unit()), inBytes(sliders.offset()), inBytes(sliders.block()), parseInt(sliders.disks(), 10)); }
+  function picture() { clear(drawing); var of = triedArray(array.selectedOptions[0], parseInt(sliders.disks(), 10)), unit = inBytes(sliders.unit()); stripes(drawing, { unit: unit, offset: inBytes(sliders.offset()), blocks: [inBytes(sliders.block())], place: unitPlaces(of, { unit_bytes: unit, full_stripe_bytes: of.data * unit }), row: of.data }); }
   function wish(offset) {
     var of = array.selectedOptions[0], striped = of && of.getAttribute('data-disks') !== '1';
     return '/api/try?' + query({ array: array.value, offset: offset, stripe_unit: striped ? sliders.unit() : '', disks: striped ? sliders.disks() : '', block: sliders.block(), reads: reads.value });
@@ -611,7 +715,7 @@ function pageTry() {
     }).catch(function (error) { if (mine === turn) { clear(row); trouble(error); } });
   }
   ask('/api/arrays').then(function (all) {
-    all.forEach(function (a) { add(array, 'option', { value: a.name, 'data-disks': a.disks }, a.name + ' (' + a.level + ', ' + a.disks + (a.disks === 1 ? ' disk)' : ' disks)')); });
+    all.forEach(function (a) { add(array, 'option', { value: a.name, 'data-disks': a.disks, 'data-level': a.level }, a.name + ' (' + a.level + ', ' + a.disks + (a.disks === 1 ? ' disk)' : ' disks)')); });
     array.value = 'raid10-10k';
     [array, reads].forEach(function (e) { e.addEventListener('change', soon); });
     soon();

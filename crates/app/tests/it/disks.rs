@@ -35,7 +35,7 @@ fn volume(document: &Json, index: usize) -> Json {
 }
 
 /// Lays out a captured machine of disk-inspect's tests below a desk.
-fn machine(desk: &Desk, name: &str) -> PathBuf {
+pub fn machine(desk: &Desk, name: &str) -> PathBuf {
     let trees = Path::new(env!("CARGO_MANIFEST_DIR")).join("../disk-inspect/tests/trees");
     let lines = std::fs::read_to_string(trees.join(format!("{name}.tree"))).expect("a tree");
     let root = desk.path().join(name);

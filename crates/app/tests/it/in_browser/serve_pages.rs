@@ -267,3 +267,119 @@ fn another_page_in_the_same_browser_gets_nothing() {
     ));
     assert_eq!(framed, "closed");
 }
+
+/// What `disks` says of a made-up machine, in a line, for the page in place of this one.
+fn made_up(desk: &Desk, name: &str) -> String {
+    let root = crate::disks::machine(desk, name);
+    let root = root.to_str().expect("UTF-8");
+    let said = desk.run(&["disks", "--sysroot", root, "--json"]);
+    let document: serde_json::Value = serde_json::from_str(&said.stdout).expect("JSON");
+    document.to_string()
+}
+
+/// Stripe units as the page draws them around the start of a volume: on which disk, with
+/// what; and every word of the picture.
+const LAYOUTS: &str = r"Array.prototype.map.call(document.querySelectorAll('figure.layout'), function (f) {
+  return { name: f.querySelector('figcaption').textContent,
+    units: Array.prototype.map.call(f.querySelectorAll('rect.pale title'), function (t) { return t.textContent; }),
+    words: Array.prototype.map.call(f.querySelectorAll('svg text'), function (t) { return t.textContent; }),
+    start: Number(f.querySelector('line.start').getAttribute('x1')), unit: Number(f.querySelector('rect.pale').getAttribute('width')) };
+})";
+
+/// Where the array's own arithmetic puts stripe units is what the verdicts are made of:
+/// the drawing must not say anything else.
+#[test]
+#[ignore = "in a browser: cargo xtask ci long"]
+fn arrays_are_drawn_with_the_disks_of_their_stripes_and_where_partitions_start() {
+    let test = "arrays_are_drawn_with_the_disks_of_their_stripes_and_where_partitions_start";
+    let Some(mut browser) = Browser::start(test) else {
+        return;
+    };
+    let desk = Desk::new();
+    let served = Served::start(&desk, &[]);
+    sign_in(&mut browser, &served);
+    // Near copies; left-symmetric parity: its disk moves on with each stripe.
+    let raid10 = ["sda1, copy sdb1", "sdc1, copy sdd1"].repeat(4);
+    let raid5 = [
+        "sda1, parity sdd1",
+        "sdb1, parity sdd1",
+        "sdc1, parity sdd1",
+        "sdd1, parity sdc1",
+        "sda1, parity sdc1",
+        "sdb1, parity sdc1",
+        "sdc1, parity sdb1",
+        "sdd1, parity sdb1",
+    ];
+    for (name, units) in [("md-raid10", &raid10[..]), ("md-raid5", &raid5[..])] {
+        let document = made_up(&desk, name);
+        let instead = format!(
+            "(function () {{ var real = window.fetch, disks = {};
+               window.fetch = function (path, how) {{ return path === '/api/disks' ? Promise.resolve(new Response(JSON.stringify(disks))) : real(path, how); }}; }})();",
+            document
+        );
+        let added = browser.ask(
+            "Page.addScriptToEvaluateOnNewDocument",
+            json!({"source": instead}),
+        );
+        for (width, dark) in [(390, false), (390, true), (1_400, true), (1_400, false)] {
+            let page = format!("http://{}/machine", served.address);
+            browser.open_url(&page, width, dark);
+            until(&mut browser, "!!document.querySelector('figure.layout')");
+            assert_eq!(browser.value(FAULTS), json!([]), "{name} at {width}");
+            assert_eq!(browser.serious_findings(), json!([]), "{name} at {width}");
+        }
+        let drawn = browser.value(LAYOUTS);
+        let first = &drawn[0];
+        assert_eq!(
+            first["name"],
+            "md0p1 on md0: starts 32,256 bytes into a stripe unit of 64K"
+        );
+        assert_eq!(first["units"], json!(units), "{name}");
+        let part =
+            first["start"].as_f64().expect("a number") / first["unit"].as_f64().expect("a number");
+        assert!((part - 32_256.0 / 65_536.0).abs() < 0.01, "{name}: {part}");
+        let words = first["words"].to_string();
+        for word in [
+            "md0p1 starts at byte 32,256",
+            "Blocks of 8K: ",
+            "Blocks of 64K: ",
+        ] {
+            assert!(words.contains(word), "{word}: {words}");
+        }
+        // The disks on which the volume begins earliest are those of its first unit.
+        let document: serde_json::Value = serde_json::from_str(&document).expect("JSON");
+        for (volume, drawn) in document["volumes"]
+            .as_array()
+            .expect("volumes")
+            .iter()
+            .zip(drawn.as_array().expect("drawings"))
+        {
+            let places = volume["places"].as_array().expect("places");
+            let start = |place: &serde_json::Value| place["offset_bytes"].as_u64().expect("bytes");
+            let into = volume["offset_bytes"].as_u64().expect("bytes") % 65_536;
+            // In whole units: the first disk begins inside of one.
+            let least = places
+                .iter()
+                .map(|place| start(place) - start(place) % 65_536)
+                .min();
+            let unit = drawn["units"][0].as_str().expect("a unit");
+            let disk = unit.split("1,").next().expect("a disk");
+            let of_disk = places.iter().find(|place| place["disk"] == disk);
+            let of_disk = start(of_disk.expect("its place"));
+            assert_eq!(Some(of_disk - of_disk % 65_536), least, "{name}: {unit}");
+            assert_eq!(of_disk % 65_536, into, "{name}: {unit}");
+        }
+        let legends = browser.value("document.body.innerText");
+        assert!(
+            legends
+                .to_string()
+                .contains("md0p1 from byte 32,256 on, 8 GiB"),
+            "{legends}"
+        );
+        browser.ask(
+            "Page.removeScriptToEvaluateOnNewDocument",
+            json!({"identifier": added["identifier"]}),
+        );
+    }
+    assert!(browser.complaints.is_empty(), "{:?}", browser.complaints);
+}
