@@ -291,7 +291,8 @@ pub(crate) fn day(time: &str) -> &str {
 }
 
 /// `2026-11-21 20:15 UTC` of an RFC 3339 time.
-pub(crate) fn moment(time: &str) -> String {
+#[must_use]
+pub fn moment(time: &str) -> String {
     match (time.get(..10), time.get(11..16)) {
         (Some(day), Some(minute)) => format!("{day} {minute} UTC"),
         _ => time.to_owned(),

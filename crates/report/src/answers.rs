@@ -47,13 +47,24 @@ pub(crate) fn answer(series: &SeriesRecord) -> Option<Answer<'_>> {
         let step = series.steps.get(index?).filter(|step| step.counts())?;
         Some(Answer { step, place })
     };
-    let knee = series.knee.as_ref().and_then(|knee| {
+    let knee = knee_in_flight(series).and_then(|knee| {
         let mut steps = series.steps.iter();
-        steps.position(|step| in_flight(step) == knee.kneedle_in_flight)
+        steps.position(|step| in_flight(step) == knee)
     });
     at(within, AnswerReason::Within)
         .or_else(|| at(knee, AnswerReason::Knee))
         .or_else(|| at(series.ceiling, AnswerReason::Ceiling))
+}
+
+/// The load at the knee. Records that were lightened have none of their own, and the runs
+/// made for the answer know it still.
+fn knee_in_flight(series: &SeriesRecord) -> Option<u32> {
+    let of_answer = series
+        .answer
+        .filter(|answer| answer.at == AnswerPlace::Knee)
+        .map(|answer| answer.in_flight.round() as u32);
+    let knee = series.knee.as_ref().map(|knee| knee.kneedle_in_flight);
+    knee.or(of_answer)
 }
 
 /// Threads times outstanding.
@@ -303,6 +314,36 @@ mod tests {
         assert!(!at_other_limits(&series).contains("700 IOPS"));
         series.steps.clear();
         assert!(answer(&series).is_none());
+    }
+
+    /// Of hundreds of runs only what a row shows is kept: no knee can be read off them.
+    #[test]
+    fn lightened_records_are_answered_at_the_knee_all_the_same() {
+        let answered = AnswerRecord {
+            at: AnswerPlace::Knee,
+            in_flight: 8.0,
+            bound: None,
+            iops: 700.0,
+            iops_low: None,
+            iops_high: None,
+            mib_per_s: 5.0,
+            mib_per_s_low: None,
+            mib_per_s_high: None,
+            level: 0.95,
+            latency_ns: 19_000_000,
+            runs: 8,
+            runs_left_out: 0,
+        };
+        let series = SeriesRecord {
+            knee: None,
+            answer: Some(answered),
+            ..disk("p99<5ms")
+        };
+        let found = answer(&series).unwrap();
+        assert_eq!(
+            (found.place, found.step.outstanding),
+            (AnswerReason::Knee, 8)
+        );
     }
 
     #[test]

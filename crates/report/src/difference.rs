@@ -56,6 +56,9 @@ fn of_several(rows: &[&ComparisonRow], metric: &str) -> String {
         let direction = direction(metric, low);
         return format!("{least:.2} to {most:.2} % {direction} in all {counted}");
     }
+    if low == 0.0 && high == 0.0 {
+        return format!("the same {} in all {counted}", metric_words(metric));
+    }
     let above = all.filter(|percent| *percent > 0.0).count();
     format!(
         "{} from {low:+.2} to {high:+.2} %; {above} of {counted} above 0",
@@ -145,6 +148,7 @@ mod tests {
                 vec![iops(-3.2), iops(0.0), iops(12.0)],
                 "IOPS from -3.20 to +12.00 %; 1 of 3 rows above 0",
             ),
+            (vec![iops(0.0), iops(0.0)], "the same IOPS in all 2 rows"),
         ] {
             assert_eq!(said(rows).as_deref(), Some(words));
         }

@@ -27,14 +27,7 @@ pub fn advice_html(record: &AdviceRecord, effects: &[String], under: &str) -> St
         let _ = writeln!(page, "<p>{}</p>", escaped(sentence));
     }
     list(&mut page, "What matters", effects);
-    let commands: Vec<String> = (record.commands.iter())
-        .map(|command| format!("{}: {}", command.place, command.line))
-        .collect();
-    list(
-        &mut page,
-        "To make it (everything on the disks is lost)",
-        &commands,
-    );
+    commands(&mut page, record);
     page.push_str("</section>\n<section id=\"charts\"><h2>Charts</h2>\n");
     for chart in advice_charts(record) {
         let _ = writeln!(
@@ -55,6 +48,25 @@ pub fn advice_html(record: &AdviceRecord, effects: &[String], under: &str) -> St
     list(&mut page, "Not tried", &record.not_tried);
     page.push_str("</section>\n</main>\n</body>\n</html>\n");
     page
+}
+
+/// What makes the layout, by the system that it is typed into.
+fn commands(page: &mut String, record: &AdviceRecord) {
+    if record.commands.is_empty() {
+        return;
+    }
+    page.push_str("<h3>To make it (everything on the disks is lost)</h3><ul>\n");
+    for command in &record.commands {
+        let place = stripewise_units::capitalised(&command.place);
+        let line = escaped(&command.line);
+        // A controller has menus.
+        let line = match command.place.as_str() {
+            "controller" => line,
+            _ => format!("<code>{line}</code>"),
+        };
+        let _ = writeln!(page, "<li>{}: {line}</li>", escaped(&place));
+    }
+    page.push_str("</ul>\n");
 }
 
 fn list(page: &mut String, title: &str, lines: &[String]) {

@@ -34,6 +34,10 @@ pub(super) fn charts(comparisons: &[ComparisonRecord]) -> Vec<Chart> {
 /// All rows of all comparisons beside each other: a mark with its interval for each, on one
 /// scale.
 fn forest(comparisons: &[ComparisonRecord], metric: &str) -> Option<Chart> {
+    // A load is neither better nor worse than another.
+    if metric == "in_flight" {
+        return None;
+    }
     let rows: Vec<(&ComparisonRecord, &ComparisonRow)> = comparisons
         .iter()
         .flat_map(|comparison| comparison.rows.iter().map(move |row| (comparison, row)))
@@ -44,18 +48,7 @@ fn forest(comparisons: &[ComparisonRecord], metric: &str) -> Option<Chart> {
     }
     let only: Vec<&ComparisonRow> = rows.iter().map(|(_, row)| *row).collect();
     let (varies, loads) = labels(&only);
-    let sides = distinct(comparisons.iter().map(|one| one.b.name.as_str()));
-    let several = sides.len() > 1;
-    let mut names: Vec<String> = rows
-        .iter()
-        .zip(&loads)
-        .map(|((comparison, row), load)| {
-            let side = several.then_some(comparison.b.name.as_str());
-            row_name(side.unwrap_or_default(), &kind(row), load)
-        })
-        .collect();
-    // The first row is the highest.
-    names.reverse();
+    let names = forest_names(comparisons, &rows, &loads);
     let last = rows.len() - 1;
     let points = rows.iter().enumerate().map(|(index, (_, row))| {
         let upright = point(row, 0.0);
@@ -98,6 +91,41 @@ fn forest(comparisons: &[ComparisonRecord], metric: &str) -> Option<Chart> {
             }],
         }],
     })
+}
+
+/// What tells each row of a forest apart, the last row first: the first is the highest.
+fn forest_names(
+    comparisons: &[ComparisonRecord],
+    rows: &[(&ComparisonRecord, &ComparisonRow)],
+    loads: &[String],
+) -> Vec<String> {
+    let sides = distinct(comparisons.iter().map(|one| one.b.name.as_str()));
+    let several = sides.len() > 1;
+    let mut names: Vec<String> = rows
+        .iter()
+        .zip(loads)
+        .map(|((comparison, row), load)| {
+            let side = several.then_some(comparison.b.name.as_str());
+            row_name(side.unwrap_or_default(), &kind(row), load)
+        })
+        .collect();
+    // Answers and ceilings of one bench are of the same loads.
+    if distinct(names.iter().map(String::as_str)).len() < names.len() {
+        for (name, (comparison, _)) in names.iter_mut().zip(rows) {
+            if let Some(what) = what_of(comparison) {
+                *name = format!("{name}, {what}");
+            }
+        }
+    }
+    names.reverse();
+    names
+}
+
+/// What of two subjects is compared: the `answers` of `answers at p99<5ms of B against A`.
+fn what_of(comparison: &ComparisonRecord) -> Option<&str> {
+    let of_both = format!(" of {} against ", comparison.b.name);
+    let (what, _) = comparison.title.split_once(&of_both)?;
+    Some(what.split(" at ").next().unwrap_or(what))
 }
 
 /// `64K, random read, 8`: what tells the row apart.

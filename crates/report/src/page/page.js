@@ -455,7 +455,9 @@ function options(chart, state, width) {
       }
       if (chart.x.quantity === 'time') { axis.axisLabel.alignMinLabel = 'left'; axis.axisLabel.alignMaxLabel = 'right'; }
       if (i < n - 1) axis.axisLabel.show = false;
-      else { axis.name = title(chart.x); axis.nameLocation = 'middle'; axis.nameGap = 28; axis.nameTextStyle = { color: ink.ink, width: width - left - 30, overflow: 'break' }; }
+      else { axis.name = title(chart.x); axis.nameLocation = 'middle'; axis.nameGap = 28; axis.nameTextStyle = { color: ink.ink }; }
+      // What stands in brackets goes where there is no room for it.
+      if (axis.name && axis.name.length * 6.2 > width - left - 20) axis.name = axis.name.replace(/ \([^)]*\)$/, '');
       return axis;
     }),
     yAxis: panels.map(function (one, i) {

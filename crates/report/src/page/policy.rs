@@ -7,9 +7,9 @@
 /// SHA-256 of `assets/echarts/echarts.min.js`.
 const ECHARTS_HASH: &str = "eNhwGWZICuQuimgOBDVJv3uc4Rp2VKCrOikxMiCyYG0=";
 /// SHA-256 of `page.js`.
-const SCRIPT_HASH: &str = "ce5ODHKqxKvFaospykrPjKrhnw2CYE75CKAYJ3Wpxjc=";
+const SCRIPT_HASH: &str = "EKMfZX9kggGbYUgwqOtZVQsJNUZGmNs2U7UUb30kk+8=";
 /// SHA-256 of `page.css`.
-const STYLE_HASH: &str = "WgsVWqqNgOoydiy1txCyHEeM2FIkXvkvZR0hHMUHiIg=";
+const STYLE_HASH: &str = "VQx3v7/lpxllwZkr0/PdoLHjmPpItWBr6MaVn3hD7VI=";
 
 /// The value of the `Content-Security-Policy` that a page of [`crate::html`] has in itself,
 /// for servers that send it as a header, too.

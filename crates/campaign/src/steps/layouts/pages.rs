@@ -4,7 +4,9 @@ use super::kept::KeptLayouts;
 use crate::failure::Outcome;
 use crate::steps::pages::{PictureLook, Rendered, ReportFormat, rendered_picture};
 use stripewise_lab::layouts::effect_sentences;
-use stripewise_report::{About, KeptFacts, Picture, advice_charts, advice_html, advice_markdown};
+use stripewise_report::{
+    About, KeptFacts, Picture, advice_charts, advice_html, advice_markdown, moment,
+};
 use stripewise_results::AdviceRecord;
 
 impl KeptLayouts {
@@ -30,13 +32,15 @@ impl KeptLayouts {
             }
             ReportFormat::Md => advice_markdown(record, &effects).into_bytes(),
             ReportFormat::Html => {
-                let host = self.host.as_ref();
-                let host = host.map_or_else(String::new, |name| format!("{name}, "));
-                let under = format!(
-                    "{host}{}, {}; Stripewise {}",
-                    self.id, self.started_at, self.version
-                );
-                advice_html(record, &effects, &under).into_bytes()
+                let made_with = format!("Stripewise {}", self.version);
+                let under = [
+                    Some(moment(&self.started_at)),
+                    self.host.clone(),
+                    Some(self.id.clone()),
+                    Some(made_with),
+                ];
+                let under: Vec<String> = under.into_iter().flatten().collect();
+                advice_html(record, &effects, &under.join(" \u{b7} ")).into_bytes()
             }
             ReportFormat::Csv | ReportFormat::Json => return Ok(None),
         };
