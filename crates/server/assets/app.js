@@ -546,7 +546,7 @@ function pageMachine() {
         { name: 'Starts at', n: true, value: function (v) { return v.offset_bytes; }, show: function (cell, v) { cell.textContent = v.offset_bytes === null ? '' : grouped(v.offset_bytes) + ' bytes'; } },
         { name: 'Stripe unit', n: true, value: function (v) { return v.stripe_unit_bytes; }, show: function (cell, v) { cell.textContent = v.stripe_unit_bytes ? bytes(v.stripe_unit_bytes) : ''; } },
         { name: 'Allocation unit', n: true, value: function (v) { return v.allocation_unit_bytes; }, show: function (cell, v) { cell.textContent = v.allocation_unit_bytes ? bytes(v.allocation_unit_bytes) : ''; } },
-        { name: 'Verdict', value: function (v) { return v.verdict; }, show: function (cell, v) { add(cell, 'span', { class: v.finding ? 'bad' : '' }, String(v.verdict).replace(/-/g, ' ')); } }
+        { name: 'Verdict', value: function (v) { return v.verdict; }, show: function (cell, v) { add(cell, 'span', { class: v.finding ? 'bad' : '' }, String(v.verdict).replace(/-/g, ' ') + (v.verdict_bytes ? ' ' + bytes(v.verdict_bytes) : '')); } }
       ], d.volumes);
       d.volumes.forEach(function (v) {
         var details = add(box, 'details');

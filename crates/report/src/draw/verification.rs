@@ -153,14 +153,14 @@ fn phases(canvas: &mut Canvas, all: &[PhaseBar], y: f64, each: f64) -> f64 {
     let mut y = heading(canvas, &title, y);
     let (room, mut passed_ns) = (RIGHT - LEFT, 0);
     let at = |ns: u64| LEFT + room * ns as f64 / whole_ns as f64;
-    for (number, phase) in all.iter().take(PHASES_MAX).enumerate() {
+    for phase in all.iter().take(PHASES_MAX) {
         let middle = y + each / 2.0;
         let name = font::cut(&phase.name, 14.0, LEFT - MARGIN - 10.0);
         canvas.text_centred((MARGIN, middle), &name, 14.0, INK, Anchor::Start);
         let [left, right] = [passed_ns, passed_ns + phase.duration_ns].map(at);
         let right = right.max(left + 2.0);
         let corners = [(left, y + 4.0), (right, y + each - 4.0)];
-        canvas.rectangle(corners, Colour::Tone(number % 3), 1.0);
+        canvas.rectangle(corners, Colour::Tone(0), 1.0);
         let words = match phase.rate.as_str() {
             "" => format_duration(phase.duration_ns),
             rate => format!("{}, {rate}", format_duration(phase.duration_ns)),

@@ -346,29 +346,7 @@ fn arrays_are_drawn_with_the_disks_of_their_stripes_and_where_partitions_start()
         ] {
             assert!(words.contains(word), "{word}: {words}");
         }
-        // The disks on which the volume begins earliest are those of its first unit.
-        let document: serde_json::Value = serde_json::from_str(&document).expect("JSON");
-        for (volume, drawn) in document["volumes"]
-            .as_array()
-            .expect("volumes")
-            .iter()
-            .zip(drawn.as_array().expect("drawings"))
-        {
-            let places = volume["places"].as_array().expect("places");
-            let start = |place: &serde_json::Value| place["offset_bytes"].as_u64().expect("bytes");
-            let into = volume["offset_bytes"].as_u64().expect("bytes") % 65_536;
-            // In whole units: the first disk begins inside of one.
-            let least = places
-                .iter()
-                .map(|place| start(place) - start(place) % 65_536)
-                .min();
-            let unit = drawn["units"][0].as_str().expect("a unit");
-            let disk = unit.split("1,").next().expect("a disk");
-            let of_disk = places.iter().find(|place| place["disk"] == disk);
-            let of_disk = start(of_disk.expect("its place"));
-            assert_eq!(Some(of_disk - of_disk % 65_536), least, "{name}: {unit}");
-            assert_eq!(of_disk % 65_536, into, "{name}: {unit}");
-        }
+        agree_with_the_places(name, &document, &drawn);
         let legends = browser.value("document.body.innerText");
         assert!(
             legends
@@ -382,4 +360,32 @@ fn arrays_are_drawn_with_the_disks_of_their_stripes_and_where_partitions_start()
         );
     }
     assert!(browser.complaints.is_empty(), "{:?}", browser.complaints);
+}
+
+/// The disk on which a volume begins earliest is that of its first stripe unit, by the
+/// arithmetic that the verdicts are made of.
+fn agree_with_the_places(name: &str, document: &str, drawn: &serde_json::Value) {
+    let document: serde_json::Value = serde_json::from_str(document).expect("JSON");
+    let volumes = document["volumes"].as_array().expect("volumes");
+    let drawn = drawn.as_array().expect("drawings");
+    assert_eq!(volumes.len(), drawn.len(), "{name}");
+    for (volume, drawn) in volumes.iter().zip(drawn) {
+        let places = volume["places"].as_array().expect("places");
+        let start = |place: &serde_json::Value| place["offset_bytes"].as_u64().expect("bytes");
+        let into = volume["offset_bytes"].as_u64().expect("bytes") % 65_536;
+        // In whole units: the first disk begins inside of one.
+        let units = places
+            .iter()
+            .map(|place| start(place) - start(place) % 65_536);
+        let unit = drawn["units"][0].as_str().expect("a unit");
+        let disk = unit.split("1,").next().expect("a disk");
+        let of_disk = places.iter().find(|place| place["disk"] == disk);
+        let of_disk = start(of_disk.expect("its place"));
+        assert_eq!(
+            Some(of_disk - of_disk % 65_536),
+            units.min(),
+            "{name}: {unit}"
+        );
+        assert_eq!(of_disk % 65_536, into, "{name}: {unit}");
+    }
 }
