@@ -53,6 +53,18 @@ impl Manner {
         workloads.into_iter().fold(Manner::default(), join)
     }
 
+    /// Those workloads that ask for any of it, each once.
+    #[must_use]
+    pub fn asking<'a>(workloads: impl IntoIterator<Item = &'a Workload>) -> Vec<Workload> {
+        let mut asking: Vec<Workload> = Vec::new();
+        for workload in workloads {
+            if Manner::of([workload]) != Manner::default() && !asking.contains(workload) {
+                asking.push(workload.clone());
+            }
+        }
+        asking
+    }
+
     /// The same where commands pass the block layer by, or not.
     #[must_use]
     pub fn passed_through(self, passthrough: bool) -> Manner {
@@ -95,6 +107,9 @@ pub struct Intent {
     pub cache_by_name: bool,
     /// What operations will ask of the kernel besides.
     pub manner: Manner,
+    /// Workloads whose sizes have to fit what they ask for, as [`Target::fits`](crate::Target::fits)
+    /// judges: known here, they are judged before a test file is filled.
+    pub loads: Vec<Workload>,
     /// What the data that fills a test file looks like.
     pub data: DataPattern,
     /// Seed of that data.
@@ -124,6 +139,7 @@ impl Default for Intent {
             cache: CacheMode::Direct,
             cache_by_name: false,
             manner: Manner::default(),
+            loads: Vec::new(),
             data: DataPattern::default(),
             seed: 1,
             filled_by_caller: false,

@@ -46,6 +46,8 @@ pub struct Threads {
 /// What worker and helpers share.
 struct Shared {
     files: Vec<Arc<File>>,
+    /// Which of them are block devices, where there are discards.
+    devices: Box<[bool]>,
     buffers: Buffers,
     clock: Clock,
     /// Of each [`Kind`].
@@ -109,7 +111,8 @@ impl Shared {
                 Kind::Sync => file.sync_data().map(|()| 0),
                 Kind::Discard => {
                     let length_bytes = u64::from(operation.length_bytes);
-                    sys::discard(file, operation.offset_bytes, length_bytes).map(|()| 0)
+                    let on_device = self.devices.get(usize::from(operation.file)) == Some(&true);
+                    sys::discard(file, on_device, operation.offset_bytes, length_bytes).map(|()| 0)
                 }
             };
             match result {
@@ -277,6 +280,14 @@ impl Engine for Threads {
             .map_err(|error| failure("no memory for buffers".to_owned(), Some(error)))?;
         let shared = Arc::new(Shared {
             files: plan.files.clone(),
+            devices: match plan.manner.discards {
+                true => plan
+                    .files
+                    .iter()
+                    .map(|file| sys::is_block_device(file))
+                    .collect(),
+                false => Box::default(),
+            },
             buffers,
             clock: plan.clock,
             flags: Kind::ALL.map(|kind| flags_of(plan.manner, kind)),

@@ -83,9 +83,15 @@ pub(crate) fn is_block_device(file: &File) -> bool {
 }
 
 /// Says that these bytes are no longer needed: of a file they become a hole, and the file
-/// keeps its size.
-pub(crate) fn discard(file: &File, offset_bytes: u64, length_bytes: u64) -> io::Result<()> {
-    if !is_block_device(file) {
+/// keeps its size. Each kind refuses what is meant for the other: a block device is not punched,
+/// as that writes zeros.
+pub(crate) fn discard(
+    file: &File,
+    on_device: bool,
+    offset_bytes: u64,
+    length_bytes: u64,
+) -> io::Result<()> {
+    if !on_device {
         let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
         return Ok(fallocate(file, hole, offset_bytes, length_bytes)?);
     }

@@ -31,7 +31,17 @@ pub(crate) fn failure_number(error: &io::Error) -> i32 {
 }
 
 /// No discards here: `targets` refuses them before.
-pub(crate) fn discard(_file: &File, _offset_bytes: u64, _length_bytes: u64) -> io::Result<()> {
+pub(crate) fn is_block_device(_file: &File) -> bool {
+    false
+}
+
+/// See [`is_block_device`].
+pub(crate) fn discard(
+    _file: &File,
+    _on_device: bool,
+    _offset_bytes: u64,
+    _length_bytes: u64,
+) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 

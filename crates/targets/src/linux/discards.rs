@@ -22,11 +22,12 @@ struct Units {
     first_at_bytes: u64,
 }
 
-/// Refuses a device that says that it takes none.
-pub(super) fn takes_any(identity: Identity, name: &str) -> Result<()> {
+/// Refuses a device that says that it takes none, and a file on a file system without holes.
+pub(super) fn takes_any(file: &File, identity: Identity, name: &str) -> Result<()> {
     match identity.kind {
         FileType::BlockDevice => device_takes_any(Path::new("/sys"), identity.rdevice, name),
-        _ => Ok(()),
+        // One that is open for reading only is asked when it is opened for writing.
+        _ => try_hole(file, name),
     }
 }
 
@@ -41,8 +42,12 @@ fn device_takes_any(sysfs: &Path, number: DeviceNumber, name: &str) -> Result<()
     }
 }
 
-/// Tries a hole behind the end of a file, where there is nothing to lose: no other question
-/// tells whether its file system has holes.
+/// How far behind the end of a file a hole is tried: nobody appends as much in between.
+const FAR_BYTES: u64 = 1 << 40;
+
+/// Tries a hole far behind the end of a file, where there is nothing to lose: no other question
+/// tells whether its file system has holes. Only one whose files never get that long, and which
+/// then has none, is asked at the end.
 pub(super) fn try_hole(file: &File, name: &str) -> Result<()> {
     let Ok(found) = file.metadata() else {
         return Ok(());
@@ -50,7 +55,11 @@ pub(super) fn try_hole(file: &File, name: &str) -> Result<()> {
     let block_bytes = found.blksize().max(1);
     let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
     let behind = found.len().next_multiple_of(block_bytes);
-    match fallocate(file, hole, behind, block_bytes) {
+    let tried = match fallocate(file, hole, behind + FAR_BYTES, block_bytes) {
+        Err(Errno::FBIG) => fallocate(file, hole, behind, block_bytes),
+        tried => tried,
+    };
+    match tried {
         Err(os @ (Errno::OPNOTSUPP | Errno::NOSYS)) => Err(refused(
             name,
             "is on a file system that cannot punch holes, so nothing can be discarded".to_owned(),
@@ -172,6 +181,29 @@ mod tests {
         assert_eq!(judged(shifted, 65_536, 32_256), None);
         let told = judged(shifted, 65_536, 0).unwrap();
         assert!(told.contains("`--base-offset 31.5K`"), "{told}");
+    }
+
+    /// Also behind an end that is no whole block, and what is allocated there.
+    #[test]
+    fn what_is_tried_changes_nothing_of_a_file() {
+        use std::os::unix::fs::FileExt;
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("file");
+        let data = vec![0x5a; 10_000];
+        std::fs::write(&path, &data).unwrap();
+        let file = File::options().read(true).write(true).open(&path).unwrap();
+        // Some file systems allocate nothing behind the end; then there is nothing to lose.
+        let _ = fallocate(&file, FallocateFlags::KEEP_SIZE, 0, 1 << 20);
+        file.sync_all().unwrap();
+        let before = file.metadata().unwrap().blocks();
+        try_hole(&file, "x").unwrap();
+        file.sync_all().unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), data);
+        assert_eq!(file.metadata().unwrap().blocks(), before);
+        // A file that grows as it is asked keeps what was appended.
+        file.write_all_at(&data, 10_000).unwrap();
+        try_hole(&file, "x").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), [&data[..], &data].concat());
     }
 
     #[test]

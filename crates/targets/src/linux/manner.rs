@@ -28,9 +28,10 @@ pub(super) fn judge(file: &File, identity: Identity, intent: &Intent, name: &str
         polls(identity, name)?;
     }
     if intent.manner.discards {
-        discards::takes_any(identity, name)?;
+        discards::takes_any(file, identity, name)?;
     }
-    Ok(())
+    let mut loads = intent.loads.iter();
+    loads.try_for_each(|workload| fits(file, identity, workload, name))
 }
 
 /// The same for one workload, with its sizes.

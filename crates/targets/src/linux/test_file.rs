@@ -132,7 +132,7 @@ pub(super) fn prepare(
 
     let mut facts = crate::facts::target_facts(TargetKind::TestFile, &plan.name, &storage);
     let mut notes = plan.notes;
-    // Before all the writing: a cache mode that is not to be had is an error now.
+    // Before all the writing: what is not to be had is an error now.
     settle_access(
         &made.file,
         made.identity,

@@ -2,11 +2,11 @@
 //! to be had. In memory they never are.
 
 use crate::support::{
-    MIB, assert_untouched, discarding, filling, overwriting, plan, prepare, reading, refused,
-    users_file, writing,
+    MIB, Watching, assert_untouched, discarding, filling, overwriting, plan, prepare, reading,
+    refused, users_file, writing,
 };
 use stripewise_targets::ErrorKind::{Refused, Unusable, Usage};
-use stripewise_targets::{Access, Intent, Manner};
+use stripewise_targets::{Access, Intent, Knowledge, Manner};
 use stripewise_workload::{CacheMode, Workload};
 
 fn in_memory() -> tempfile::TempDir {
@@ -72,6 +72,35 @@ fn nothing_is_discarded_that_was_not_judged_for_it() {
     let target = target.expect("made for it");
     target.fits(&discards).expect("a file of ours");
     assert_untouched(&path, MIB);
+}
+
+/// A test file may take hours to fill: sizes that do not fit what is asked for are known
+/// before.
+#[test]
+fn sizes_that_do_not_fit_are_refused_before_a_byte_is_written() {
+    let top = crate::support::directory();
+    let discards = |block_size_bytes, base_offset_bytes| Workload {
+        read_percent: 0,
+        discard_percent: 100,
+        block_size_bytes,
+        base_offset_bytes,
+        ..Workload::default()
+    };
+    let with = |load: Workload| Intent {
+        loads: vec![load],
+        ..discarding(filling(1))
+    };
+    for (load, says) in [
+        (discards(512, 0), "a block of 512"),
+        (discards(8192, 512), "none begins at 512"),
+    ] {
+        let planned = plan(top.path(), &with(load)).expect("known only when it is made");
+        let mut begins = Watching::new(|_| panic!("something is filled"));
+        let prepared = stripewise_targets::prepare(planned, &Knowledge::none(), &mut begins);
+        refused(prepared, Unusable, says);
+    }
+    let planned = plan(top.path(), &with(discards(8192, 0))).expect("a plan");
+    prepare(planned).expect("whole blocks");
 }
 
 #[test]
