@@ -82,16 +82,21 @@ pub const TOOL_MISSING: i32 = 77;
 
 /// The binary as users build it.
 pub fn release_binary(root: &Path) -> Result<PathBuf> {
-    let arguments = [
-        "build",
-        "--release",
-        "--locked",
-        "--package",
-        "stripewise-app",
-    ];
-    run(&mut cargo(root, &arguments))?;
+    binary(root, "release", "release")
+}
+
+/// The binary as tests build it: sooner there, for what it prints and not for what it measures.
+pub fn debug_binary(root: &Path) -> Result<PathBuf> {
+    binary(root, "dev", "debug")
+}
+
+/// Builds by a profile, which leaves the binary in this folder.
+fn binary(root: &Path, profile: &str, folder: &str) -> Result<PathBuf> {
+    let arguments = ["build", "--locked", "--package", "stripewise-app"];
+    run(cargo(root, &arguments).args(["--profile", profile]))?;
     let binary = crate::root::target_directory()
-        .join("release/stripewise")
+        .join(folder)
+        .join("stripewise")
         .with_extension(std::env::consts::EXE_EXTENSION);
     if !binary.exists() {
         bail!("the build left no {}", binary.display());

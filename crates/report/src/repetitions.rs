@@ -1,5 +1,6 @@
 //! Repetitions as text: a row for each workload that ran several times, with the median of
-//! its runs, the interval of the median (from six runs on), and their range.
+//! its runs, the interval of the median (from six runs on), and their range; below the
+//! table, how the interval comes about.
 
 use crate::caution::state_in_brief;
 use crate::number::{latency, rate};
@@ -10,6 +11,9 @@ use stripewise_stats::{median, median_interval};
 
 /// Of each interval.
 const LEVEL: f64 = 0.95;
+
+/// The fewest runs that have an interval at this level, see [`median_interval`].
+const RUNS_MIN: usize = 6;
 
 /// The table; nothing where no workload ran twice. Rates are those of each kind of
 /// operation; of a mixed load, also of both together.
@@ -32,11 +36,24 @@ pub fn repetitions_table(runs: &[RunRecord]) -> String {
         number("lowest"),
         number("highest"),
         number("p99"),
-        number("highest"),
+        number("worst"),
         words(""),
     ];
+    let few = repeated.iter().any(|group| group.len() < RUNS_MIN);
     let rows: Vec<Vec<String>> = repeated.into_iter().flat_map(|group| rows(group)).collect();
-    draw(&columns, &rows)
+    let mut text = draw(&columns, &rows);
+    text.push_str(&legend(few));
+    text
+}
+
+/// What the interval is, and what it takes where a row has none.
+fn legend(few: bool) -> String {
+    let mut text = "95 %: confidence interval of the median, by order statistics".to_owned();
+    if few {
+        text.push_str(&format!("; it needs {RUNS_MIN} runs (--repeat {RUNS_MIN})"));
+    }
+    text.push('\n');
+    text
 }
 
 /// Jobs that do the same but for their seeds, in the order of their first runs.
@@ -103,11 +120,12 @@ fn spread(values: &[f64], text: impl Fn(f64) -> String) -> [String; 3] {
     [median(values), low, high].map(|value| value.map(&text).unwrap_or_default())
 }
 
-/// `11,580-11,650`: the interval of the median; empty where six runs are not there.
+/// `11,580-11,650`: the interval of the median; `n<6` where there are fewer runs than that.
 fn interval(values: &[f64]) -> String {
-    median_interval(values, LEVEL).map_or_else(String::new, |[low, high]| {
-        format!("{}-{}", rate(low), rate(high))
-    })
+    median_interval(values, LEVEL).map_or_else(
+        || format!("n<{RUNS_MIN}"),
+        |[low, high]| format!("{}-{}", rate(low), rate(high)),
+    )
 }
 
 /// What is said of any of them.
@@ -120,4 +138,18 @@ fn states(group: &[(&RunRecord, &JobRecord)]) -> String {
         }
     }
     states.join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn six_runs_are_the_fewest_that_have_an_interval() {
+        let runs: Vec<f64> = (1..=RUNS_MIN).map(|run| run as f64).collect();
+        assert_eq!(interval(&runs), "1.0-6.0");
+        assert_eq!(interval(&runs[1..]), "n<6");
+        assert!(legend(true).contains("needs 6 runs"));
+        assert!(!legend(false).contains("needs"));
+    }
 }

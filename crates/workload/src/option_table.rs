@@ -278,7 +278,7 @@ pub const OPTIONS: [WorkloadOption; 28] = [
     WorkloadOption {
         name: "distribution",
         value: Some("NAME"),
-        about: "uniform, covering (every block once before any comes again), zipf:THETA or hot:SPACE/OPERATIONS (percent), for --random",
+        about: "uniform, covering (every block once before any comes again), zipf:THETA, hot:SPACE/OPERATIONS (percent), or one-pass:PERCENT (writes that precondition an empty SSD with this much spare flash), for --random",
         read: |options, text| {
             options.distribution = Some(text.parse()?);
             Ok(())

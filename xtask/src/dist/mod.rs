@@ -64,7 +64,8 @@ pub fn run(mut arguments: Arguments) -> Result<()> {
         }
         let printer = match &runs_here {
             Some(program) => program.clone(),
-            None => shell::release_binary(&root)?,
+            // What it prints depends on its sources, not on how it is optimised.
+            None => shell::debug_binary(&root)?,
         };
         made.push(pack(&root, &out, system, &binary, &printer)?);
         runs_here = Some(printer);
@@ -167,10 +168,13 @@ fn build(root: &Path, system: System) -> Result<PathBuf> {
                 .args(["target", "add", triple]),
         )?;
     }
-    let mut flags = vec![format!("--remap-path-prefix={}=stripewise", root.display())];
+    let remapped = |from: &Path, to: &str| format!("--remap-path-prefix={}={to}", from.display());
+    let mut flags = vec![remapped(root, "stripewise")];
     if let Some(home) = home("CARGO_HOME", ".cargo") {
-        flags.push(format!("--remap-path-prefix={}=cargo", home.display()));
+        flags.push(remapped(&home, "cargo"));
     }
+    // Last, as the last one that fits holds: in the sources or elsewhere.
+    flags.push(remapped(&crate::root::target_directory(), "target"));
     flags.push(standard_library(root)?);
     let arguments = [
         system.build_command(),
@@ -209,9 +213,9 @@ fn standard_library(root: &Path) -> Result<String> {
 }
 
 /// Folders whose names differ from machine to machine and must not be in the binaries: the
-/// sources, cargo's home, the toolchains'.
+/// sources, what is built, cargo's home, the toolchains'.
 fn paths_of_this_machine(root: &Path) -> Vec<PathBuf> {
-    let mut paths = vec![root.to_owned()];
+    let mut paths = vec![root.to_owned(), crate::root::target_directory()];
     paths.extend(home("CARGO_HOME", ".cargo"));
     paths.extend(home("RUSTUP_HOME", ".rustup"));
     paths

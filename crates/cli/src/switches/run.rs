@@ -156,7 +156,7 @@ pub struct HowArguments {
     /// Pin threads to these processors in turn, each core once before its second processor: 0-3,8
     #[arg(long, value_name = "LIST")]
     pub cpus: Option<CpuList>,
-    /// Repeat everything N times
+    /// Repeat everything N times and print the medians, from 6 on with a 95 % confidence interval
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repeat: u32,
     /// With --plan: run each job alone first, then all together
