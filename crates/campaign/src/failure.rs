@@ -90,6 +90,9 @@ pub fn no_thread(what: &str, error: &std::io::Error) -> Failure {
     Failure::new(
         Exit::Target,
         format!("cannot start a thread {what}: {error}"),
-        "raise the limit of threads: `ulimit -u`, or `pids.max` of the control group or container",
+        stripewise_units::advice(
+            "raise the limit of threads: `ulimit -u`, or `pids.max` of the control group or container",
+            "end programs that have many threads or take memory",
+        ),
     )
 }

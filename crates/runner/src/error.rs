@@ -1,6 +1,6 @@
 //! Why a run could not be made at all. Failed operations are data and not here.
 
-use stripewise_units::Hint;
+use stripewise_units::{Hint, advice};
 
 /// A run that could not start.
 #[non_exhaustive]
@@ -67,9 +67,10 @@ impl Error {
             Error::Open { .. } => {
                 Some("try another engine with <--engine>, or fewer threads or outstanding")
             }
-            Error::Thread { .. } => Some(
+            Error::Thread { .. } => Some(advice(
                 "use fewer threads, or raise the limits of processes and memory (`ulimit -u`, `ulimit -v`)",
-            ),
+                "use fewer threads, or end programs that take memory",
+            )),
             Error::Memory { .. } => {
                 Some("use a smaller <--block>, fewer <--threads> or a smaller <--outstanding>")
             }

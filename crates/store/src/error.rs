@@ -9,7 +9,7 @@ use crate::open_here::is_open_here;
 use crate::system;
 use rusqlite::ErrorCode;
 use std::path::{Path, PathBuf};
-use stripewise_units::{NameText, format_bytes};
+use stripewise_units::{NameText, advice, format_bytes};
 
 /// Shorthand.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -262,7 +262,11 @@ impl Error {
                 "raise the limit with `ulimit -n`, or close programs that keep many files open".to_owned()
             }
             ErrorKind::InputOutput { .. } => {
-                "look for errors of the disk with `dmesg`, and keep results on another one with `--store FILE`".to_owned()
+                advice(
+                    "look for errors of the disk with `dmesg`, and keep results on another one with `--store FILE`",
+                    "look for errors of the disk in Event Viewer (Windows Logs, System), and keep results on another one with `--store FILE`",
+                )
+                .to_owned()
             }
             ErrorKind::FileSizeLimit { .. } => {
                 "raise the limit with `ulimit -f unlimited`, and run it again".to_owned()

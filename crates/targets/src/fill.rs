@@ -201,9 +201,10 @@ impl Filling<'_> {
 fn no_thread(name: &str, os: io::Error) -> Error {
     let what = "cannot start a thread to fill the test file; it is removed";
     Error::new(ErrorKind::Unusable, name, what)
-        .with_hint(
+        .with_hint(stripewise_units::advice(
             "Raise the limit of threads: `ulimit -u`, or `pids.max` of the control group or container.",
-        )
+            "End programs that have many threads or take memory.",
+        ))
         .with_os(os)
 }
 

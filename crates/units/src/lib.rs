@@ -49,4 +49,12 @@ pub use numbers::{
     capitalised, counted, format_count, format_iops, format_mib_per_s, format_rate_interval, plural,
 };
 pub use percentile::Percentile;
+/// The one of two texts that suits the system that the program was built for, as what to do
+/// about a failure has other names on Windows: the first for Linux, the second for Windows.
+///
+/// ```
+/// let log = stripewise_units::advice("look at `dmesg`", "look at Event Viewer");
+/// assert!(log.starts_with("look at"));
+/// ```
+pub use platform::advice;
 pub use wall::WallTime;

@@ -1,7 +1,13 @@
-//! Names where they are bytes.
+//! Names where they are bytes, and advice for systems like Linux.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+
+/// The first of two texts; see [`advice`](crate::advice).
+#[must_use]
+pub const fn advice(here: &'static str, _windows: &'static str) -> &'static str {
+    here
+}
 
 /// As [`NameText`](crate::NameText) says.
 pub fn text_of(name: &OsStr) -> String {

@@ -228,7 +228,10 @@ fn start_helpers(
                     kind: ErrorKind::Resources,
                     engine: NAME,
                     what: "no helper thread could be started".to_owned(),
-                    hint: "raise the limit of threads (ulimit -u), or use one outstanding",
+                    hint: stripewise_units::advice(
+                        "raise the limit of threads (ulimit -u), or use one outstanding",
+                        "end programs that have many threads or take memory, or use one outstanding",
+                    ),
                     os: Some(error),
                 });
             }

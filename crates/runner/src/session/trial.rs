@@ -104,7 +104,10 @@ fn judge(result: Option<i32>, length_bytes: u32) -> Result<(), Why> {
     match result {
         None => why(
             "the read did not come back within 30 s".to_owned(),
-            "find out why the device does not answer: `dmesg`, `dmsetup info` (suspended?)",
+            stripewise_units::advice(
+                "find out why the device does not answer: `dmesg`, `dmsetup info` (suspended?)",
+                "find out why the device does not answer: Event Viewer, Windows Logs, System",
+            ),
         ),
         Some(number) if number < 0 => {
             let name = error_name(number.saturating_neg());
@@ -115,7 +118,10 @@ fn judge(result: Option<i32>, length_bytes: u32) -> Result<(), Why> {
                      first block cannot be read"
                 }
                 "ENXIO" | "ENODEV" => "check that the device is still there (`lsblk`)",
-                _ => "look at the kernel's log (`dmesg`) for what the device reports",
+                _ => stripewise_units::advice(
+                    "look at the kernel's log (`dmesg`) for what the device reports",
+                    "look at Event Viewer, Windows Logs, System, for what the device reports",
+                ),
             };
             why(format!("read {name}"), hint)
         }

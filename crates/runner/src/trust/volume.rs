@@ -3,7 +3,7 @@
 use super::code::Code;
 use super::evidence::{Evidence, percent, percent_of};
 use stripewise_results::{P999_OPERATIONS_MIN, Severity, TargetKind, Warning};
-use stripewise_units::{Nanoseconds, format_count, format_duration};
+use stripewise_units::{Nanoseconds, advice, format_count, format_duration};
 
 /// Below this even a mean is rough (10 % standard error where arrivals are random).
 const OPERATIONS_MIN: u64 = 100;
@@ -191,7 +191,10 @@ fn errors_hint(evidence: &Evidence, names: impl Fn(&str) -> bool) -> &'static st
         "the kernel answered instead of waiting for a layer of the storage that has to wait; run it with \
          `<--engine> threads`; `doctor` shows which engines can read the target"
     } else {
-        "the kernel's log (dmesg) may say more; failed operations are in neither rate nor latency"
+        advice(
+            "the kernel's log (dmesg) may say more; failed operations are in neither rate nor latency",
+            "Event Viewer (Windows Logs, System) may say more; failed operations are in neither rate nor latency",
+        )
     }
 }
 
@@ -206,7 +209,10 @@ pub fn abandoned(evidence: &Evidence) -> Option<Warning> {
          the percentiles",
         format_count(abandoned)
     );
-    let hint = "the device stalls: look at the kernel's log (dmesg) for timeouts and resets";
+    let hint = advice(
+        "the device stalls: look at the kernel's log (dmesg) for timeouts and resets",
+        "the device stalls: look at Event Viewer, Windows Logs, System, for timeouts and resets",
+    );
     Some(Code::Abandoned.warning(Severity::Warning, message, hint))
 }
 
