@@ -51,7 +51,7 @@ pub struct Advise {
     /// A label to store with it
     #[arg(long, value_name = "TEXT")]
     pub label: Option<String>,
-    /// Lay the layouts side by side, in slots that they change from pass to pass, and take out what the slots differ by; not where nothing is made
+    /// Place the layouts side by side, in slots that change from pass to pass, and remove the difference between the slots; only where layouts are made
     #[arg(long)]
     pub slots: bool,
     /// Write a page or picture: .html, .svg, .png or .md

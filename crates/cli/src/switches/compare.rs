@@ -5,18 +5,19 @@ use clap::Args;
 /// Compare runs, benches, experiments, imported files and published tables.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-What A and B can be: an id that `stripewise history` lists (or the beginning of a run's id), a label,\n\
-last (the last bench, run, grid, check or experiment, with all of its runs), last~1, last-run,\n\
-dataset:NAME, dataset:NAME:COLUMN, a profile, a file that --json printed, another tool's result, or\n\
-a directory of such files. ./NAME is always a file. All runs with one label are one side.\n\
-Published tables: oja-nisula-2007-offset, oja-nisula-2007-allocation-unit, eva8100-2009-offset,\n\
+What A and B can be: an id that `stripewise history` lists (or the beginning of a run's id), a \
+label, last (the last bench, run, grid, check or experiment, with all of its runs), last~1, \
+last-run, dataset:NAME, dataset:NAME:COLUMN, a profile, a file that --json printed, another tool's \
+result, or a directory of such files. ./NAME is always a file. All runs with one label are one \
+side.\n\
+Published tables: oja-nisula-2007-offset, oja-nisula-2007-allocation-unit, eva8100-2009-offset, \
 mssqltips-2127.\n\
 \n\
-Benches are compared by their answers, ceilings, knees and the log's latency; with --metric also\n\
+Benches are compared by their answers, ceilings, knees and the log's latency; with --metric also \
 step by step.\n\
 \n\
-Exit code 1 when a difference is found: one whose test, corrected for all rows, leaves less than 5 %\n\
-to chance. Single runs and published figures have no repetitions, so nothing is found there.")]
+Exit code 1 when a difference is found: one whose test, corrected for all rows, leaves less than 5 \
+% to chance. Single runs and published figures have no repetitions, so nothing is found there.")]
 pub struct Compare {
     /// The reference; alone: its levels are compared with each other
     #[arg(value_name = "A", value_parser = super::name_text())]

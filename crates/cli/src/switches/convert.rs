@@ -7,8 +7,8 @@ use stripewise_compat::convert::Tool;
 /// Turn another tool's workload into a plan
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The plan goes to stdout, or into a new file with -o; what it cannot carry is reported on stderr and in the plan.\n\
-`stripewise run --plan FILE` runs it.")]
+The plan goes to stdout, or into a new file with -o; what it cannot carry is reported on stderr \
+and in the plan. `stripewise run --plan FILE` runs it.")]
 pub struct Convert {
     /// Whose workload it is: sqlio (a batch file), diskspd (command lines) or fio (a job file)
     #[arg(long, value_name = "TOOL")]

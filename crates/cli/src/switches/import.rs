@@ -6,10 +6,11 @@ use std::path::PathBuf;
 /// Store other tools' results: SQLIO, DiskSpd, fio, Iometer, vdbench, elbencho, CrystalDiskMark
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Reads output of SQLIO, DiskSpd's text and XML (-Rxml), fio's JSON (that of --client too), normal and terse\n\
-output, Iometer's CSV, vdbench's flatfile.html and summary.html, elbencho's CSV and JSON, and the text of\n\
-CrystalDiskMark and KDiskMark. What a result does not say stays empty. All files are read before the first\n\
-is kept: one that cannot be read stops everything, unless --whole-results is given.")]
+Reads output of SQLIO, DiskSpd's text and XML (-Rxml), fio's JSON (that of --client too), normal \
+and terse output, Iometer's CSV, vdbench's flatfile.html and summary.html, elbencho's CSV and \
+JSON, and the text of CrystalDiskMark and KDiskMark. What a result does not state stays empty. All \
+files are read before the first is kept: one that cannot be read stops everything, unless \
+--whole-results is given.")]
 pub struct Import {
     /// Files of results, or directories of them with their subdirectories
     #[arg(required = true, value_name = "FILE")]

@@ -6,14 +6,15 @@ use clap::Args;
 /// all of them were measuring count.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-On each host: `stripewise run TARGET ... --start-at 14:00:00`, with clocks kept together by NTP or PTP.\n\
-Then bring the stores together, or what `stripewise export --histograms last -o FILE` wrote, and merge.\n\
-Of a store the last thing done is taken: a run, or all runs of a grid or bench, the first with the\n\
-first of the other hosts and so on. STORE#ID names another run or series; an ID alone one of the\n\
-store that --store names. The result is kept there, with the runs that it was made of.\n\
+On each host: `stripewise run TARGET ... --start-at 14:00:00`, with clocks kept in step by NTP or \
+PTP. Then bring the stores to one place, or the files that `stripewise export --histograms last -o \
+FILE` wrote, and merge. From a store the latest result is taken: a run, or all runs of a grid or \
+bench, the first with the first of the other hosts and so on. STORE#ID names another run or \
+series; an ID alone names one of the store that --store names. The result is kept there, with the \
+runs that it was made of.\n\
 \n\
-Refused: other versions, other jobs, other kinds of operation. Load, sizes, seeds, operating systems and\n\
-devices may differ, and are reported where they do.")]
+Refused: other versions, other jobs, other kinds of operation. Load, sizes, seeds, operating \
+systems and devices may differ, and are reported where they do.")]
 pub struct Merge {
     /// Stores, STORE#ID, or files that `export --histograms` made: one for each host
     #[arg(required = true, value_name = "STORE|STORE#ID|FILE", value_parser = super::name_text())]

@@ -42,7 +42,8 @@ use stripewise_units::{NameText, has_text};
 )]
 #[command(after_help = "\
 Exit codes: 0 done; 1 a finding; 2 usage; 3 target unusable or refused; 4 I/O errors during the run;\n\
-5 the store could not be used; 6 busy with other work (--busy-ok); 130/143/129 interrupted (what was measured is kept and marked).")]
+5 the store could not be used; 6 busy with other work (--busy-ok); 130/143/129 interrupted (what was\n\
+measured is kept and marked).")]
 pub struct Cli {
     #[command(flatten)]
     pub global: Global,

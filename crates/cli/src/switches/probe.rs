@@ -22,10 +22,11 @@ pub enum What {
 /// What flash does not report.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Reads some hundred thousand single blocks, up to 32 at once: which size and alignment cost a further page,\n\
-how many reads it does at once. With --write it also writes, and shows how long collection pauses writes\n\
-and how often: to a new file in a directory that is named (removed at the end), to an existing file with\n\
---overwrite, to a device with --destroy NAME. What the tests do not decide gets a reason, not a guess.\n\
+Reads some hundred thousand single blocks, up to 32 at once: which size and alignment cost a \
+further page, how many reads it does at once. With --write it also writes, and shows how long \
+collection pauses writes and how often: to a new file in a directory that is named (removed at the \
+end), to an existing file with --overwrite, to a device with --destroy NAME. What the tests do not \
+decide gets a reason, not a guess.\n\
 Exit code 3 where the target is too small.")]
 pub struct Flash {
     /// A block device, an existing file, or sim:NAME; with --write also a directory
@@ -54,10 +55,11 @@ pub struct Flash {
 /// The pattern of an array.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Reads only: about ten thousand reads of one sector, a few at a time. The answer is exact or there is none:\n\
-one disk, a mirror, an SSD, a virtualised array, a cache in the way or too much noise are reported as the\n\
-reason. Layouts that reads cannot tell apart are all listed. The phase says where the first stripe unit\n\
-begins, counted from byte 0 of the partition. For sim: targets all times are virtual.\n\
+Reads only: about ten thousand reads of one sector, a few at a time. The answer is exact or there \
+is none: one disk, a mirror, an SSD, a virtualised array, a cache in the way or too much noise are \
+reported as the reason. Layouts that reads cannot distinguish are all listed. The phase says where \
+the first stripe unit begins, counted from byte 0 of the partition. For sim: targets all times are \
+virtual.\n\
 Exit code 3 where the target is too small.")]
 pub struct Stripe {
     /// A block device, a partition, an existing file, or sim:NAME

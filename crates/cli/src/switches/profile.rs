@@ -7,11 +7,13 @@ use stripewise_units::{ByteSize, Nanoseconds};
 /// Rate and access time over the surface of a disk.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Reads only, under two minutes unless --full is given. Places are read in random order, so that a drift in\n\
-time is not taken for place. Of an SSD the profile says that position does not matter. On a file, positions\n\
-are those of the file, and slow spots are shown with the sector on the device under it.\n\
---fill writes: to a new file in a directory that is named (removed at the end), to an existing file with\n\
---overwrite, to a device with --destroy NAME. It shows how much is written fast, and what follows.\n\
+Reads only, under two minutes unless --full is given. Places are read in random order, so that \
+drift over time does not look like a difference between places. Of an SSD the profile reports that \
+position does not matter. On a file, positions are those of the file, and slow spots are shown \
+with the sector on the device under it.\n\
+--fill writes: to a new file in a directory that is named (removed at the end), to an existing \
+file with --overwrite, to a device with --destroy NAME. It shows how much is written fast, and \
+what follows.\n\
 Exit code 1 where slow spots were found, 4 where something could not be read or written.")]
 pub struct Profile {
     /// A block device, an existing file, or sim:NAME; with --fill also a directory

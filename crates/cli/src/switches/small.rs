@@ -29,9 +29,10 @@ pub struct Prepare {
 /// What is stored.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-What was stored last stands first, whenever it was measured; an import has its place by when it was\n\
-imported. `last` is what was done here last - a bench, grid, experiment or check with all of its runs,\n\
-or a run - and `last~1` what was done before it; `last-run` is the last single run. Never an import.")]
+What was stored last stands first, whenever it was measured; an import has its place by when it \
+was imported. `last` is what was done here last - a bench, grid, experiment or check with all of \
+its runs, or a run - and `last~1` what was done before it; `last-run` is the last single run. \
+Imports are never `last`.")]
 pub struct History {
     #[command(subcommand)]
     pub action: Option<HistoryAction>,
@@ -67,7 +68,7 @@ pub struct HistoryFilter {
 pub enum HistoryAction {
     /// Show runs in full: an id, the beginning of one, the id of a series, last, last~1, last-run; or a profile or verification by its id
     Show {
-        /// Which
+        /// Which runs, profiles or verifications
         #[arg(required = true)]
         ids: Vec<String>,
         /// Also report these percentiles of latency: 95,99.99

@@ -35,7 +35,7 @@ pub struct Verify {
     /// Only read what an earlier run left here (--keep), even if copied or restored since, and print how old it is
     #[arg(long, conflicts_with_all = ["duration", "cache", "threads", "outstanding", "read_percent", "keep", "overwrite", "destroy", "inject"])]
     pub image: bool,
-    /// Write and flush until the power goes, while a witness learns of each flush (see below)
+    /// Write and flush until the power fails, while a witness records each flush (see below)
     #[arg(long, requires = "witness", conflicts_with_all = ["image", "capacity", "read_percent", "stop_after", "seed"])]
     pub power_cut: bool,
     /// Where the witness is: HOST:PORT/TOKEN as `stripewise witness` prints it, "|COMMAND" (like "|ssh HOST stripewise witness FILE --stdin"), or a new FILE on another disk
