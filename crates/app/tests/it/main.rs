@@ -48,6 +48,7 @@ mod made_layouts;
 mod merge;
 mod names;
 mod output;
+mod page_examples;
 mod page_words;
 mod partition;
 mod plans;

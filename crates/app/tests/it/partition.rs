@@ -5,7 +5,7 @@ use crate::support::*;
 const TOOLS: [&str; 3] = ["root", "losetup", "sfdisk"];
 
 /// Removes partitions that were made on a loop device, which outlive it.
-struct Partitions<'a>(&'a Loop);
+pub struct Partitions<'a>(pub &'a Loop);
 
 impl Drop for Partitions<'_> {
     fn drop(&mut self) {

@@ -100,9 +100,10 @@ random read     8K    1    8   582    4.5  13.7 ms  10.1 ms  62.8 ms  n<10,000  
 random read     8K    1    8   601    4.7  13.3 ms  9.95 ms  55.7 ms  n<10,000  112 ms
 random read     8K    1    8   596    4.7  13.4 ms  10.1 ms  56.6 ms  n<10,000  162 ms
 
-Medians      Block  Thr  Out  Runs  IOPS     95 %  lowest  highest      p99  highest
+Medians      Block  Thr  Out  Runs  IOPS     95 %  lowest  highest      p99    worst
 ------------------------------------------------------------------------------------
 random read     8K    1    8     6   598  582-602     582      602  57.8 ms  62.8 ms
+95 %: confidence interval of the median, by order statistics
 
 note[few-for-p999]: p99.9 is not shown: it needs 10,000 operations, there were 6,021 reads
 --explain shows what to do about each.
