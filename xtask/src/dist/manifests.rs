@@ -135,6 +135,7 @@ fn winget(sum: &str) -> [(String, String); 3] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dist::archive::{self, Entry};
 
     #[test]
     fn manifests_name_the_archives_that_are_there_with_their_sums() {
@@ -164,6 +165,38 @@ mod tests {
         }
         let installer = read("winget/Stripewise.Stripewise.installer.yaml");
         assert!(installer.contains(&sum(System::Windows).to_ascii_uppercase()));
+    }
+
+    #[test]
+    fn scoop_and_winget_find_the_program_in_the_zip_that_they_name() {
+        let out = tempfile::tempdir().unwrap();
+        let program = Entry::program(System::Windows.binary(), b"MZ".to_vec());
+        let folder = System::Windows.name();
+        let path = archive::zip(out.path(), &folder, &[program]).unwrap();
+        assert_eq!(path, out.path().join(System::Windows.archive()));
+        make(out.path()).unwrap();
+        let zip = zip::ZipArchive::new(std::fs::File::open(&path).unwrap()).unwrap();
+        let has = |name: &str| zip.index_for_name(name).is_some();
+        let sum = sum_of(&path).unwrap();
+        let read = |name: &str| std::fs::read_to_string(out.path().join(name)).unwrap();
+        let scoop: serde_json::Value =
+            serde_json::from_str(&read("scoop/stripewise.json")).unwrap();
+        let now = &scoop["architecture"]["64bit"];
+        assert_eq!(now["hash"], sum);
+        let folder = now["extract_dir"].as_str().unwrap();
+        for program in [&scoop["bin"][0], &scoop["bin"][1][0]] {
+            let name = format!("{folder}/{}", program.as_str().unwrap());
+            assert!(has(&name), "{name}");
+        }
+        let installer = read("winget/Stripewise.Stripewise.installer.yaml");
+        let value = |key: &str| {
+            let line = installer.lines().find_map(|line| line.split_once(key));
+            line.unwrap().1.trim().to_owned()
+        };
+        assert_eq!(value("InstallerSha256:").to_ascii_lowercase(), sum);
+        let name = value("RelativeFilePath:").replace('\\', "/");
+        assert!(has(&name), "{name}");
+        assert!(value("InstallerUrl:").ends_with(&System::Windows.archive()));
     }
 
     /// What cargo-binstall makes of its metadata for a target: the address, and the program's
