@@ -47,10 +47,8 @@ fn faults(root: &Path) -> Result<()> {
     shell::run(faults.env("STRIPEWISE_FAULTS", "all"))
 }
 
-pub fn run(root: &Path) -> Result<()> {
-    println!("== property tests, many cases");
-    let mut properties = cargo(root, &["test", "--workspace", "--locked"]);
-    shell::run(properties.env("PROPTEST_CASES", "4096"))?;
+/// What `verify` is tested with at length.
+fn verification(root: &Path) -> Result<()> {
     println!("== ten thousand faults of each sort, a million crashes, a hundred hours of burn-in");
     let verify = [
         "test",
@@ -63,7 +61,14 @@ pub fn run(root: &Path) -> Result<()> {
         "--",
         "--ignored",
     ];
-    shell::run(&mut cargo(root, &verify))?;
+    shell::run(&mut cargo(root, &verify))
+}
+
+pub fn run(root: &Path) -> Result<()> {
+    println!("== property tests, many cases");
+    let mut properties = cargo(root, &["test", "--workspace", "--locked"]);
+    shell::run(properties.env("PROPTEST_CASES", "4096"))?;
+    verification(root)?;
     faults(root)?;
     println!("== parsers, under the address sanitizer");
     crate::fuzz::in_nightly(root)?;
