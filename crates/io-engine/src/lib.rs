@@ -291,8 +291,8 @@ pub trait Engine: Sized {
     ///
     /// Pass `at_least` = 1. Batches form by themselves: while one is handled the
     /// next one completes, and an engine may wait for a few more where they come
-    /// fast and steadily (at most a sixteenth of a mean latency, and no longer than
-    /// [`Capabilities::completion_hold_ns_max`]). A larger `at_least` holds
+    /// fast and steadily (at most a sixteenth of a mean latency, more only where that
+    /// lowers it, and no longer than [`Capabilities::completion_hold_ns_max`]). A larger `at_least` holds
     /// finished operations back for as long as the others take: their latency
     /// grows, and the device sees fewer outstanding than were asked for.
     /// 0 submits without waiting.

@@ -26,6 +26,7 @@ mod form;
 mod nvme;
 mod ring;
 mod setup;
+mod trial;
 
 use std::fs::File;
 use std::mem::ManuallyDrop;
