@@ -107,16 +107,19 @@ pub(crate) fn names_of_jobs(rows: &[JobRow<'_>]) -> Names {
 }
 
 /// What is the same whenever one load is measured again on one target: all that tells
-/// jobs apart but the label, which says when or why. Of a step of a ladder its part
-/// stands for work in flight.
+/// jobs apart but the label, which says when or why, and all that was asked of them but
+/// how long and from which seed. Of a step of a ladder its part stands for work in flight.
 pub(crate) fn load_key(row: &JobRow<'_>) -> Vec<String> {
     let load = OF_GROUP.iter().skip(1).map(|(_, of)| of(row));
     let mut key: Vec<String> = load.collect();
     key.push(row.run.host.name.clone());
-    match crate::words::ladder_part(row.run) {
-        Some(part) => key.push(part.to_owned()),
-        None => key.extend(OF_LOAD.iter().map(|(_, of)| of(row))),
+    let mut asked = row.job.workload.clone();
+    (asked.seed, asked.ramp_ns, asked.duration_ns) = (0, 0, 0);
+    if let Some(part) = crate::words::ladder_part(row.run) {
+        key.push(part.to_owned());
+        (asked.threads, asked.outstanding) = (0, 0);
     }
+    key.push(format!("{asked:?}"));
     key
 }
 

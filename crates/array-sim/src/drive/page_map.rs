@@ -93,15 +93,28 @@ impl PageMap {
         let block = (place / self.pages_per_block) as usize;
         self.valid[block] -= 1;
         if self.full[block] {
-            self.by_valid[self.valid[block] as usize].push(block as u32);
+            self.list(block as u32);
+        }
+    }
+
+    /// Puts a full block into the list of its number of valid pages, and now and then takes
+    /// those out of it that are in it no longer, or twice: lists of blocks that are never
+    /// collected, as they hold too much, would grow for ever.
+    fn list(&mut self, block: u32) {
+        let valid = self.valid[block as usize];
+        let list = &mut self.by_valid[valid as usize];
+        list.push(block);
+        if list.len() > 2 * self.valid.len() {
+            list.retain(|&block| self.full[block as usize] && self.valid[block as usize] == valid);
+            list.sort_unstable();
+            list.dedup();
         }
     }
 
     fn append(&mut self, page: u32) {
         if self.filled == self.pages_per_block {
-            let block = self.open as usize;
-            self.full[block] = true;
-            self.by_valid[self.valid[block] as usize].push(self.open);
+            self.full[self.open as usize] = true;
+            self.list(self.open);
             // Collection begins early enough that one is left.
             self.open = self.empty.pop().unwrap_or(self.open);
             self.filled = 0;
@@ -190,5 +203,7 @@ mod tests {
             }
         }
         assert_eq!(map.valid, valid);
+        let longest = map.by_valid.iter().map(Vec::len).max();
+        assert!(longest <= Some(2 * map.valid.len()), "{longest:?}");
     }
 }

@@ -104,7 +104,7 @@ impl ArraySpec {
     /// The map of a drive's pages has to fit into memory.
     fn check_page_map(&self) -> Result<(), SpecError> {
         let ssd = &self.ssd;
-        if !ssd.page_map || ssd.size_bytes / ssd.page_bytes <= PAGES_MAX {
+        if !ssd.page_map || ssd.size_bytes.div_ceil(ssd.page_bytes) <= PAGES_MAX {
             return Ok(());
         }
         let problem = format!("more than {PAGES_MAX} pages cannot be mapped");

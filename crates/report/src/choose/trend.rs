@@ -6,9 +6,10 @@ use crate::chart::{Annotation, Chart, Form, Panel, Point, Quantity, Scale};
 use crate::identity::{kind, load_key};
 use crate::quantity_text::percent;
 use crate::words::{ladder_part, series_title};
+use std::collections::HashMap;
 use stripewise_results::{JobRow, RunRecord, Status};
 use stripewise_stats::{ChangePoint, ChangePointRule, change_points};
-use stripewise_units::{capitalised, counted};
+use stripewise_units::{ByteSize, capitalised, counted};
 
 /// Fewer measurements are no history.
 const SITTINGS_MIN: usize = 3;
@@ -19,16 +20,16 @@ const STEP_MIN: f64 = 0.05;
 
 /// One load.
 struct Load<'a> {
-    key: Vec<String>,
     /// Any of its jobs.
     row: JobRow<'a>,
     /// Oldest first.
     sittings: Vec<Sitting<'a>>,
+    /// Where among them each is, while they are gathered.
+    places: HashMap<&'a str, usize>,
 }
 
 /// What belongs together: a run with its repetitions, or the ladder of a bench.
 struct Sitting<'a> {
-    id: &'a str,
     /// Seconds since the beginning of 1970.
     began: f64,
     rows: Vec<JobRow<'a>>,
@@ -47,6 +48,7 @@ pub(super) fn charts(runs: &[RunRecord]) -> Vec<Chart> {
 
 fn loads(runs: &[RunRecord]) -> Vec<Load<'_>> {
     let mut loads: Vec<Load<'_>> = Vec::new();
+    let mut known: HashMap<Vec<String>, usize> = HashMap::new();
     for row in JobRow::of(runs) {
         let run = row.run;
         let part = run.series_part.as_deref();
@@ -58,20 +60,15 @@ fn loads(runs: &[RunRecord]) -> Vec<Load<'_>> {
         let Ok(began) = run.started_at.parse::<jiff::Timestamp>() else {
             continue;
         };
-        let key = load_key(&row);
-        let sitting = Sitting {
-            id: run.series.as_deref().unwrap_or(&run.id),
-            began: began.as_second() as f64,
-            rows: vec![row],
-        };
-        match loads.iter_mut().find(|load| load.key == key) {
-            Some(load) => add(&mut load.sittings, sitting),
-            None => loads.push(Load {
-                key,
+        let place = *known.entry(load_key(&row)).or_insert(loads.len());
+        if place == loads.len() {
+            loads.push(Load {
                 row,
-                sittings: vec![sitting],
-            }),
+                sittings: Vec::new(),
+                places: HashMap::new(),
+            });
         }
+        loads[place].add(row, began.as_second() as f64);
     }
     for load in &mut loads {
         load.sittings.sort_by(|a, b| a.began.total_cmp(&b.began));
@@ -79,13 +76,30 @@ fn loads(runs: &[RunRecord]) -> Vec<Load<'_>> {
     loads
 }
 
-fn add<'a>(sittings: &mut Vec<Sitting<'a>>, new: Sitting<'a>) {
-    match sittings.iter_mut().find(|sitting| sitting.id == new.id) {
-        Some(sitting) => {
-            sitting.began = sitting.began.min(new.began);
-            sitting.rows.extend(new.rows);
+impl<'a> Load<'a> {
+    /// Adds a job of a run that began at a moment.
+    fn add(&mut self, row: JobRow<'a>, began: f64) {
+        let id = row.run.series.as_deref().unwrap_or(&row.run.id);
+        let place = *self.places.entry(id).or_insert(self.sittings.len());
+        match self.sittings.get_mut(place) {
+            Some(sitting) => {
+                sitting.began = sitting.began.min(began);
+                sitting.rows.push(row);
+            }
+            None => self.sittings.push(Sitting {
+                began,
+                rows: vec![row],
+            }),
         }
-        None => sittings.push(new),
+    }
+
+    /// `p99 latency`; of which operations, where there are several kinds: then it is that of
+    /// the first.
+    fn latency_title(&self) -> String {
+        match self.row.kinds()[..] {
+            [first, _, ..] => format!("p99 latency of {}", first.plural()),
+            _ => "p99 latency".to_owned(),
+        }
     }
 }
 
@@ -129,7 +143,7 @@ fn chart(load: &Load<'_>) -> Option<Chart> {
     panels[0].annotations = steps.iter().map(|step| mark(&rates, step)).collect();
     let slowest = points(&|row| row.latency("p99"));
     if slowest.len() >= SITTINGS_MIN {
-        panels.push(panel("p99 latency", Quantity::Latency, slowest));
+        panels.push(panel(&load.latency_title(), Quantity::Latency, slowest));
     }
     Some(Chart {
         cautions: Vec::new(),
@@ -149,7 +163,8 @@ fn panel(title: &str, quantity: Quantity, points: Vec<Point>) -> Panel {
     }
 }
 
-/// `Random read 8K 4×8 on /data`.
+/// `Random read 8K 4×8 on /data`; with syncs and a size where they were asked for:
+/// `Random write 8K 1×1, fdatasync on 64G of /data`.
 fn name(row: &JobRow<'_>) -> String {
     let mut words = match ladder_part(row.run) {
         Some(part) => series_title(part),
@@ -163,7 +178,18 @@ fn name(row: &JobRow<'_>) -> String {
     {
         words.push_str(&format!(" {threads}\u{d7}{outstanding}"));
     }
-    format!("{words} on {}", row.target_names())
+    let workload = &row.job.workload;
+    if let Some(sync) = workload.sync {
+        words.push_str(&format!(", {sync}"));
+    }
+    let size = workload
+        .size_bytes
+        .map(|bytes| format!("{} of ", ByteSize(bytes)));
+    format!(
+        "{words} on {}{}",
+        size.unwrap_or_default(),
+        row.target_names()
+    )
 }
 
 fn steps(rates: &[Point]) -> Vec<ChangePoint> {

@@ -97,6 +97,24 @@ fn repetitions_are_one_point_and_cells_of_a_grid_are_apart() {
 }
 
 #[test]
+fn the_title_has_the_size_and_the_latency_its_kind() {
+    let mut runs: Vec<RunRecord> = (1..=3).map(|day| noisy(day, 1_000.0)).collect();
+    for (run, seed) in runs.iter_mut().zip(1..) {
+        let workload = &mut run.jobs[0].workload;
+        (workload.size_bytes, workload.read_percent) = (Some(4 << 30), 70);
+        // Another seed and another length are no other load.
+        (workload.seed, workload.duration_ns) = (seed, seed * 1_000_000_000);
+    }
+    let chart = trend(runs).expect("a trend");
+    assert!(
+        chart.title.ends_with(" on 4G of /data over time"),
+        "{}",
+        chart.title
+    );
+    assert_eq!(chart.panels[1].y.title, "p99 latency of reads");
+}
+
+#[test]
 fn noise_is_no_step() {
     let chart = trend((1..=24).map(|day| noisy(day, 1_000.0)).collect()).expect("a trend");
     assert!(chart.panels[0].annotations.is_empty());
@@ -121,7 +139,7 @@ fn repetitions_are_one_point_with_their_range() {
 
 #[test]
 fn what_is_no_measurement_of_the_same_load_is_left_out() {
-    let spoilt: [fn(&mut RunRecord); 4] = [
+    let spoilt: [fn(&mut RunRecord); 6] = [
         |run| run.status = Status::Partial,
         |run| run.imported = Some(Imported::default()),
         |run| {
@@ -134,6 +152,8 @@ fn what_is_no_measurement_of_the_same_load_is_left_out() {
             });
         },
         |run| run.jobs[0].workload.threads = 9,
+        |run| run.jobs[0].workload.size_bytes = Some(1 << 30),
+        |run| run.jobs[0].workload.atomic = true,
     ];
     for spoil in spoilt {
         let mut runs: Vec<RunRecord> = (1..=3).map(|day| noisy(day, 1_000.0)).collect();

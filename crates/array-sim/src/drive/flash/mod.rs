@@ -125,7 +125,8 @@ impl FlashDrive {
         FlashDrive {
             written_bytes: if model.preconditioned { flash_bytes } else { 0 },
             map: model.page_map.then(|| {
-                let pages = model.capacity_bytes / model.page_bytes;
+                // A part of a page at the end is one, too.
+                let pages = model.capacity_bytes.div_ceil(model.page_bytes);
                 Box::new(PageMap::new(pages, model.spare, model.pages_per_block))
             }),
             mapped: MappedPages::default(),

@@ -160,3 +160,15 @@ fn collection_that_is_put_off_stops_writes_at_even_distances() {
         took[31]
     );
 }
+
+#[test]
+fn the_part_of_a_page_at_the_end_is_mapped() {
+    let model = FlashModel {
+        capacity_bytes: 10 * 4_096 + 512,
+        page_map: true,
+        ..model()
+    };
+    let mut drive = FlashDrive::new(model, 0);
+    drive.arrive(0, access(10, 512, true), 1.0);
+    assert_eq!(drive.mapped_pages().written, 1);
+}
