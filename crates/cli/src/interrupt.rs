@@ -3,7 +3,7 @@
 //! was measured, the second stops at once.
 
 #[cfg(unix)]
-use std::sync::Arc;
+use std::sync::{Arc, atomic::AtomicBool};
 use stripewise_campaign::Interrupt;
 
 /// Makes a file that grows past `ulimit -f` an error of the write, as a full disk
@@ -23,18 +23,33 @@ pub fn outlive_file_size_limit() {}
 #[cfg(unix)]
 pub fn listen() -> std::io::Result<Interrupt> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-    use std::sync::atomic::AtomicBool;
     let interrupt = Interrupt::default();
     let seen = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
-        let number = usize::try_from(signal).unwrap_or(2);
-        // Order matters: the shutdown looks at a flag that only an earlier
-        // signal, of whichever kind, has set.
-        signal_hook::flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&seen))?;
-        signal_hook::flag::register(signal, Arc::clone(&seen))?;
-        signal_hook::flag::register_usize(signal, interrupt.shared(), number)?;
+        hear(signal, &interrupt, &seen, || ())?;
     }
     Ok(interrupt)
+}
+
+/// Hears one signal. `between` is called wherever one may come while this is under way: from
+/// the first step on the system's own answer, to end the process, is gone, so what is heard
+/// first must be the signal itself.
+#[cfg(unix)]
+fn hear(
+    signal: i32,
+    interrupt: &Interrupt,
+    seen: &Arc<AtomicBool>,
+    between: impl Fn(),
+) -> std::io::Result<()> {
+    let number = usize::try_from(signal).unwrap_or(2);
+    signal_hook::flag::register_usize(signal, interrupt.shared(), number)?;
+    between();
+    // Order matters here, too: the shutdown looks at a flag that only an earlier signal, of
+    // whichever kind, has set.
+    signal_hook::flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(seen))?;
+    between();
+    signal_hook::flag::register(signal, Arc::clone(seen))?;
+    Ok(())
 }
 
 /// Starts to listen. Windows has no signals: Ctrl-C and Ctrl-Break count as
@@ -57,4 +72,21 @@ pub fn listen() -> std::io::Result<Interrupt> {
         }
     })?;
     Ok(interrupt)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use signal_hook::consts::SIGUSR1;
+
+    #[test]
+    fn a_signal_that_comes_while_listening_begins_is_not_lost() {
+        let interrupt = Interrupt::default();
+        let raised = || {
+            interrupt.raise(0);
+            signal_hook::low_level::raise(SIGUSR1).expect("a signal");
+            assert_eq!(interrupt.signal().map(i32::from), Some(SIGUSR1));
+        };
+        hear(SIGUSR1, &interrupt, &Arc::default(), raised).expect("it is heard");
+    }
 }

@@ -117,24 +117,24 @@ fn sentences(plan: &ExperimentPlan, needs: &Needs) -> Vec<String> {
         sentences.push(format!("Primary hypothesis: {primary}."));
     }
     sentences.push(format!(
-        "A block is {} and takes {}; a verdict needs {} blocks, {}.",
+        "A block is {} and takes {}; a verdict needs {}, {}.",
         counted(needs.runs_per_block, "run", "runs"),
         format_duration(needs.block_ns),
-        needs.blocks_for_verdict,
+        counted(needs.blocks_for_verdict as usize, "block", "blocks"),
         format_duration(needs.verdict_ns),
     ));
     sentences.push(format!(
-        "It stops when every interval is narrower than {} %, after {} blocks ({}) at the earliest and {} blocks ({}) at the latest.",
+        "It stops when every interval is narrower than {} %, after {} ({}) at the earliest and {} ({}) at the latest.",
         plan.precision_percent,
-        needs.blocks_min.min(needs.blocks_max),
+        counted(needs.blocks_min.min(needs.blocks_max) as usize, "block", "blocks"),
         format_duration(needs.shortest_ns),
-        needs.blocks_max,
+        counted(needs.blocks_max as usize, "block", "blocks"),
         format_duration(needs.longest_ns),
     ));
     if !needs.verdict_possible {
         sentences.push(format!(
-            "No verdict is possible in this time: {} blocks are too few for {}. Give it {}, shorter runs or fewer rows.",
-            needs.blocks_max,
+            "No verdict is possible in this time: {} too few for {}. Give it {}, shorter runs or fewer rows.",
+            counted(needs.blocks_max as usize, "block is", "blocks are"),
             counted(needs.rows, "row", "rows"),
             format_duration(needs.verdict_ns),
         ));
