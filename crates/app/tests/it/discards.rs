@@ -4,6 +4,7 @@
 
 use crate::support::served::Served;
 use crate::support::{Answer, Desk, Json, Loop, MIB, Mount, can_run, run, users_file};
+use std::io::Write;
 use std::os::unix::fs::MetadataExt;
 
 const SHORT: [&str; 5] = ["--duration", "200ms", "--busy-ok", "--block", "4K"];
@@ -124,6 +125,76 @@ fn a_kept_file_loses_what_is_discarded_and_is_known_again() {
     assert!(allocated(&file) < before, "nothing was discarded");
     assert_eq!(std::fs::metadata(&file).expect("there").len(), 16 * MIB);
     desk.run(&discarding(&file, &["--write"])).done();
+}
+
+/// Under the name of a file that was made here there may be another one, or more than was made.
+#[test]
+fn what_is_not_the_very_file_that_was_made_is_never_discarded_from() {
+    let desk = Desk::new();
+    let file = desk.file("kept");
+    let make = ["prepare", &file, "--size", "4M", "--busy-ok"];
+    desk.run(&make).done();
+    let (copy, other) = (desk.file("copy"), desk.file("other"));
+    std::fs::copy(&file, &copy).expect("copied");
+    let data = users_file(&other, 4 * MIB);
+    let never = |path: &str| {
+        let before = std::fs::read(path).expect("there");
+        for permission in [&[][..], &["--overwrite"]] {
+            let switches = [&["--discard"][..], permission].concat();
+            desk.run(&discarding(path, &switches))
+                .failed(3, &[path, "did not make", "hint:"]);
+        }
+        assert!(std::fs::read(path).expect("there") == before, "{path}");
+        // A file may take some more for what is said of it.
+        assert!(allocated(path) >= before.len() as u64, "{path} has holes");
+    };
+    never(&copy);
+    // Somebody appended to it.
+    let mut grown = std::fs::File::options().append(true).open(&file);
+    let appended = grown.as_mut().map(|file| file.write_all(&data));
+    appended.expect("open").expect("appended");
+    run("sync", &[]);
+    never(&file);
+    // Another file took its name.
+    std::fs::rename(&other, &file).expect("renamed");
+    never(&file);
+}
+
+/// What lies before and behind the part in use keeps its data, in a file and on a device.
+#[test]
+fn what_is_outside_of_the_part_in_use_is_not_discarded() {
+    let test = "what_is_outside_of_the_part_in_use_is_not_discarded";
+    let desk = Desk::new();
+    let file = desk.file("kept");
+    desk.run(&["prepare", &file, "--size", "16M", "--busy-ok"])
+        .done();
+    let part = ["--discard", "--size", "4M", "--base-offset", "4M"];
+    let outside = |path: &str, load: &[&str], backing: &str| {
+        for engine in ["threads", "auto"] {
+            for distribution in ["uniform", "covering"] {
+                run("sync", &[]);
+                let before = std::fs::read(backing).expect("there");
+                let switches = ["--engine", engine, "--distribution", distribution];
+                let switches = [&part[..], &switches, load].concat();
+                desk.run(&discarding(path, &switches)).done();
+                run("sync", &[]);
+                let after = std::fs::read(backing).expect("there");
+                let (first, last) = (4 << 20, 8 << 20);
+                assert!(before[..first] == after[..first], "{path}: before it");
+                assert!(before[last..] == after[last..], "{path}: behind it");
+                let zeros = after[first..last].iter().filter(|byte| **byte == 0);
+                assert!(zeros.count() > 1 << 16, "{path}: nothing was discarded");
+            }
+        }
+    };
+    outside(&file, &[], &file);
+    if !can_run(test, &["root", "losetup"]) {
+        return;
+    }
+    let device = Loop::new(16 * MIB);
+    let backing = device.backing.to_str().expect("UTF-8").to_owned();
+    std::fs::write(&backing, vec![0xa5_u8; 16 << 20]).expect("filled");
+    outside(&device.device, &["--destroy", device.name()], &backing);
 }
 
 #[test]
@@ -267,6 +338,8 @@ fn discards_that_cannot_be_are_refused_with_the_reason() {
         "--discard",
     ];
     let small = [&small[..], &["--block", "512", "--cache", "buffered"]].concat();
-    told(desk.run(&small), "whole units");
+    let answer = desk.run(&small);
+    assert!(!answer.stderr.contains("Filling"), "{}", answer.stderr);
+    told(answer, "whole units");
     assert_eq!(desk.ids().len(), 0, "nothing was measured");
 }

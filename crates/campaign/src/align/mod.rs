@@ -24,7 +24,7 @@ use design::Design;
 use stripewise_io_engine::EngineName;
 use stripewise_lab::experiment::{ExperimentPlan, Level};
 use stripewise_store::Store;
-use stripewise_targets::{Manner, Size};
+use stripewise_targets::Size;
 use stripewise_units::{ByteSize, format_duration, path_of};
 use stripewise_workload::{CacheMode, DataPattern, Workload};
 
@@ -188,7 +188,7 @@ fn requirements(options: &AlignOptions, design: &Design) -> TargetRequirements {
         cache: CacheMode::Direct,
         cache_by_name: false,
         engine: options.measuring.engine.unwrap_or_default(),
-        manner: Manner::default(),
+        loads: Vec::new(),
         data: DataPattern::default(),
         seed: options.measuring.seed.unwrap_or(Workload::SEED),
         fill_time_limit_ns: options.size_bytes.is_none().then_some(FILL_NS),

@@ -15,6 +15,7 @@ use crate::steps::keep::RunPlace;
 use crate::steps::measure::{PlacedJob, RunOptions, check_before};
 use crate::steps::targets::{
     OpenTarget, TargetRequirements, judge_requirements, lacks_permission_to_write, open_nothing,
+    warn_of_one_pass,
 };
 use crate::steps::together::{Leading, Leads, measure_with, open_nothing_with, open_with};
 use std::rc::Rc;
@@ -28,7 +29,7 @@ use stripewise_results::{Document, RunRecord};
 use stripewise_stats::LatencyStatistic;
 pub use stripewise_stats::Slo;
 use stripewise_store::Store;
-use stripewise_targets::{Manner, Size};
+use stripewise_targets::Size;
 use stripewise_units::{ByteSize, Nanoseconds, counted, format_duration};
 use stripewise_workload::{
     CacheMode, DataPattern, Request, SIMULATED_OPERATIONS_MIN, TIME_NS_MAX, Workload,
@@ -351,7 +352,7 @@ fn need(options: &BenchOptions, writes: bool) -> TargetRequirements {
         cache: CacheMode::Direct,
         cache_by_name: false,
         engine: options.engine,
-        manner: Manner::default(),
+        loads: Vec::new(),
         data: DataPattern::default(),
         seed: options.seed,
         fill_time_limit_ns: (!options.qualify).then_some(QUICK_FILL_NS),
@@ -457,6 +458,7 @@ impl Steps<'_> {
     fn precondition(&mut self, options: &BenchOptions, seed: u64) -> Outcome<()> {
         let size_bytes = self.aimed[0].limits().size_bytes;
         let (pass, operations) = options.precondition.pass(options, size_bytes, seed);
+        warn_of_one_pass(self.context, &self.aimed[0], [&pass]);
         let how = RunOptions {
             series: self
                 .how

@@ -18,7 +18,7 @@ use stripewise_surface::flash::{
     PausePlan, Probed, SIZE_BYTES_MIN, Stage, Writing, pauses, probe, write_for_pauses,
 };
 use stripewise_surface::{Device, Halt};
-use stripewise_targets::{Manner, Size};
+use stripewise_targets::Size;
 use stripewise_units::{format_bytes, format_duration};
 use stripewise_workload::{CacheMode, DataPattern};
 
@@ -136,7 +136,7 @@ fn open(
         cache: CacheMode::Direct,
         cache_by_name: true,
         engine: EngineName::Auto,
-        manner: Manner::default(),
+        loads: Vec::new(),
         data: DataPattern::default(),
         seed: wish.seed,
         fill_time_limit_ns: None,

@@ -22,7 +22,7 @@ use stripewise_surface::fill::{
     Back, Curve, FillPlan, Step, Written, analyse, came_back, write, write_after_rest,
 };
 use stripewise_surface::{Device, Halt};
-use stripewise_targets::{Manner, Size, TargetName};
+use stripewise_targets::{Size, TargetName};
 use stripewise_units::{format_bytes, format_duration};
 use stripewise_workload::{CacheMode, DataPattern};
 
@@ -173,7 +173,7 @@ fn requirements(wish: &FillWish) -> TargetRequirements {
         cache: CacheMode::Direct,
         cache_by_name: true,
         engine: EngineName::Auto,
-        manner: Manner::default(),
+        loads: Vec::new(),
         data: DataPattern::default(),
         seed: wish.seed,
         fill_time_limit_ns: wish.time_ns_max,

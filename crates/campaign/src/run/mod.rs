@@ -17,7 +17,7 @@ use crate::steps::parallel::simulate_all;
 use crate::steps::planned::{PlannedRuns, span_needed};
 use crate::steps::start::{Companion, places};
 use crate::steps::targets::{
-    OpenTarget, TargetRequirements, judge_requirements, open_nothing, open_target,
+    OpenTarget, TargetRequirements, judge_requirements, open_nothing, open_target, warn_of_one_pass,
 };
 use crate::steps::verification::beside::{self, RunVerifier};
 use std::path::Path;
@@ -83,6 +83,11 @@ pub fn run(
     }
     let mut aimed = aim_all(context, store, permissions, &request, &planned)?;
     let simulated = aimed.iter().any(|aimed| aimed.simulated().is_some());
+    for (index, aimed) in aimed.iter().enumerate() {
+        let jobs = planned.runs.iter().flatten();
+        let on_it = jobs.filter(|job| job.targets.contains(&index));
+        warn_of_one_pass(context, aimed, on_it.map(|job| &job.workload));
+    }
     let skipped = leave_out_what_does_not_fit(context, &mut planned, &aimed)?;
     let verified = match request.verify {
         true => {
@@ -303,7 +308,7 @@ fn need_of(request: &Request, planned: &PlannedRuns, target: usize) -> TargetReq
         cache_by_name: request.cache_by_name,
         // A name that is none is refused before anything is opened.
         engine: request.engine.parse().unwrap_or_default(),
-        manner: Manner::of(uses.iter().map(|wish| &wish.workload)),
+        loads: Manner::asking(uses.iter().map(|wish| &wish.workload)),
         data: uses
             .first()
             .map(|wish| wish.workload.data)

@@ -27,7 +27,7 @@ use stripewise_compat::sqlio::{
 use stripewise_io_engine::EngineName;
 use stripewise_results::RunRecord;
 use stripewise_store::Store;
-use stripewise_targets::{ErrorKind, Manner, Size};
+use stripewise_targets::{ErrorKind, Size};
 use stripewise_units::{Hint, format_count};
 use stripewise_workload::{Request, validate};
 use utilisation::Watch;
@@ -241,7 +241,7 @@ fn needs(setup: &Setup, places: &[NamedPlace]) -> Outcome<Vec<TargetRequirements
             cache: load.cache,
             cache_by_name: false,
             engine: EngineName::Auto,
-            manner: Manner::default(),
+            loads: Vec::new(),
             data: load.data,
             seed: load.seed,
             fill_time_limit_ns: None,

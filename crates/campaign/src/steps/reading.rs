@@ -14,7 +14,7 @@ use stripewise_io_engine::EngineName;
 use stripewise_results::Warning;
 use stripewise_store::Store;
 use stripewise_surface::{Answer, Ask, Device, Halt};
-use stripewise_targets::{Manner, Size, TargetName};
+use stripewise_targets::{Size, TargetName};
 use stripewise_workload::{CacheMode, DataPattern};
 
 /// A target that is only read.
@@ -98,7 +98,7 @@ fn open_path(
         cache: CacheMode::Direct,
         cache_by_name: false,
         engine: EngineName::Auto,
-        manner: Manner::default(),
+        loads: Vec::new(),
         data: DataPattern::default(),
         seed: 1,
         fill_time_limit_ns: None,

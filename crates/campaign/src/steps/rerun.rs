@@ -299,7 +299,7 @@ fn need_of(work: &Work, target: usize, size: Size, engine: EngineName) -> Target
             .unwrap_or(stripewise_workload::CacheMode::Direct),
         cache_by_name: work.steps.iter().any(|step| step.request.cache_by_name),
         engine,
-        manner: Manner::of(uses.iter().copied()),
+        loads: Manner::asking(uses.iter().copied()),
         data: first.map(|load| load.data).unwrap_or_default(),
         seed: first.map_or(1, |load| load.seed),
         fill_time_limit_ns: None,

@@ -14,7 +14,7 @@ use stripewise_disk_inspect::{Inspect, System};
 use stripewise_io_engine::EngineName;
 use stripewise_results::{EngineFacts, TargetFacts, Warning};
 use stripewise_runner::session::JobTarget;
-use stripewise_runner::trust::{Evidence, foreseen};
+use stripewise_runner::trust::{Evidence, foreseen, one_pass_in_part};
 use stripewise_store::Store;
 use stripewise_targets::{
     Error, ErrorKind, FillProgress, Intent, Knowledge, MadeFile, Manner, Plan, Size, Target,
@@ -46,8 +46,8 @@ pub struct TargetRequirements {
     /// The engine of the operations: what can be opened depends on it.
     #[serde(with = "engine_as_typed")]
     pub engine: EngineName,
-    /// What operations ask of the kernel besides; the engine's share is added by [`intent`].
-    pub manner: Manner,
+    /// Workloads that ask more of the kernel than reads and writes ([`Manner::asking`]).
+    pub loads: Vec<Workload>,
     /// What written data looks like.
     pub data: DataPattern,
     /// Seed of that data.
@@ -56,6 +56,14 @@ pub struct TargetRequirements {
     pub fill_time_limit_ns: Option<u64>,
     /// The caller writes all of a test file before anything is read.
     pub filled_by_caller: bool,
+}
+
+impl TargetRequirements {
+    /// What operations ask of the kernel besides.
+    #[must_use]
+    pub fn manner(&self) -> Manner {
+        Manner::of(&self.loads).passed_through(self.engine == EngineName::Nvme)
+    }
 }
 
 /// An engine by its name, as other hosts get it.
@@ -200,14 +208,15 @@ pub fn open_target(
 
 /// An engine that does not work here is refused before a test file is made for it.
 fn judge_engine(need: &TargetRequirements) -> Outcome<()> {
-    if need.manner.poll && !need.engine.polls() {
+    let poll = need.manner().poll;
+    if poll && !need.engine.polls() {
         return Err(Failure::usage(
             format!("--engine {} does not poll for completions", need.engine),
             "leave out --poll, or use <--engine> uring, on Linux",
         ));
     }
     // What takes io_uring is not done by another engine.
-    let (engine, option) = match (need.engine, need.manner.poll) {
+    let (engine, option) = match (need.engine, poll) {
         (EngineName::Nvme, _) => (EngineName::Uring, Some("<--engine> nvme")),
         (EngineName::Auto | EngineName::Uring, true) => (EngineName::Uring, Some("--poll")),
         (engine, _) => (engine, None),
@@ -231,7 +240,7 @@ fn refuse_manners(need: &TargetRequirements) -> Outcome<()> {
             "leave out <--engine> nvme, or name an NVMe generic character device, such as /dev/ng0n1",
         ));
     }
-    if need.manner == Manner::default() && need.cache != CacheMode::Dontcache {
+    if need.manner() == Manner::default() && need.cache != CacheMode::Dontcache {
         return Ok(());
     }
     Err(Failure::new(
@@ -311,6 +320,30 @@ fn warn_of_void(context: &Context, void: &Warning) {
     });
 }
 
+/// Says before the first pass over it that cannot do what it is for; see [`one_pass_in_part`].
+pub fn warn_of_one_pass<'a>(
+    context: &Context,
+    aimed: &OpenTarget,
+    workloads: impl IntoIterator<Item = &'a Workload>,
+) {
+    let Some(target) = aimed.real() else {
+        return;
+    };
+    let judge = |workload: &Workload| {
+        one_pass_in_part(&Evidence {
+            workload: workload.clone(),
+            ..nothing_measured(target.facts().clone())
+        })
+    };
+    if let Some(warning) = workloads.into_iter().find_map(judge) {
+        context.observer().hear(&Event::Warning {
+            code: Some(&warning.code),
+            text: &warning.message,
+            hint: Some(&warning.hint),
+        });
+    }
+}
+
 /// Nothing at all, for the null engine.
 pub fn open_nothing(text: &str, size: Size) -> OpenTarget {
     let size_bytes = match size {
@@ -337,7 +370,8 @@ pub fn intent(need: &TargetRequirements, permissions: &Permissions) -> Intent {
         outstanding_by_number: need.outstanding_by_number,
         cache: need.cache,
         cache_by_name: need.cache_by_name,
-        manner: need.manner.passed_through(need.engine == EngineName::Nvme),
+        manner: need.manner(),
+        loads: need.loads.clone(),
         data: need.data,
         seed: need.seed,
         fill_time_limit_ns: need.fill_time_limit_ns,
@@ -425,8 +459,8 @@ fn carry_out(
 ) -> Outcome<OpenTarget> {
     context.plan(&plan);
     let kept_at = plan.fill.as_ref().and_then(|fill| fill.kept_at.clone());
-    let fill = (plan.fill.as_ref()).map(|fill| (fill.bytes, fill.time_limit_ns));
-    let mut filling = Filling::new(context, doing, fill, hear);
+    let time_limit_ns = plan.fill.as_ref().and_then(|fill| fill.time_limit_ns);
+    let mut filling = Filling::new(context, doing, time_limit_ns, hear);
     let known = known_files(store)?;
     let is_known = |file: &MadeFile| known.iter().any(|other| other.is_same_file(file));
     let store_path = context.store_path()?;
@@ -465,7 +499,7 @@ pub fn expand(
     intent: &Intent,
 ) -> Outcome<()> {
     let mut hear = |_, _| {};
-    let mut filling = Filling::new(context, FILLING, Some((to_bytes, None)), &mut hear);
+    let mut filling = Filling::new(context, FILLING, None, &mut hear);
     let made = knowing(context, store, |knowledge| {
         stripewise_targets::expand(path, to_bytes, intent, knowledge, &mut filling)
             .map_err(|error| while_filling(context, error))
@@ -584,7 +618,8 @@ impl stripewise_targets::Progress for Keeping<'_, '_> {
 struct Filling<'a> {
     context: &'a Context,
     title: &'static str,
-    progress: Progress<'a>,
+    /// None before the first report: what is refused before a byte is written fills nothing.
+    progress: Option<Progress<'a>>,
     started_ns: u64,
     time_limit_ns: Option<u64>,
     hear: &'a mut dyn FnMut(u64, u64),
@@ -594,14 +629,13 @@ impl<'a> Filling<'a> {
     fn new(
         context: &'a Context,
         title: &'static str,
-        fill: Option<(u64, Option<u64>)>,
+        time_limit_ns: Option<u64>,
         hear: &'a mut dyn FnMut(u64, u64),
     ) -> Self {
-        let (bytes, time_limit_ns) = fill.unwrap_or((0, None));
         Filling {
             context,
             title,
-            progress: Progress::begin(context.observer(), fill.is_none(), bytes, title),
+            progress: None,
             started_ns: context.now_ns(),
             time_limit_ns,
             hear,
@@ -619,6 +653,11 @@ impl stripewise_targets::Progress for Filling<'_> {
             return ControlFlow::Break(());
         }
         let now_ns = self.context.now_ns();
+        let begin = || {
+            let observer = self.context.observer();
+            Progress::begin(observer, false, progress.total_bytes, self.title)
+        };
+        let shown = self.progress.get_or_insert_with(begin);
         (self.hear)(now_ns, progress.done_bytes);
         let passed_ns = now_ns - self.started_ns;
         let left_bytes = progress.total_bytes.saturating_sub(progress.done_bytes);
@@ -635,7 +674,7 @@ impl stripewise_targets::Progress for Filling<'_> {
             (one, other) => one.or(other),
         };
         let message = format!("{}: {}", self.title, format_bytes(progress.done_bytes));
-        self.progress.update(progress.done_bytes, &message, left_ns);
+        shown.update(progress.done_bytes, &message, left_ns);
         ControlFlow::Continue(())
     }
 }
@@ -678,7 +717,7 @@ mod tests {
                 cache: CacheMode::Direct,
                 cache_by_name: false,
                 engine,
-                manner: Manner::default(),
+                loads: Vec::new(),
                 data: DataPattern::default(),
                 seed: 1,
                 fill_time_limit_ns: None,

@@ -34,7 +34,7 @@ use stripewise_io_engine::EngineName;
 use stripewise_lab::offsets::shift;
 use stripewise_results::{JobRow, RunRecord, Status};
 use stripewise_store::Store;
-use stripewise_targets::{Manner, Size, TargetName};
+use stripewise_targets::{Size, TargetName};
 use stripewise_units::{ByteSize, format_duration};
 use stripewise_workload::{Request, Workload};
 
@@ -235,7 +235,7 @@ impl Sitting<'_> {
             cache: Workload::default().cache,
             cache_by_name: false,
             engine: EngineName::Auto,
-            manner: Manner::default(),
+            loads: Vec::new(),
             data: Workload::default().data,
             seed: Workload::SEED,
             fill_time_limit_ns: Some(25 * SECOND_NS),

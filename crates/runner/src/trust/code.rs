@@ -52,6 +52,8 @@ codes! {
     SmallerThanCache = "smaller-than-cache",
     /// Only a small part of a spinning disk is used.
     NarrowSpan = "narrow-span",
+    /// One pass of random writes, over what is no empty drive.
+    OnePassInPart = "one-pass-in-part",
     /// The file system writes elsewhere on a rewrite.
     CopyOnWrite = "copy-on-write",
     /// The file system compresses.

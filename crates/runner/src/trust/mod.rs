@@ -41,7 +41,7 @@ pub use file_system::{
 pub use machine::{clock_jump, power_saving, suspended, thermal_throttling};
 pub use processor::{cpu_bound, cpu_quota, cpu_steal};
 pub use reconcile::{array_syncing, device_saw_less, other_load};
-pub use size::{narrow_span, smaller_than_cache};
+pub use size::{narrow_span, one_pass_in_part, smaller_than_cache};
 pub use stalls::{paused, stalled, stalled_at_end};
 pub use steadiness::{fell_once, not_steady, quick_run};
 pub use volume::{
@@ -71,6 +71,7 @@ const JUDGES: &[Judge] = &[
     device_saw_less,
     smaller_than_cache,
     narrow_span,
+    one_pass_in_part,
     copy_on_write,
     compressed_file_system,
     remote_file_system,

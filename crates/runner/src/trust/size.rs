@@ -4,6 +4,7 @@ use super::code::Code;
 use super::evidence::{Evidence, percent};
 use stripewise_results::{Severity, TargetKind, Warning};
 use stripewise_units::format_bytes;
+use stripewise_workload::{Distribution, Pattern};
 
 /// Times the cache's size that a span needs so that hits hardly count.
 const CACHE_FACTOR: u64 = 4;
@@ -54,6 +55,35 @@ pub fn smaller_than_cache(evidence: &Evidence) -> Option<Warning> {
         ),
     };
     Some(Code::SmallerThanCache.warning(Severity::Warning, message, hint))
+}
+
+/// The order of writes that leaves an empty drive in its steady state, where the drive is not
+/// empty or not all of it is written.
+pub fn one_pass_in_part(evidence: &Evidence) -> Option<Warning> {
+    let Pattern::Random {
+        distribution: Distribution::OnePass { .. },
+    } = evidence.workload.pattern
+    else {
+        return None;
+    };
+    let (span, size) = (evidence.span_bytes(), evidence.target.size_bytes);
+    let what = match evidence.target.kind {
+        TargetKind::File | TargetKind::TestFile => {
+            "a file, and the drive behind it holds a file system and whatever else was written to it"
+                .to_owned()
+        }
+        TargetKind::Device if span < size => {
+            format!("{} of a device of {}", format_bytes(span), format_bytes(size))
+        }
+        TargetKind::Device | TargetKind::Simulated | TargetKind::Null => return None,
+    };
+    let message = format!(
+        "one pass leaves a drive in its steady state only where the drive was empty and all of it \
+         is written; this is {what}: what is measured afterwards may not be steady"
+    );
+    let hint = "name the whole drive with --destroy, and discard it before; a file is preconditioned by \
+                `bench --qualify` with its sequential pass";
+    Some(Code::OnePassInPart.warning(Severity::Warning, message, hint))
 }
 
 /// A small part of a spinning disk: short strokes.

@@ -57,7 +57,7 @@ pub fn requirements(
         cache: first.cache,
         cache_by_name: workloads(plan).any(|workload| workload.cache != Workload::default().cache),
         engine,
-        manner: Manner::of(&workloads(plan).collect::<Vec<_>>()),
+        loads: Manner::asking(&workloads(plan).collect::<Vec<_>>()),
         data: first.data,
         seed: plan.seed,
         fill_time_limit_ns: span.is_none().then_some(FILL_NS),

@@ -97,7 +97,7 @@ pub fn requirements_of(cells: &[LayoutCell], seed: u64) -> TargetRequirements {
         cache_by_name: workloads().any(|one| one.cache != Workload::default().cache),
         // Layouts take the best engine that there is.
         engine: EngineName::Auto,
-        manner: Manner::of(workloads()),
+        loads: Manner::asking(workloads()),
         data: first.data,
         seed,
         fill_time_limit_ns: None,

@@ -5,9 +5,9 @@ use crate::trust::{Code, Evidence, Moved};
 use stripewise_disk_inspect::storage::{Array, BlockDevice, BlockDeviceKind, Partition};
 use stripewise_machine::Throttle;
 use stripewise_machine::observe::{DeviceObserved, InFlight};
-use stripewise_results::{Drain, KindOutcome, Pause, Severity};
+use stripewise_results::{Drain, KindOutcome, Pause, Severity, TargetKind};
 use stripewise_units::DeviceNumber;
-use stripewise_workload::{CacheMode, SyncPolicy};
+use stripewise_workload::{CacheMode, Distribution, Pattern, SyncPolicy};
 
 /// A warning's case.
 pub struct Case {
@@ -48,6 +48,14 @@ fn synced_writes(e: &mut Evidence, p50_ns: u64) {
     };
     sync.latency_ns.get_or_insert_default().p50 = p50_ns;
     e.outcome.sync = Some(sync);
+}
+
+/// The order of writes for an empty drive.
+fn one_pass(e: &mut Evidence) {
+    writing(e);
+    e.workload.pattern = Pattern::Random {
+        distribution: Distribution::OnePass { spare_percent: 15 },
+    };
 }
 
 /// So many GiB were discarded besides.
@@ -380,6 +388,27 @@ pub const CASES: &[Case] = &[
             e.host.virtualization = Some("kvm".into());
         },
         near_miss: |e| e.workload.size_bytes = Some(8 * GIB),
+    },
+    Case {
+        code: OnePassInPart,
+        severity: Warning,
+        says: &["is a file", "holds a file system"],
+        fires: |e| one_pass(e),
+        near_miss: |e| writing(e),
+    },
+    Case {
+        code: OnePassInPart,
+        severity: Warning,
+        says: &["8 GiB of a device of 200 GiB"],
+        fires: |e| {
+            one_pass(e);
+            e.target.kind = TargetKind::Device;
+            e.workload.size_bytes = Some(8 * GIB);
+        },
+        near_miss: |e| {
+            one_pass(e);
+            e.target.kind = TargetKind::Device;
+        },
     },
     Case {
         code: CopyOnWrite,
