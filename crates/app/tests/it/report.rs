@@ -466,3 +466,30 @@ mod at_length {
         assert!(page.contains("10,000 runs"));
     }
 }
+
+/// Of hundreds of runs neither latencies nor intervals are kept; what a bench answers
+/// needs them, and is the same on every page.
+#[test]
+fn a_report_on_all_that_is_stored_has_the_answers_of_its_benches() {
+    let desk = Desk::new();
+    let bench = ["bench", "sim:raid10-10k", "--series", "random-read,log"];
+    desk.run(&[&bench[..], &["--no-report", "--quiet"]].concat())
+        .done();
+    let alone = desk.json(&["history", "show", "last"]);
+    let grid = "--threads 1,2,3,4,5 --outstanding 1,2,3,4,5,6,7,8 --block 1K,2K,4K,8K,16K,32K,64K,128K --duration 1ms --quiet";
+    let grid: Vec<&str> = ["run", "sim:nvme"]
+        .into_iter()
+        .chain(grid.split(' '))
+        .collect();
+    desk.run(&grid).done();
+    let all = desk.run(&["report", "--all", "--format", "json", "--output=-"]);
+    let all = all.done().json();
+    assert!(all.at("runs").items().len() > 300);
+    for series in ["series.0", "series.1"] {
+        for of in ["name", "answer", "knee"] {
+            let path = format!("{series}.{of}");
+            let [there, here] = [&all, &alone].map(|one| one.maybe(&path).map(|json| json.json()));
+            assert_eq!(there, here, "{path}");
+        }
+    }
+}

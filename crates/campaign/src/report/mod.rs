@@ -14,8 +14,11 @@ use crate::steps::subject::{Subject, SubjectKind, subject};
 use crate::steps::surface::MeasuredSurface;
 use crate::steps::verification::DOCUMENT_KIND as VERIFICATION;
 use crate::steps::verification_page as page;
+use std::collections::BTreeMap;
 use stripewise_lab::compare::Requirement;
-use stripewise_store::{Filter, Store};
+use stripewise_lab::{SeriesKind, series_of};
+use stripewise_results::SeriesRecord;
+use stripewise_store::{Filter, RunSummary, Store};
 
 /// What a report is to show, and how.
 #[derive(Clone, Debug)]
@@ -199,6 +202,11 @@ fn light(
 ) -> Outcome<Subject> {
     let listed = context.stored_runs(store, filter)?;
     let many = listed.len() > RUNS_IN_FULL_MAX;
+    // An answer needs the latencies of its runs, which are not kept of many.
+    let series = match many {
+        true => series_in_full(context, store, &listed)?,
+        false => Vec::new(),
+    };
     let ids: Vec<String> = listed.into_iter().rev().map(|run| run.id).collect();
     let mut runs = Vec::with_capacity(ids.len());
     for id in &ids {
@@ -215,5 +223,32 @@ fn light(
         }
         runs.push(run);
     }
-    Ok(Subject::new(EVERYTHING, SubjectKind::Series, runs))
+    Ok(Subject {
+        series,
+        ..Subject::new(EVERYTHING, SubjectKind::Series, runs)
+    })
+}
+
+/// The ladders of these runs, of one bench after the other.
+fn series_in_full(
+    context: &Context,
+    store: &Store,
+    listed: &[RunSummary],
+) -> Outcome<Vec<SeriesRecord>> {
+    let mut by_series: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for run in listed.iter().rev() {
+        let part = run.series_part.as_deref().and_then(SeriesKind::from_name);
+        if let (Some(series), Some(_)) = (run.series.as_deref(), part) {
+            by_series.entry(series).or_default().push(&run.id);
+        }
+    }
+    let mut all = Vec::new();
+    for ids in by_series.values() {
+        let mut runs = Vec::with_capacity(ids.len());
+        for id in ids {
+            runs.extend(context.unless_damaged(store.load(id))?);
+        }
+        all.extend(series_of(&runs));
+    }
+    Ok(all)
 }

@@ -15,7 +15,7 @@ use stripewise_report::{
     html, letters_without_font, markdown, pictures, plain_json, png, runs_worth_a_closer_look,
     svg_picture,
 };
-use stripewise_results::{Document, OperationKind, RunRecord};
+use stripewise_results::{Document, OperationKind, RunRecord, SeriesRecord};
 use stripewise_stats::Histogram;
 use stripewise_store::{Store, StoredHistograms};
 
@@ -284,7 +284,9 @@ pub fn document_of(context: &Context, subjects: Vec<Subject>) -> (Document, Vec<
     let mut comparisons = Vec::new();
     let mut all: Vec<RunRecord> = Vec::new();
     let mut seen = HashSet::new();
+    let mut in_full = Vec::new();
     for mut subject in subjects {
+        in_full.append(&mut subject.series);
         subject.leave_out_copies(&mut seen);
         // All that is stored is no experiment of which levels could be compared.
         if subject.comparisons.is_empty() && subject.name != EVERYTHING {
@@ -295,6 +297,12 @@ pub fn document_of(context: &Context, subjects: Vec<Subject>) -> (Document, Vec<
         all.extend(subject.runs);
     }
     let mut document = documents::document(all);
+    for series in &mut document.series {
+        let same = |one: &&SeriesRecord| one.id == series.id && one.name == series.name;
+        if let Some(full) = in_full.iter().find(same) {
+            series.clone_from(full);
+        }
+    }
     document
         .series
         .retain(|series| SeriesKind::from_name(&series.name).is_some());

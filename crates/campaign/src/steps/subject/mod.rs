@@ -17,7 +17,7 @@ use named::Named;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use stripewise_compat::dataset::{Dataset, dataset, names};
-use stripewise_results::{ComparisonRecord, Document, RunRecord};
+use stripewise_results::{ComparisonRecord, Document, RunRecord, SeriesRecord};
 use stripewise_store::{Filter, Store};
 use stripewise_units::{NameText, counted, path_of, plural};
 
@@ -55,6 +55,9 @@ pub struct Subject {
     pub experiment: Option<Box<Kept>>,
     /// What must be known to read it rightly.
     pub notes: Vec<String>,
+    /// Summaries of its ladders that were made before its runs were lightened; else they
+    /// follow from the runs.
+    pub series: Vec<SeriesRecord>,
 }
 
 impl Subject {
@@ -68,6 +71,7 @@ impl Subject {
             comparisons: Vec::new(),
             experiment: None,
             notes: Vec::new(),
+            series: Vec::new(),
         }
     }
 
