@@ -86,7 +86,7 @@ fn row_of(x: f64) -> Row {
 /// None where there are not more points than terms, too few different x, or a value
 /// is not finite.
 pub(crate) fn robust_polynomial(x: &[f64], y: &[f64], terms: usize) -> Option<RobustFit> {
-    debug_assert!(x.len() == y.len() && (1..=TERMS_MAX).contains(&terms));
+    assert!(x.len() == y.len() && (1..=TERMS_MAX).contains(&terms));
     let finite = |values: &[f64]| values.iter().all(|value| value.is_finite());
     if x.len() <= terms || !finite(x) || !finite(y) {
         return None;

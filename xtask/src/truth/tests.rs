@@ -82,11 +82,11 @@ fn the_answers_of_benches_are_in_their_intervals() {
 #[test]
 fn the_best_layout_is_in_the_set_and_effects_are_covered() {
     for in_slots in [false, true] {
-        let all = experiments(SEED, 60, false, in_slots).expect("experiments");
+        let all = experiments(SEED, 30, false, in_slots).expect("experiments");
         let kept = all.iter().filter(|said| said.has_best).count();
-        // 5 % of 60 and 2.75 standard deviations.
+        // 5 % of 30 and 2.75 standard deviations.
         assert!(
-            all.len() >= 40 && all.len() - kept <= 7,
+            all.len() >= 20 && all.len() - kept <= 4,
             "{kept} of {}",
             all.len()
         );
@@ -94,17 +94,17 @@ fn the_best_layout_is_in_the_set_and_effects_are_covered() {
         let effects: usize = all.iter().map(|said| said.covered[1]).sum();
         assert!(covered * 100 >= effects * 92, "{covered} of {effects}");
         let false_gains = all.iter().filter(|said| said.false_gain).count();
-        assert!(false_gains <= 7, "{false_gains}");
+        assert!(false_gains <= 4, "{false_gains}");
     }
-    let equal = experiments(SEED, 60, true, false).expect("experiments");
+    let equal = experiments(SEED, 30, true, false).expect("experiments");
     let alarms = equal.iter().filter(|said| said.any_effect).count();
-    assert!(alarms <= 7, "{alarms}");
+    assert!(alarms <= 4, "{alarms}");
 }
 
 #[test]
 fn patterns_of_arrays_are_exact_and_never_wrong() {
-    let found = verdicts(SEED, 4, Family::Bare).expect("arrays");
-    assert_eq!(found, vec![Verdict::Exact; 4]);
+    let found = verdicts(SEED, 2, Family::Bare).expect("arrays");
+    assert_eq!(found, vec![Verdict::Exact; 2]);
     // Where parity is in the way there may be no answer, but none that is wrong.
     let found = verdicts(SEED, 2, Family::Rotated).expect("arrays");
     let is_right = |found: &Verdict| matches!(found, Verdict::Exact | Verdict::Refused);

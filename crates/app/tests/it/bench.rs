@@ -23,7 +23,14 @@ fn series_names(document: &Json) -> Vec<String> {
 fn the_table_marks_the_knee_and_ends_with_the_sentence() {
     let desk = Desk::new();
     let printed = desk
-        .run(&["bench", "sim:nvme", "--series", "sequential-read"])
+        .run(&[
+            "bench",
+            "sim:nvme",
+            "--series",
+            "sequential-read",
+            "--step",
+            "200ms",
+        ])
         .done()
         .stdout;
     assert!(
@@ -38,7 +45,14 @@ fn the_table_marks_the_knee_and_ends_with_the_sentence() {
 #[test]
 fn only_the_series_that_were_named_are_run() {
     let desk = Desk::new();
-    let named = ["bench", "sim:raid10-10k", "--series", "random-read,log"];
+    let named = [
+        "bench",
+        "sim:raid10-10k",
+        "--series",
+        "random-read,log",
+        "--step",
+        "1s",
+    ];
     let more = ["--read-only", "--block", "16K"];
     let document = desk.json(&[&named[..], &more].concat());
     assert_eq!(series_names(&document), ["random-read"]);

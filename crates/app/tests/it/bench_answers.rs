@@ -76,7 +76,7 @@ fn json_table_sentence_page_and_csv_agree_to_the_digit() {
 #[test]
 fn a_disk_is_held_to_an_array_of_its_kind() {
     let desk = Desk::new();
-    let bench = ["bench", "sim:raid10-10k", "--series", "log"];
+    let bench = ["bench", "sim:raid10-10k", "--series", "log", "--step", "1s"];
     let like = [&bench[..], &["--expect", "sim:nvme", "--json"]].concat();
     let slower = desk.run(&like).ended(1).json().at("requirements").items();
     assert_eq!(slower.len(), 1);

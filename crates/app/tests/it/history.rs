@@ -176,7 +176,7 @@ fn history_delete_removes_what_is_named_and_nothing_else() {
 #[test]
 fn a_whole_bench_is_deleted_by_the_id_of_its_series() {
     let desk = Desk::new();
-    let bench = desk.json(&["bench", "sim:raid10-10k", "--series", "log"]);
+    let bench = desk.json(&["bench", "sim:raid10-10k", "--series", "log", "--step", "1s"]);
     desk.json(&["run", "sim:nvme", "--duration", "10ms"]);
     let count = bench.at("runs").items().len();
     let series = bench.at("series.0.id").text();

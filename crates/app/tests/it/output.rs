@@ -29,7 +29,7 @@ fn json_prints_one_document_and_nothing_else() {
             "--duration",
             "50ms",
         ],
-        &["bench", "sim:raid10-10k", "--series", "log"],
+        &["bench", "sim:raid10-10k", "--series", "log", "--step", "1s"],
         &["prepare", &kept, "--size", "4M", "--busy-ok"],
         &["history"],
         &["history", "show", "last"],
@@ -168,6 +168,8 @@ fn tables_fit_a_hundred_columns() {
         &[
             "bench",
             "sim:raid10-10k",
+            "--step",
+            "1s",
             "--label",
             "a label that is rather long for a table of results",
         ],
@@ -285,7 +287,7 @@ fn a_command_line_without_sense_is_a_usage_error() {
 #[test]
 fn colour_is_for_terminals_and_on_demand() {
     let desk = Desk::new();
-    desk.json(&["bench", "sim:raid10-10k", "--series", "log"]);
+    desk.json(&["bench", "sim:raid10-10k", "--series", "log", "--step", "1s"]);
     let series = desk.json(&["history", "show", "last"]);
     let series = series.at("runs.0.series").text();
     for (when, coloured) in [("auto", false), ("never", false), ("always", true)] {

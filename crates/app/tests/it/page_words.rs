@@ -7,7 +7,15 @@ use serde_json::Value;
 fn ladders_of_several_targets_are_lines_and_rows_of_their_own_by_what_differs() {
     let desk = Desk::new();
     let bench = |target: &str| {
-        let all = ["bench", target, "--series", "random-read", "--no-report"];
+        let all = [
+            "bench",
+            target,
+            "--series",
+            "random-read",
+            "--step",
+            "1s",
+            "--no-report",
+        ];
         let document = desk.json(&[&all[..], &["--quiet"]].concat());
         document.at("runs.0.series").text()
     };

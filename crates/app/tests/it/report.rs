@@ -80,6 +80,8 @@ fn what_is_printed_holds_to_the_published_schema() {
         "sim:raid10-10k",
         "--series",
         "random-read,log",
+        "--step",
+        "1s",
         "--no-report",
         "--json",
     ];
@@ -155,7 +157,7 @@ fn the_documents_of_all_other_commands_hold_to_their_published_schema() {
         repeated("sim:raid10-10k?offset=64K"),
     );
     desk.run(&["baseline", "set", &one]).done();
-    let align = "align sim:raid10-10k --blocks 10 --read --threads 8";
+    let align = "align sim:raid10-10k --blocks 10 --read --threads 8 --step 1s";
     let align: Vec<&str> = align.split(' ').collect();
     let sqlio = "-kR -t2 -s1 -frandom -o4 -b8 -dL testfile.dat --drive L=sim:nvme";
     let sqlio: Vec<&str> = std::iter::once("sqlio").chain(sqlio.split(' ')).collect();
@@ -265,6 +267,8 @@ fn the_picture_of_a_bench_is_its_card_and_looks_as_asked() {
         "sim:raid10-10k",
         "--series",
         "random-read,log",
+        "--step",
+        "1s",
         "--no-report",
     ];
     desk.run(
@@ -374,7 +378,7 @@ fn exported_lines_are_the_records_that_the_document_has() {
 fn a_bench_leaves_a_report_beside_the_store_and_says_where() {
     let desk = Desk::new();
     let answer = desk
-        .run(&["bench", "sim:raid10-10k", "--series", "log"])
+        .run(&["bench", "sim:raid10-10k", "--series", "log", "--step", "1s"])
         .done();
     let line = answer
         .stdout
@@ -390,11 +394,27 @@ fn a_bench_leaves_a_report_beside_the_store_and_says_where() {
     let page = std::fs::read(path).expect("a page");
     assert!(page.len() < 2 << 20, "{} bytes", page.len());
     let quiet = desk
-        .run(&["bench", "sim:raid10-10k", "--series", "log", "--json"])
+        .run(&[
+            "bench",
+            "sim:raid10-10k",
+            "--series",
+            "log",
+            "--step",
+            "1s",
+            "--json",
+        ])
         .done();
     assert!(quiet.stderr.contains("Report: "), "{}", quiet.stderr);
     let none = desk
-        .run(&["bench", "sim:raid10-10k", "--series", "log", "--no-report"])
+        .run(&[
+            "bench",
+            "sim:raid10-10k",
+            "--series",
+            "log",
+            "--step",
+            "1s",
+            "--no-report",
+        ])
         .done();
     assert!(!none.stdout.contains("Report: "));
     assert_eq!(
@@ -472,7 +492,14 @@ mod at_length {
 #[test]
 fn a_report_on_all_that_is_stored_has_the_answers_of_its_benches() {
     let desk = Desk::new();
-    let bench = ["bench", "sim:raid10-10k", "--series", "random-read,log"];
+    let bench = [
+        "bench",
+        "sim:raid10-10k",
+        "--series",
+        "random-read,log",
+        "--step",
+        "1s",
+    ];
     desk.run(&[&bench[..], &["--no-report", "--quiet"]].concat())
         .done();
     let alone = desk.json(&["history", "show", "last"]);

@@ -451,7 +451,14 @@ fn more_than_256_in_flight_must_be_asked_for_by_number() {
     let path = plan("threads = 2\noutstanding = 32");
     desk.run(&["run", "--plan", &path, "--busy-ok"]).done();
     // The ladders of bench end at 256 unless told otherwise.
-    let document = desk.json(&["bench", "sim:nvme", "--series", "random-read"]);
+    let document = desk.json(&[
+        "bench",
+        "sim:nvme",
+        "--series",
+        "random-read",
+        "--step",
+        "100ms",
+    ]);
     let most = document
         .at("series.0.steps")
         .items()

@@ -11,7 +11,7 @@ fn check_refused(desk: &Desk, says: &[&str]) {
         &["history", "show", "last"],
         &["history", "delete", "2026"],
         &["run", "sim:nvme", "--duration", "10ms"],
-        &["bench", "sim:raid10-10k", "--series", "log"],
+        &["bench", "sim:raid10-10k", "--series", "log", "--step", "1s"],
     ] {
         desk.run(arguments).failed(5, says);
         assert!(
@@ -154,7 +154,7 @@ fn an_experiment_whose_end_was_not_kept_is_not_called_kept() {
         connection.execute_batch(&trigger).expect("a trigger");
     }
     drop(connection);
-    let align = ["align", "sim:raid10-10k", "--blocks", "10"];
+    let align = ["align", "sim:raid10-10k", "--blocks", "10", "--step", "1s"];
     let answer = desk.run(&align).ended(5).said(&["not this one"]);
     assert!(!answer.stdout.contains("Kept as"), "{}", answer.stdout);
     assert!(answer.stdout.contains("diff %"), "{}", answer.stdout);

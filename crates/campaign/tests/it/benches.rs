@@ -31,6 +31,9 @@ fn only(target: &str, series: &[SeriesKind]) -> BenchOptions {
     }
 }
 
+/// Where it matters what is run, and not how long.
+const SHORT_STEP_NS: Option<u64> = Some(500_000_000);
+
 /// Random reads with a limit that is met by some steps and not by others.
 fn limited(target: &str, seed: u64) -> BenchOptions {
     BenchOptions {
@@ -59,7 +62,11 @@ fn names(series: &[SeriesRecord]) -> Vec<&str> {
 
 #[test]
 fn it_runs_five_series_reads_before_writes() {
-    let records = benched(&Desk::new().context(), &BenchOptions::of(ARRAY));
+    let options = BenchOptions {
+        step_ns: SHORT_STEP_NS,
+        ..BenchOptions::of(ARRAY)
+    };
+    let records = benched(&Desk::new().context(), &options);
     let expected = [
         ("random-read", 100, 8),
         ("sequential-read", 100, 64),
@@ -182,18 +189,23 @@ fn the_answer_lies_at_the_latency_limit_with_an_interval() {
 fn only_the_series_that_were_named_are_run() {
     let desk = Desk::new();
     let context = desk.context();
-    let named = only(ARRAY, &[SeriesKind::Log, SeriesKind::SequentialRead]);
+    let named = BenchOptions {
+        step_ns: SHORT_STEP_NS,
+        ..only(ARRAY, &[SeriesKind::Log, SeriesKind::SequentialRead])
+    };
     let series = series_of(&benched(&context, &named));
     let mut found = names(&series);
     found.sort_unstable();
     assert_eq!(found, ["log", "sequential-read"]);
     let read_only = BenchOptions {
         read_only: true,
+        step_ns: SHORT_STEP_NS,
         ..BenchOptions::of(ARRAY)
     };
     let series = series_of(&benched(&context, &read_only));
     assert_eq!(names(&series), ["random-read", "sequential-read"]);
     let larger = BenchOptions {
+        step_ns: SHORT_STEP_NS,
         block_size_bytes: Some(16 << 10),
         ..only(ARRAY, &[SeriesKind::RandomRead])
     };
@@ -270,7 +282,10 @@ fn two_benches_are_compared_by_their_answers_first() {
 fn a_disk_is_held_to_an_array_of_its_kind() {
     let desk = Desk::new();
     let context = desk.context();
-    let options = only(ARRAY, &[SeriesKind::RandomRead, SeriesKind::Log]);
+    let options = BenchOptions {
+        step_ns: Some(100_000_000),
+        ..only(ARRAY, &[SeriesKind::RandomRead, SeriesKind::Log])
+    };
     let measured = series_of(&benched(&context, &options));
     let against = |name: &str| {
         let mut store = context.open_store().expect("a store");
