@@ -139,7 +139,7 @@ fn downloads(root: &Path) -> Result<()> {
 /// What an old kernel refuses and a new one does.
 fn newer_ways(root: &Path) -> Result<()> {
     println!(
-        "== commands past the block layer, polling, atomic and uncached operations, discards, cores"
+        "== commands past the block layer, polling, atomic, uncached and durable operations, discards, cores"
     );
     let suite = [
         "build",
@@ -156,7 +156,11 @@ fn newer_ways(root: &Path) -> Result<()> {
     let kernels = ["--kernel", "default", "--kernel", "newest"];
     crate::ci::scenarios_in_vm(
         root,
-        &[&kernels[..], &["nvme", "atomic", "discards", "cores"]].concat(),
+        &[
+            &kernels[..],
+            &["nvme", "atomic", "discards", "durable", "cores"],
+        ]
+        .concat(),
     )
 }
 

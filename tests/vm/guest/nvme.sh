@@ -97,9 +97,9 @@ without_poll_queues
 switch=/proc/sys/kernel/io_uring_disabled
 if [ -e $switch ]; then
     echo 2 > $switch
-    refused "polling without io_uring" 3 "poll takes io_uring" /dev/nvme1n1 --poll
+    refused "polling without io_uring" 3 "--poll needs io_uring" /dev/nvme1n1 --poll
     refused "io_uring where it is off" 3 "io_uring_disabled=2" /dev/nvme1n1 --engine uring
-    refused "commands where io_uring is off" 3 "engine nvme takes io_uring" /dev/ng1n1 --engine nvme
+    refused "commands where io_uring is off" 3 "--engine nvme needs io_uring" /dev/ng1n1 --engine nvme
     echo 0 > $switch
 fi
 

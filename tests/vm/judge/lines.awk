@@ -5,6 +5,7 @@ function pass(text) { print "ok      " text }
 function check(ok, text) { if (ok) pass(text); else fail(text) }
 $1 == "end" { ended = ($3 == "rc=0") }
 $1 == "check" { ok = ($2 == "ok"); said++; $1 = ""; $2 = ""; check(ok, scenario ":" $0) }
+$1 == "UNDECIDED" { sub(/^UNDECIDED */, ""); print "UNDECIDED " scenario ": " $0 }
 $1 == "failure:" { fail(scenario ": " $0) }
 /Kernel panic|^BUG:|Oops:/ { fail(scenario ": " $0) }
 END {
