@@ -97,17 +97,17 @@ fn copied_up(name: &str) -> Error {
     .with_hint("Its contents are unchanged. Run the command again to measure the copy.")
 }
 
-/// [`reopen`] for files that will be read: without making the file system write
-/// access times, where we may ask for that (only the owner may).
+/// [`reopen`] for files and devices that will be read: without making the kernel keep access
+/// times, where we may ask for that (only the owner may). The file system need not write
+/// them then, and a read of a device costs 50 to 100 ns less.
 pub(super) fn reopen_quietly(
     handle: &impl AsRawFd,
     identity: &Identity,
     flags: OFlags,
     name: &str,
 ) -> Result<File> {
-    if identity.kind == FileType::RegularFile
-        && let Ok(file) = reopen(handle, identity, flags | OFlags::NOATIME, name)
-    {
+    let has_access_time = matches!(identity.kind, FileType::RegularFile | FileType::BlockDevice);
+    if has_access_time && let Ok(file) = reopen(handle, identity, flags | OFlags::NOATIME, name) {
         return Ok(file);
     }
     reopen(handle, identity, flags, name)

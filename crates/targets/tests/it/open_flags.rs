@@ -1,10 +1,11 @@
 //! What engines are handed: descriptors that wait for the device. Under Linux before
 //! 6.4 io_uring ends operations with EAGAIN where one has `O_NONBLOCK` and a layer
 //! below may have to wait (dm-crypt, thin volumes, snapshots); `tests/vm/run mapper`
-//! shows that on such kernels.
+//! shows that on such kernels. And reads leave no access times, which a device has, too.
 
 use crate::support::*;
 use rustix::fs::OFlags;
+use std::os::unix::fs::PermissionsExt;
 use stripewise_targets::{Access, Intent, Target};
 use stripewise_workload::CacheMode;
 
@@ -36,6 +37,7 @@ fn check(target: &Target, accesses: &[Access]) {
             assert_eq!(flags & OFlags::RWMODE, mode, "{cache:?}, {access:?}");
             assert_eq!(flags.contains(OFlags::DIRECT), direct, "{cache:?}");
             assert_eq!(flags.contains(OFlags::DSYNC), sync, "{cache:?}");
+            assert!(flags.contains(OFlags::NOATIME), "{cache:?}, {access:?}");
         }
     }
 }
@@ -73,4 +75,25 @@ fn operations_on_devices_wait_for_the_device() {
     let device = Loop::new(64 * MIB);
     check(&target(&device.device, &reading()), &[Access::Read]);
     check(&target(&device.device, &destroying(device.name())), &ALL);
+}
+
+#[test]
+fn who_does_not_own_a_device_reads_it_with_access_times() {
+    let test = "who_does_not_own_a_device_reads_it_with_access_times";
+    if !can_run(test, &["losetup"]) {
+        return;
+    }
+    let device = Loop::new(64 * MIB);
+    let set = |permissions| std::fs::set_permissions(device.path(), permissions).expect("root may");
+    let before = std::fs::metadata(device.path())
+        .expect("there")
+        .permissions();
+    // The node stays when the device is detached.
+    let _restored = Cleanup(|| set(before.clone()));
+    set(std::fs::Permissions::from_mode(0o666));
+    as_ordinary_user(|| {
+        let file = target(&device.device, &reading()).open(CacheMode::Direct, Access::Read);
+        let flags = rustix::fs::fcntl_getfl(file.expect("opens")).expect("flags");
+        assert!(!flags.contains(OFlags::NOATIME), "{flags:?}");
+    });
 }
