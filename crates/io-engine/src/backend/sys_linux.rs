@@ -212,9 +212,18 @@ pub(crate) fn monotonic_ns() -> u64 {
     now.tv_sec.cast_unsigned() * 1_000_000_000 + now.tv_nsec.cast_unsigned()
 }
 
-/// How often the calling thread has slept so far: it gave its processor away to wait for
-/// something. Turns that others took from it do not count.
-pub(crate) fn sleeps() -> u64 {
+/// What the calling thread has used so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ThreadUse {
+    /// How often it gave its processor away to wait for something. Turns that others took
+    /// from it do not count.
+    pub sleeps: u64,
+    /// Processor time, user and system, to the microsecond.
+    pub cpu_ns: u64,
+}
+
+/// What the calling thread has used so far.
+pub(crate) fn thread_use() -> ThreadUse {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: the pointer is to a `rusage` that the kernel fills in; this kind exists
     // since Linux 2.6.26, and without an answer the zeros stay.
@@ -222,5 +231,11 @@ pub(crate) fn sleeps() -> u64 {
         libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr());
         usage.assume_init()
     };
-    usage.ru_nvcsw.cast_unsigned()
+    let ns = |time: libc::timeval| {
+        time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_usec.cast_unsigned() * 1_000
+    };
+    ThreadUse {
+        sleeps: usage.ru_nvcsw.cast_unsigned(),
+        cpu_ns: ns(usage.ru_utime) + ns(usage.ru_stime),
+    }
 }

@@ -12,7 +12,8 @@
 //! - by a sixteenth of what is in flight: by Little's law, n completions take
 //!   one mean latency, so this adds at most a sixteenth of it, and half of that
 //!   on average; below 16 outstanding nothing. A quarter, where a [`Trial`] has found
-//!   that this raises the rate, and so lowers the mean latency;
+//!   that this raises the rate, and so lowers the mean latency, or that it takes less of
+//!   the processor and leaves both as they are;
 //! - and if the device falters all the same, the kernel ends the wait after
 //!   [`HOLD_NS_MAX`] if there is any completion (`min_wait_usec`, Linux 6.12;
 //!   older kernels always wait for one), and nothing is held back for
@@ -33,7 +34,8 @@
 //! 2.6 us of system time an operation, with 5 or 10 ms 2.2 to 2.4.
 
 use super::ring::Limits;
-use super::trial::Trial;
+use super::trial::{Trial, Window};
+use crate::backend::sys::ThreadUse;
 
 /// How long a completion is held back if the device goes on as before.
 const HOLD_NS: u64 = 50_000;
@@ -67,6 +69,8 @@ const TIMEOUT_NS_MAX: u64 = 3_600_000_000_000;
 /// The recent rate of completions.
 pub(super) struct Batching {
     possible: bool,
+    /// The most that can be in flight.
+    slots: u32,
     /// Completions in [`HOLD_NS`], at the rate of the last window; 0 if nothing
     /// may be held back.
     extra_max: u32,
@@ -76,8 +80,10 @@ pub(super) struct Batching {
     quiet_until_ns: u64,
     window_start_ns: u64,
     window_count: u64,
-    /// How often the thread had slept at the end of the last window.
-    sleeps: u64,
+    /// All slots were in flight at each wait of this window.
+    is_full: bool,
+    /// What the thread had used at the end of the last window.
+    used: ThreadUse,
     /// From then on, if it does not sleep before, its waits are widened further.
     sleepless_from_ns: u64,
     is_sleepless: bool,
@@ -88,15 +94,17 @@ pub(super) struct Batching {
 
 impl Batching {
     /// `possible` if the kernel can end a wait for several at the first one.
-    pub(super) fn new(possible: bool) -> Self {
+    pub(super) fn new(possible: bool, slots: u32) -> Self {
         Batching {
             possible,
+            slots,
             extra_max: 0,
             wanted: 1,
             quiet_until_ns: 0,
             window_start_ns: 0,
             window_count: 0,
-            sleeps: 0,
+            is_full: true,
+            used: ThreadUse::default(),
             sleepless_from_ns: u64::MAX,
             is_sleepless: false,
             trial: Trial::default(),
@@ -109,28 +117,27 @@ impl Batching {
         if self.possible { HOLD_NS_MAX } else { 0 }
     }
 
-    /// Learns that `count` completions were reaped at `at_ns`; `sleeps` says how often
-    /// the thread has slept so far, and is asked once a window.
+    /// Learns that `count` completions were reaped at `at_ns`; `used` says what the thread
+    /// has used so far, and is asked once a window.
     #[inline]
-    pub(super) fn reaped(&mut self, count: u32, at_ns: u64, sleeps: impl FnOnce() -> u64) {
+    pub(super) fn reaped(&mut self, count: u32, at_ns: u64, used: impl FnOnce() -> ThreadUse) {
         self.window_count += u64::from(count);
         if count < self.wanted || at_ns.saturating_sub(self.window_start_ns) >= WINDOW_NS_MIN {
-            self.judge(count, at_ns, sleeps());
+            self.judge(count, at_ns, used());
         }
     }
 
     /// A window is over, or a wait ended without what it was for.
     #[cold]
     #[inline(never)]
-    fn judge(&mut self, count: u32, at_ns: u64, sleeps: u64) {
-        if sleeps != self.sleeps {
+    fn judge(&mut self, count: u32, at_ns: u64, used: ThreadUse) {
+        if used.sleeps != self.used.sleeps {
             let rest_ns = if self.is_sleepless {
                 REST_NS
             } else {
                 SLEEPLESS_NS
             };
             self.sleepless_from_ns = at_ns.saturating_add(rest_ns);
-            self.sleeps = sleeps;
         }
         let elapsed_ns = at_ns.saturating_sub(self.window_start_ns).max(1);
         let rate = self.window_count.saturating_mul(1_000_000_000) / elapsed_ns;
@@ -143,14 +150,22 @@ impl Batching {
         if self.possible && at_ns >= self.quiet_until_ns {
             let extra_max = self.window_count.saturating_mul(HOLD_NS) / elapsed_ns;
             self.extra_max = u32::try_from(extra_max).unwrap_or(u32::MAX);
-            self.is_large = self.trial.window_is_over(at_ns, rate);
+            let cpu_ns = used.cpu_ns.saturating_sub(self.used.cpu_ns);
+            let window = Window {
+                rate,
+                cpu_ns: cpu_ns.saturating_mul(1_000) / self.window_count.max(1),
+                is_full: self.is_full,
+            };
+            self.is_large = self.trial.window_is_over(at_ns, window);
         } else {
             self.extra_max = 0;
-            self.trial = Trial::default();
+            self.trial.interrupt();
             self.is_large = false;
         }
         self.is_sleepless = self.extra_max > 0 && at_ns >= self.sleepless_from_ns;
         self.wanted = 1;
+        self.used = used;
+        self.is_full = true;
         self.window_start_ns = at_ns;
         self.window_count = 0;
     }
@@ -158,6 +173,7 @@ impl Batching {
     /// How many completions to wait for instead of one, and how long.
     #[inline]
     pub(super) fn widen(&mut self, in_flight: u32, limits: Limits) -> (u32, Limits) {
+        self.is_full &= in_flight == self.slots;
         let large = (in_flight / LARGE_IN_FLIGHT_EACH).min(LARGE_EXTRA_MAX);
         let small = (in_flight / IN_FLIGHT_EACH).min(self.extra_max);
         let extra = match (self.is_sleepless, self.is_large) {
@@ -190,22 +206,27 @@ mod tests {
     struct Device {
         batching: Batching,
         now_ns: u64,
-        /// How often the thread has slept, and whether each wait is a sleep.
-        sleeps: u64,
+        /// What the thread has used, and whether each wait is a sleep.
+        used: ThreadUse,
         is_waited_for: bool,
-        /// What each wait costs besides.
+        /// What each wait costs besides, of time and of the processor.
         switch_ns: u64,
+        switch_cpu_ns: u64,
     }
 
     impl Device {
         fn new(possible: bool) -> Self {
-            let batching = Batching::new(possible);
+            let batching = Batching::new(possible, 128);
             Device {
                 batching,
                 now_ns: 5 * MS,
-                sleeps: 1,
+                used: ThreadUse {
+                    sleeps: 1,
+                    cpu_ns: 0,
+                },
                 is_waited_for: true,
                 switch_ns: 0,
+                switch_cpu_ns: 0,
             }
         }
 
@@ -220,9 +241,10 @@ mod tests {
             while self.now_ns < end_ns {
                 let wanted = self.wanted();
                 self.now_ns += gap_ns * u64::from(wanted) + self.switch_ns;
-                self.sleeps += u64::from(self.is_waited_for);
-                let sleeps = self.sleeps;
-                self.batching.reaped(wanted, self.now_ns, || sleeps);
+                self.used.sleeps += u64::from(self.is_waited_for);
+                self.used.cpu_ns += 500 * u64::from(wanted) + self.switch_cpu_ns;
+                let used = self.used;
+                self.batching.reaped(wanted, self.now_ns, || used);
                 most = most.max(wanted);
             }
             most
@@ -241,7 +263,7 @@ mod tests {
         assert_eq!(Device::new(true).complete(500 * MS, 20_400), 1);
         assert_eq!(Device::new(false).complete(500 * MS, 5_000), 1);
         assert_eq!(device.batching.hold_ns_max(), 5 * MS);
-        assert_eq!(Batching::new(false).hold_ns_max(), 0);
+        assert_eq!(Batching::new(false, 128).hold_ns_max(), 0);
         assert_eq!(device.batching.widen(15, Limits::NONE).0, 1);
         assert_eq!(device.batching.widen(64, Limits::NONE).0, 5);
         let nearly_over = Limits {
@@ -270,7 +292,7 @@ mod tests {
         assert_eq!(device.wanted(), 9);
         // Two of nine, and the kernel's limit.
         device.now_ns += HOLD_NS_MAX;
-        device.batching.reaped(2, device.now_ns, || device.sleeps);
+        device.batching.reaped(2, device.now_ns, || device.used);
         assert_eq!(device.complete(98 * MS, 5_000), 1);
         assert!(device.complete(10 * MS, 5_000) >= 9);
     }
@@ -301,6 +323,14 @@ mod tests {
         device.switch_ns = 0;
         device.complete(1_200 * MS, 1_000);
         assert_eq!(device.complete(200 * MS, 1_000), 9);
+        // Where a switch takes of the processor alone, which has some to spare.
+        device.switch_cpu_ns = 5_000;
+        device.complete(1_200 * MS, 1_000);
+        assert_eq!(device.complete(200 * MS, 1_000), 32);
+        // Where not all slots are in flight, nothing is held back for that.
+        device.batching.slots = 129;
+        device.complete(1_200 * MS, 1_000);
+        assert_eq!(device.complete(200 * MS, 1_000), 9);
     }
 
     #[test]
@@ -314,7 +344,7 @@ mod tests {
             assert_eq!(widened, wanted, "{in_flight}");
         }
         // One sleep, seen at the end of its window.
-        device.sleeps += 1;
+        device.used.sleeps += 1;
         device.complete(MS, 5_000);
         assert_eq!(device.complete(18 * MS, 5_000), 9);
         assert_eq!(device.complete(10 * MS, 5_000), 32);

@@ -346,7 +346,8 @@ impl<F: Form> Engine for RingEngine<F> {
         })?;
         let form = F::new(&mut ring, &buffers, plan, &mut capabilities)?;
         // Polling takes all that is there anyway.
-        let batching = Batching::new(ring.waits_for_batches() && !capabilities.polled);
+        let is_possible = ring.waits_for_batches() && !capabilities.polled;
+        let batching = Batching::new(is_possible, plan.slots);
         capabilities.completion_hold_ns_max = batching.hold_ns_max();
         sys::minimise_timer_slack();
         Ok(RingEngine {
@@ -450,7 +451,7 @@ impl<F: Form> Engine for RingEngine<F> {
         });
         take_all(source, buffers, at_ns, ended);
         self.in_flight -= count;
-        self.batching.reaped(count, at_ns, sys::sleeps);
+        self.batching.reaped(count, at_ns, sys::thread_use);
         count
     }
 
