@@ -278,15 +278,19 @@ pub struct Knowledge<'a> {
     /// The store's own file, which is never a target, and whose device is never
     /// written.
     pub store: Option<&'a Path>,
+    /// Somebody asked for a stop: a device is watched no longer, and planning ends with
+    /// [`ErrorKind::Interrupted`].
+    pub is_stopped: &'a dyn Fn() -> bool,
 }
 
 impl Knowledge<'_> {
-    /// No store at hand: no file counts as made by us.
+    /// No store at hand: no file counts as made by us. Nobody asks for a stop.
     #[must_use]
     pub fn none() -> Knowledge<'static> {
         Knowledge {
             is_known: &|_| false,
             store: None,
+            is_stopped: &|| false,
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use crate::support::slow_array::{Served, SlowArray};
 use crate::support::{Desk, Loop, MIB, can_run, directory, skip};
-use std::time::Duration;
+use rustix::process::Signal;
+use std::time::{Duration, Instant};
 
 /// In flight at any time: four fifths of a second's worth, so that there is work to do
 /// although whoever asks for it waits for a processor.
@@ -27,6 +28,20 @@ fn in_flight(device: &Loop) -> u64 {
     reads.parse().expect("a number")
 }
 
+/// Whoever presses Ctrl-C while the device is watched gets the code of an interruption, and
+/// not after the whole of the five seconds.
+fn stops_at_once(desk: &Desk, run: &[&str]) {
+    let stopped = desk.start(run);
+    std::thread::sleep(Duration::from_secs(1));
+    let asked = Instant::now();
+    stopped.signal(Signal::INT);
+    stopped
+        .wait()
+        .failed(130, &["interrupted; nothing was measured yet"]);
+    let waited = asked.elapsed();
+    assert!(waited < Duration::from_secs(3), "{waited:?}");
+}
+
 #[test]
 fn a_device_that_serves_others_ends_with_the_code_of_busy() {
     let test = "a_device_that_serves_others_ends_with_the_code_of_busy";
@@ -49,6 +64,7 @@ fn a_device_that_serves_others_ends_with_the_code_of_busy() {
     desk.run(&run).failed(6, &says);
     desk.run(&["bench", &device.device]).failed(6, &says);
     assert!(desk.ids().is_empty());
+    stops_at_once(&desk, &run);
 
     let measured = desk.job(&[&run[..], &["--busy-ok"]].concat());
     assert!(measured.at("outcome.operations").count() > 0);

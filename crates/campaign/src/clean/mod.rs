@@ -164,6 +164,7 @@ fn files(context: &Context, store: &mut Store, yes: bool, cleaned: &mut Cleaned)
         let knowledge = Knowledge {
             is_known: &is_known,
             store: Some(&store_path),
+            ..Knowledge::none()
         };
         let path = &*path_of(&file.path);
         let mut gone_before = stripewise_targets::kept_is_gone(path, file.device);

@@ -392,10 +392,13 @@ fn knowing<T>(
     ask(&Knowledge {
         is_known: &is_known,
         store: Some(&path),
+        is_stopped: &|| context.signal().is_some(),
     })
 }
 
-fn while_filling(context: &Context, error: Error) -> Failure {
+/// A failure of a target, or the end of a command that was stopped while it was judged,
+/// made or filled.
+fn unless_stopped(context: &Context, error: Error) -> Failure {
     if error.kind == ErrorKind::Interrupted {
         interrupted(context)
     } else {
@@ -411,7 +414,8 @@ pub fn judge(
     intent: &Intent,
 ) -> Outcome<Plan> {
     knowing(context, store, |knowledge| {
-        stripewise_targets::plan(name, intent, knowledge).map_err(target_failure)
+        stripewise_targets::plan(name, intent, knowledge)
+            .map_err(|error| unless_stopped(context, error))
     })
 }
 
@@ -467,6 +471,7 @@ fn carry_out(
     let knowledge = Knowledge {
         is_known: &is_known,
         store: Some(&store_path),
+        is_stopped: &|| context.signal().is_some(),
     };
     let mut keeping = Keeping {
         filling: &mut filling,
@@ -478,7 +483,7 @@ fn carry_out(
     if let Some(failure) = keeping.failure {
         return Err(failure);
     }
-    let target = prepared.map_err(|error| while_filling(context, error))?;
+    let target = prepared.map_err(|error| unless_stopped(context, error))?;
     drop(filling);
     report_filling(context, &target);
     // Once more where the platform gives the name before anything can be remembered.
@@ -502,7 +507,7 @@ pub fn expand(
     let mut filling = Filling::new(context, FILLING, None, &mut hear);
     let made = knowing(context, store, |knowledge| {
         stripewise_targets::expand(path, to_bytes, intent, knowledge, &mut filling)
-            .map_err(|error| while_filling(context, error))
+            .map_err(|error| unless_stopped(context, error))
     })?;
     drop(filling);
     match made {

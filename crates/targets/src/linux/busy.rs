@@ -6,6 +6,7 @@
 //! device costs a tenth of a second, a burst (a log flush, the write-back of a
 //! build) is waited for, and a serving database is found.
 
+use std::ops::ControlFlow;
 use std::time::Duration;
 use stripewise_units::DeviceNumber;
 
@@ -22,11 +23,22 @@ struct Counters {
     busy_ms: u64,
 }
 
-/// How busy the last window was; `None` when it was calm, or nobody counts.
+/// How busy a window was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Busy {
     pub operations_per_second: u64,
     pub busy_percent: u64,
+}
+
+/// What watching came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Watched {
+    /// A window was calm, or nobody counts.
+    Calm,
+    /// None was; the last one.
+    Busy(Busy),
+    /// Somebody asked for a stop meanwhile.
+    Stopped,
 }
 
 fn parse(text: &str) -> Option<Counters> {
@@ -56,25 +68,40 @@ fn judge(before: Counters, after: Counters) -> Option<Busy> {
     })
 }
 
-/// Watches a device.
-pub(super) fn watch(number: DeviceNumber) -> Option<Busy> {
+/// Watches a device; `is_stopped` is asked after every window.
+pub(super) fn watch(number: DeviceNumber, is_stopped: &dyn Fn() -> bool) -> Watched {
     let path = format!("/sys/dev/block/{number}/stat");
     let read = || parse(&std::fs::read_to_string(&path).ok()?);
-    watch_counters(read, || std::thread::sleep(WINDOW))
+    let wait = || {
+        std::thread::sleep(WINDOW);
+        match is_stopped() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    };
+    watch_counters(read, wait)
 }
 
 /// The rule itself, over readings that are one window apart.
 fn watch_counters(
     mut read: impl FnMut() -> Option<Counters>,
-    mut wait: impl FnMut(),
-) -> Option<Busy> {
-    let mut before = read()?;
-    let mut last = None;
+    mut wait: impl FnMut() -> ControlFlow<()>,
+) -> Watched {
+    let Some(mut before) = read() else {
+        return Watched::Calm;
+    };
+    let mut last = Watched::Calm;
     for _ in 0..WINDOWS_MAX {
-        wait();
-        let after = read()?;
-        last = judge(before, after);
-        last?;
+        if wait().is_break() {
+            return Watched::Stopped;
+        }
+        let Some(after) = read() else {
+            return Watched::Calm;
+        };
+        match judge(before, after) {
+            Some(busy) => last = Watched::Busy(busy),
+            None => return Watched::Calm,
+        }
         before = after;
     }
     last
@@ -117,7 +144,7 @@ mod tests {
     }
 
     /// Watches a device whose window number `n` has `load(n)` operations.
-    fn watched(load: impl Fn(u32) -> u64) -> (Option<Busy>, u32) {
+    fn watched(load: impl Fn(u32) -> u64) -> (Watched, u32) {
         let (mut windows, mut now) = (0, counters(0, 0, 0));
         let read = || {
             now.operations += load(windows);
@@ -125,26 +152,45 @@ mod tests {
             windows += 1;
             Some(now)
         };
-        let busy = watch_counters(read, || {});
-        (busy, windows - 1)
+        let found = watch_counters(read, || ControlFlow::Continue(()));
+        (found, windows - 1)
     }
 
     #[test]
     fn an_idle_device_is_let_go_after_one_window_and_a_busy_one_after_five_seconds() {
-        assert_eq!(watched(|_| 0), (None, 1));
+        assert_eq!(watched(|_| 0), (Watched::Calm, 1));
         assert_eq!(
             watched(|window| if window < 20 { 80 } else { 1 }),
-            (None, 20)
+            (Watched::Calm, 20)
         );
         let busy = Busy {
             operations_per_second: 500,
             busy_percent: 50,
         };
-        assert_eq!(watched(|_| 50), (Some(busy), WINDOWS_MAX));
+        assert_eq!(watched(|_| 50), (Watched::Busy(busy), WINDOWS_MAX));
+    }
+
+    #[test]
+    fn who_asks_for_a_stop_waits_for_one_window_at_most() {
+        let (mut readings, mut waits) = (0, 0);
+        let read = || {
+            readings += 1;
+            Some(counters(readings * 80, 4, 0))
+        };
+        let stopped_in_the_third = || {
+            waits += 1;
+            match waits {
+                3 => ControlFlow::Break(()),
+                _ => ControlFlow::Continue(()),
+            }
+        };
+        assert_eq!(watch_counters(read, stopped_in_the_third), Watched::Stopped);
+        assert_eq!((readings, waits), (3, 3));
     }
 
     #[test]
     fn a_device_without_counters_is_not_called_busy() {
-        assert_eq!(watch_counters(|| None, || {}), None);
+        let wait = || ControlFlow::Continue(());
+        assert_eq!(watch_counters(|| None, wait), Watched::Calm);
     }
 }

@@ -48,7 +48,7 @@ pub(super) fn plan_file(
             .as_ref()
             .map(|found| found.mount_point.as_path());
         let sign = database::look_at_file(&found.path, mount_point);
-        surroundings::refuse_if_busy(name, sign, &storage.devices)?;
+        surroundings::refuse_if_busy(name, sign, &storage.devices, knowledge)?;
     }
     Ok(Plan {
         name: name.to_owned(),
@@ -97,7 +97,7 @@ pub(super) fn plan_device(
         let sign = mount_points(&system, &identity)
             .iter()
             .find_map(|mount_point| database::look_around(mount_point, None));
-        surroundings::refuse_if_busy(name, sign, std::slice::from_ref(&device))?;
+        surroundings::refuse_if_busy(name, sign, std::slice::from_ref(&device), knowledge)?;
     }
     Ok(Plan {
         name: name.to_owned(),

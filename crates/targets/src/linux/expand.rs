@@ -40,7 +40,7 @@ pub(crate) fn expand(
     if !intent.busy_ok {
         let mount_point = file_system.map(|found| found.mount_point.as_path());
         let sign = database::look_at_file(&found.path, mount_point);
-        surroundings::refuse_if_busy(name, sign, &storage.devices)?;
+        surroundings::refuse_if_busy(name, sign, &storage.devices, knowledge)?;
     }
     let from_bytes = found.status.size_bytes;
     let by_bytes = to_bytes.saturating_sub(from_bytes);

@@ -79,7 +79,7 @@ pub(crate) fn plan(path: &Path, intent: &Intent, knowledge: &Knowledge<'_>) -> R
     intent.judge(&name)?;
     if intent.create {
         generic::refuse_others(intent, &name)?;
-        return test_file::plan_at(path, &name, intent);
+        return test_file::plan_at(path, &name, intent, knowledge);
     }
     let found = access::find(path).map_err(|error| generic::others_instead(error, intent))?;
     if generic::is_generic(&found) {
@@ -87,7 +87,7 @@ pub(crate) fn plan(path: &Path, intent: &Intent, knowledge: &Knowledge<'_>) -> R
     }
     generic::refuse_others(intent, &name)?;
     match found.status.identity.kind {
-        FileType::Directory => test_file::plan_in(found, &name, intent, None),
+        FileType::Directory => test_file::plan_in(found, &name, intent, None, knowledge),
         FileType::RegularFile => existing::plan_file(found, &name, intent, knowledge),
         FileType::BlockDevice => existing::plan_device(found, &name, intent, knowledge),
         kind => Err(not_storage(kind, &name)),

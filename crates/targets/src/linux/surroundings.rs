@@ -1,8 +1,8 @@
 //! Who depends on what lies under a target, and what is no storage at all.
 
-use super::busy;
+use super::busy::{self, Busy, Watched};
 use crate::database::Sign;
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, Knowledge, Result};
 use std::path::Path;
 use stripewise_disk_inspect::storage::BlockDevice;
 use stripewise_units::DeviceNumber;
@@ -14,24 +14,34 @@ pub(super) fn refuse_if_busy(
     name: &str,
     sign: Option<Sign>,
     devices: &[BlockDevice],
+    knowledge: &Knowledge<'_>,
 ) -> Result<()> {
     if let Some(sign) = sign {
         return Err(sign.refusal(name));
     }
     for (device, number) in counting(devices) {
-        if let Some(found) = busy::watch(number) {
-            let what = format!(
-                "{device} is busy with other work (over five seconds; {} operations a \
-                 second and {} % of the time at the end)",
-                found.operations_per_second, found.busy_percent
-            );
-            return Err(Error::new(ErrorKind::NeedsBusyOk, name, what).with_hint(
-                "The numbers would be wrong and the other work slow. Wait until it is over \
-                 (`iostat -x 1`), or give `--busy-ok`.",
-            ));
+        match busy::watch(number, knowledge.is_stopped) {
+            Watched::Calm => {}
+            Watched::Busy(found) => return Err(busy_with_others(name, &device, found)),
+            Watched::Stopped => {
+                let what = format!("interrupted while it was determined whether {device} is busy");
+                return Err(Error::new(ErrorKind::Interrupted, name, what));
+            }
         }
     }
     Ok(())
+}
+
+fn busy_with_others(name: &str, device: &str, found: Busy) -> Error {
+    let what = format!(
+        "{device} is busy with other work (over five seconds; {} operations a \
+         second and {} % of the time at the end)",
+        found.operations_per_second, found.busy_percent
+    );
+    Error::new(ErrorKind::NeedsBusyOk, name, what).with_hint(
+        "The numbers would be wrong and the other work slow. Wait until it is over \
+         (`iostat -x 1`), or give `--busy-ok`.",
+    )
 }
 
 /// The devices to watch, each once: all layers down to the disks. Work on a disk

@@ -10,7 +10,7 @@ use super::opened::Opened;
 use super::space::{Space, judge_loops_below};
 use super::{database, mark, surroundings};
 use crate::target::Settled;
-use crate::{Error, ErrorKind, Intent, MadeFile, Plan, Progress, Result, Target};
+use crate::{Error, ErrorKind, Intent, Knowledge, MadeFile, Plan, Progress, Result, Target};
 use rustix::fs::{Access, AtFlags, FileType, OFlags};
 use std::ffi::{CString, OsString};
 use std::fs::File;
@@ -22,7 +22,12 @@ use stripewise_results::TargetKind;
 use stripewise_units::NameText;
 
 /// `prepare PATH`: the file is made in the path's directory, under its name.
-pub(super) fn plan_at(path: &Path, name: &str, intent: &Intent) -> Result<Plan> {
+pub(super) fn plan_at(
+    path: &Path,
+    name: &str,
+    intent: &Intent,
+    knowledge: &Knowledge<'_>,
+) -> Result<Plan> {
     let file_name = path.file_name().ok_or_else(|| {
         Error::new(ErrorKind::Usage, name, "is not the name of a file")
             .with_hint("Give the path of the file to make, like `/data/stripewise.test`.")
@@ -42,7 +47,7 @@ pub(super) fn plan_at(path: &Path, name: &str, intent: &Intent) -> Result<Plan> 
             "is not a directory",
         ));
     }
-    plan_in(found, name, intent, Some(file_name.to_owned()))
+    plan_in(found, name, intent, Some(file_name.to_owned()), knowledge)
 }
 
 /// A test file in a directory, under `kept_name` if there is one.
@@ -51,6 +56,7 @@ pub(super) fn plan_in(
     name: &str,
     intent: &Intent,
     kept_name: Option<OsString>,
+    knowledge: &Knowledge<'_>,
 ) -> Result<Plan> {
     surroundings::refuse_pseudo(&found.handle, &found.path, name)?;
     let identity = found.status.identity;
@@ -66,7 +72,7 @@ pub(super) fn plan_in(
             .as_ref()
             .map(|found| found.mount_point.as_path());
         let sign = database::look_around(&found.path, mount_point);
-        surroundings::refuse_if_busy(name, sign, &storage.devices)?;
+        surroundings::refuse_if_busy(name, sign, &storage.devices, knowledge)?;
     }
     let kept_name = match kept_name {
         Some(kept_name) => Some(kept_name),

@@ -15,7 +15,7 @@ const TAIL: &[u8] = b"appended by somebody else\n";
 fn grow(path: &Path, intent: &Intent, progress: &mut dyn Progress) -> Result<()> {
     let knowledge = Knowledge {
         is_known: &|_| false,
-        store: None,
+        ..Knowledge::none()
     };
     expand(path, 32 * MIB, intent, &knowledge, progress).map(drop)
 }

@@ -39,7 +39,7 @@ fn prepared_known(
 ) -> stripewise_targets::Result<stripewise_targets::Plan> {
     let knowledge = Knowledge {
         is_known: &|file| made.is_same_file(file),
-        store: None,
+        ..Knowledge::none()
     };
     let plan = plan_knowing(path, intent, &knowledge)?;
     stripewise_targets::prepare(plan.clone(), &knowledge, &mut Quiet)?;
@@ -155,7 +155,7 @@ fn a_kept_file_that_became_an_image_of_something_is_somebodys() {
         if !["mkswap", "sqlite3"].contains(&maker) {
             let knowledge = Knowledge {
                 is_known: &|file| made.is_same_file(file),
-                store: None,
+                ..Knowledge::none()
             };
             plan_knowing(&path, &overwriting(), &knowledge).expect("whoever says so");
         }
@@ -166,7 +166,7 @@ fn a_kept_file_that_became_an_image_of_something_is_somebodys() {
 fn remove_kept_knows(path: &Path, made: &MadeFile) -> bool {
     let knowledge = Knowledge {
         is_known: &|file| made.is_same_file(file),
-        store: None,
+        ..Knowledge::none()
     };
     stripewise_targets::judge_kept(path, &knowledge).is_ok()
 }
@@ -269,7 +269,7 @@ fn the_store_alone_is_not_enough() {
     rustix::fs::removexattr(&path, "user.stripewise.made").expect("the mark is gone");
     let all_known = Knowledge {
         is_known: &|_| true,
-        store: None,
+        ..Knowledge::none()
     };
     refused(
         plan_knowing(&path, &writing(), &all_known),
@@ -416,7 +416,7 @@ fn a_file_that_stays_cannot_be_cut() {
     let made = kept(&there);
     let knowledge = Knowledge {
         is_known: &|file| made.is_same_file(file),
-        store: None,
+        ..Knowledge::none()
     };
     let plan = plan_knowing(&there, &writing(), &knowledge).expect("ours");
     let again = stripewise_targets::prepare(plan, &knowledge, &mut Quiet).expect("ours");
@@ -430,7 +430,7 @@ fn a_kept_file_is_removed_and_nothing_else_is() {
     let made = kept(&path);
     let knowledge = Knowledge {
         is_known: &|file| made.is_same_file(file),
-        store: None,
+        ..Knowledge::none()
     };
     let remove = |path: &Path| stripewise_targets::remove_kept(path, &knowledge);
     // A copy carries the mark, a stranger's file carries none.

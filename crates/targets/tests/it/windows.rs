@@ -38,7 +38,7 @@ fn grow(
     let is_known = |made: &MadeFile| known.borrow().iter().any(|one| one.is_same_file(made));
     let knowledge = Knowledge {
         is_known: &is_known,
-        store: None,
+        ..Knowledge::none()
     };
     let grown = expand(path, 4 * MIB, intent, &knowledge, &mut Quiet)?;
     known.borrow_mut().extend(grown);
@@ -213,7 +213,7 @@ fn a_kept_file_is_known_by_the_store_and_removed_by_nobody_else() {
     let is_known = |found: &MadeFile| made.is_same_file(found);
     let knowledge = Knowledge {
         is_known: &is_known,
-        store: None,
+        ..Knowledge::none()
     };
     plan_knowing(&path, &writing(), &knowledge).expect("ours");
     // A copy is another file, even under the same name.
@@ -263,7 +263,7 @@ fn a_file_of_ours_stays_ours_when_it_grows() {
     let is_known = |found: &MadeFile| grown.is_same_file(found);
     let knowledge = Knowledge {
         is_known: &is_known,
-        store: None,
+        ..Knowledge::none()
     };
     plan_knowing(&path, &writing(), &knowledge).expect("still ours");
 }
