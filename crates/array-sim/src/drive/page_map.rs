@@ -19,6 +19,29 @@ const RESERVE: usize = 2;
 /// Pages of one drive at most: 16 GiB of 4 KiB.
 pub(crate) const PAGES_MAX: u64 = 1 << 22;
 
+/// Bytes of memory that the maps of all drives of an array may take together: those of seven
+/// drives of 16 GiB with pages of 4 KiB and 7 % of spare flash.
+pub(crate) const MAPS_BYTES_MAX: u64 = 256 << 20;
+
+/// Blocks of a drive of `pages` pages with `spare`, as a share, beyond them.
+fn blocks_of(pages: u64, spare: f64, pages_per_block: u32) -> u64 {
+    let flash_pages = pages as f64 * (1.0 + spare);
+    // Float to integer saturates.
+    let blocks = (flash_pages / f64::from(pages_per_block)).ceil() as u64;
+    blocks.saturating_add(RESERVE as u64 + 1)
+}
+
+/// Bytes of memory that the map of such a drive takes when it is new.
+pub(crate) fn map_bytes(pages: u64, spare: f64, pages_per_block: u32) -> u64 {
+    let blocks = blocks_of(pages, spare, pages_per_block);
+    let of_block = 4 * u64::from(pages_per_block) + 4 + 4 + 1;
+    let lists = (u64::from(pages_per_block) + 1) * size_of::<Vec<u32>>() as u64;
+    let of_pages = pages.saturating_mul(4);
+    of_pages
+        .saturating_add(blocks.saturating_mul(of_block))
+        .saturating_add(lists)
+}
+
 /// What a write of the host made the drive do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Collected {
@@ -52,8 +75,7 @@ pub(crate) struct PageMap {
 impl PageMap {
     /// Of an empty drive of `pages` pages with `spare`, as a share, beyond them.
     pub(crate) fn new(pages: u64, spare: f64, pages_per_block: u32) -> Self {
-        let flash_pages = pages as f64 * (1.0 + spare);
-        let blocks = (flash_pages / f64::from(pages_per_block)).ceil() as usize + RESERVE + 1;
+        let blocks = blocks_of(pages, spare, pages_per_block) as usize;
         let mut empty: Vec<u32> = (0..blocks as u32).rev().collect();
         let open = empty.pop().unwrap_or(0);
         PageMap {

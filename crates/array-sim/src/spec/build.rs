@@ -211,7 +211,7 @@ impl ArraySpec {
         )
     }
 
-    fn flash_model(&self) -> FlashModel {
+    pub(super) fn flash_model(&self) -> FlashModel {
         let ssd = &self.ssd;
         FlashModel {
             channels: ssd.channels as u32,

@@ -2,7 +2,7 @@
 
 use super::error::SpecError;
 use super::{ArraySpec, DriveKind};
-use crate::drive::page_map::PAGES_MAX;
+use crate::drive::page_map::{MAPS_BYTES_MAX, PAGES_MAX, map_bytes};
 use crate::facts::VolumeFacts;
 use crate::layout::{Layout, Level};
 use crate::seek::SeekCurve;
@@ -101,15 +101,32 @@ impl ArraySpec {
         Ok(())
     }
 
-    /// The map of a drive's pages has to fit into memory.
+    /// The maps of all drives' pages have to fit into memory.
     fn check_page_map(&self) -> Result<(), SpecError> {
         let ssd = &self.ssd;
-        if !ssd.page_map || ssd.size_bytes.div_ceil(ssd.page_bytes) <= PAGES_MAX {
+        if !ssd.page_map {
             return Ok(());
         }
-        let problem = format!("more than {PAGES_MAX} pages cannot be mapped");
-        let hint = "give a smaller ssd.size, such as 1G, or leave ssd.page_map out";
-        Err(SpecError::new("ssd.page_map", problem, hint))
+        let fail = |problem: String, hint: &str| {
+            let hint = format!("{hint}, or leave ssd.page_map out");
+            Err(SpecError::new("ssd.page_map", problem, hint))
+        };
+        let pages = ssd.size_bytes.div_ceil(ssd.page_bytes);
+        if pages > PAGES_MAX {
+            let problem = format!("more than {PAGES_MAX} pages cannot be mapped");
+            return fail(problem, "give a smaller ssd.size, such as 1G");
+        }
+        let model = self.flash_model();
+        let of_one = map_bytes(pages, model.spare, model.pages_per_block);
+        if of_one.saturating_mul(self.disks) > MAPS_BYTES_MAX {
+            let problem = format!(
+                "the maps of {} drives take more than {} of memory",
+                self.disks,
+                ByteSize(MAPS_BYTES_MAX)
+            );
+            return fail(problem, "give a smaller ssd.size or fewer disks");
+        }
+        Ok(())
     }
 
     /// The seek curve with its scale; `None` where the times contradict each other.

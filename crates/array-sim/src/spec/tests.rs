@@ -186,3 +186,36 @@ fn each_key_refuses_what_lies_outside_its_range_and_is_listed() {
         }
     }
 }
+
+#[test]
+fn the_maps_of_all_drives_together_have_to_fit_into_memory() {
+    let map = "nvme?ssd.page_map=true&ssd.page_size=4K";
+    let cases = [
+        ("&ssd.size=16G", true),
+        ("&ssd.size=17G", false),
+        ("&level=0&ssd.size=16G&disks=4", true),
+        ("&level=0&ssd.size=16G&disks=16", false),
+        (
+            "&level=0&ssd.size=1M&disks=1024&ssd.pages_per_block=64",
+            true,
+        ),
+        // Small drives with large blocks have much flash, too.
+        (
+            "&level=0&ssd.size=1M&disks=1024&ssd.pages_per_block=65536",
+            false,
+        ),
+    ];
+    for (more, fits) in cases {
+        let missing = |_: &str| Err(std::io::ErrorKind::NotFound.into());
+        let read = ArraySpec::from_target(&format!("{map}{more}"), missing);
+        match read {
+            Ok(_) => assert!(fits, "{more}"),
+            Err(error) => {
+                assert!(!fits, "{more}: {error}");
+                assert_eq!(error.key(), "ssd.page_map", "{error}");
+                let hint = error.hint();
+                assert!(hint.contains("smaller ssd.size"), "{hint}");
+            }
+        }
+    }
+}
