@@ -9,6 +9,10 @@ use tokio::net::TcpStream;
 pub(crate) enum UnixListener {}
 
 pub(crate) fn listen(_path: &Path) -> Outcome<Listener> {
+    none().map(Listener::Unix)
+}
+
+fn none() -> Outcome<UnixListener> {
     Err(Failure::new(
         Exit::Target,
         "this system has no sockets with a path",
