@@ -7,7 +7,7 @@ use crate::observer::{Event, Observer};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use stripewise_machine::System;
 use stripewise_results::{HostFacts, run_id};
@@ -58,6 +58,8 @@ pub struct Context {
     damaged: Mutex<BTreeSet<String>>,
     /// Odd: a process that meets an id of another one does not meet its next ids too.
     id_step: u64,
+    /// Something was measured, and the store has it.
+    has_measured: AtomicBool,
 }
 
 impl Context {
@@ -69,6 +71,7 @@ impl Context {
             surroundings,
             next_id: AtomicU64::new(first),
             id_step: step | 1,
+            has_measured: AtomicBool::new(false),
             damaged: Mutex::new(BTreeSet::new()),
         }
     }
@@ -77,6 +80,18 @@ impl Context {
     #[must_use]
     pub fn signal(&self) -> Option<u8> {
         self.surroundings.interrupt.signal()
+    }
+
+    /// Something was measured since, and the store has it: whatever becomes of the words about
+    /// it, it is not lost.
+    #[must_use]
+    pub fn has_measured(&self) -> bool {
+        self.has_measured.load(Ordering::Relaxed)
+    }
+
+    /// What was measured is in the store.
+    pub(crate) fn note_measured(&self) {
+        self.has_measured.store(true, Ordering::Relaxed);
     }
 
     /// Who hears what happens.
@@ -373,6 +388,22 @@ pub fn keep_document(
         json,
     };
     store.keep_document(kind, &document).map_err(store_failure)
+}
+
+/// Keeps the document of what was measured without runs: [`keep_document`].
+///
+/// # Errors
+/// Where the store does not take it.
+pub fn keep_measured(
+    context: &Context,
+    store: &mut Store,
+    kind: &str,
+    name: &str,
+    content: &impl Serialize,
+) -> Outcome<()> {
+    keep_document(context, store, kind, name, content)?;
+    context.note_measured();
+    Ok(())
 }
 
 /// A failure of the store: names that match nothing are usage.

@@ -148,5 +148,8 @@ fn dispatch(mut cli: Cli, start: Start) -> Outcome {
         Command::Completions(arguments) => commands::manual::completions(&context, arguments),
         Command::Man(arguments) => commands::manual::man(&context, arguments),
     };
+    if context.has_measured() {
+        show::terminal::expect_no_loss();
+    }
     done.map(|exit| context.exit_with_damage(exit))
 }

@@ -165,6 +165,7 @@ fn check_streams(commands: &[&str], codes: &[i32]) {
             );
             assert_eq!(now_kept, kept, "{what}");
             check_words(line, &plain, &answer, (stdout, stderr));
+            check_loss(&answer, kept > 0);
         }
     }
 }
@@ -203,6 +204,14 @@ fn check_words(line: &str, plain: &Answer, answer: &Answer, streams: (Stream, St
             );
         }
         _ => {}
+    }
+}
+
+/// That nothing which was measured is lost is said where something was measured.
+fn check_loss(answer: &Answer, measured: bool) {
+    if answer.stderr.contains("error: cannot write to stdout") {
+        let said = answer.stderr.contains("nothing that was measured is lost");
+        assert_eq!(said, measured, "{}\n{}", answer.line, answer.stderr);
     }
 }
 

@@ -1,7 +1,7 @@
 //! `--after-cut`: what survived, held against what the witness saw become durable. Reads
 //! only.
 
-use crate::context::{Context, keep_document};
+use crate::context::{Context, keep_measured};
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::permissions::Permissions;
@@ -85,7 +85,7 @@ pub fn after_cut(
     }
     judged.refuse_another_run(&testimony)?;
     let document = judged.document(context, file, &testimony, id, started_at);
-    keep_document(context, store, DOCUMENT_KIND, &document.id, &document)?;
+    keep_measured(context, store, DOCUMENT_KIND, &document.id, &document)?;
     Ok(document)
 }
 

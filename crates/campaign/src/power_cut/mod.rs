@@ -7,7 +7,7 @@ mod drive;
 mod ground;
 mod report;
 
-use crate::context::{Context, keep_document};
+use crate::context::{Context, keep_measured};
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::observer::Progress;
@@ -152,7 +152,7 @@ pub fn power_cut(
     for target in targets {
         target.finish().map_err(target_failure)?;
     }
-    keep_document(context, store, DOCUMENT_KIND, &document.id, &document)?;
+    keep_measured(context, store, DOCUMENT_KIND, &document.id, &document)?;
     Ok(document)
 }
 

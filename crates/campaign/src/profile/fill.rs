@@ -1,7 +1,7 @@
 //! `profile --fill`: writes a target full, and says where the rate changes.
 
 use super::sensor::Sensor;
-use crate::context::{Context, keep_document};
+use crate::context::{Context, keep_measured};
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::observer::Progress;
@@ -78,7 +78,7 @@ pub fn fill(
         warnings,
         ..document(context, wish, (id, measured_at), filled)
     };
-    keep_document(context, &mut store, measured::FILL, &document.id, &document)?;
+    keep_measured(context, &mut store, measured::FILL, &document.id, &document)?;
     Ok((document, exit))
 }
 

@@ -1,6 +1,6 @@
 //! Measures a surface, says what it shows, keeps it.
 
-use crate::context::{Context, keep_document};
+use crate::context::{Context, keep_measured};
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::observer::Progress;
@@ -93,7 +93,7 @@ pub fn profile(
         (id, measured_at),
         (measured, findings),
     );
-    keep_document(
+    keep_measured(
         context,
         &mut store,
         measured::PROFILE,

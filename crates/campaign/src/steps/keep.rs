@@ -306,6 +306,7 @@ fn job_interval(name: &str, interval: &Interval) -> JobInterval {
 /// Says that a run is over and kept.
 pub fn finished(context: &Context, record: &RunRecord) {
     let light = record.clone().without_intervals().without_histograms();
+    context.note_measured();
     context.observer().hear(&Event::Run { run: &light });
 }
 

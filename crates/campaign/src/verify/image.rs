@@ -1,7 +1,7 @@
 //! `--image`: what an earlier run left, later or elsewhere: after a snapshot, a clone, a
 //! restore, a replication. Reads only.
 
-use crate::context::{Context, keep_document, store_failure};
+use crate::context::{Context, keep_measured, store_failure};
 use crate::failure::{Failure, Outcome};
 use crate::permissions::Permissions;
 use crate::steps::targets::{prepare, target_failure};
@@ -86,7 +86,7 @@ pub fn judge_image(
         passed,
     );
     opened.finish()?;
-    keep_document(context, store, DOCUMENT_KIND, &document.id, &document)?;
+    keep_measured(context, store, DOCUMENT_KIND, &document.id, &document)?;
     Ok(document)
 }
 

@@ -6,7 +6,7 @@ mod ground;
 mod image;
 mod stuck;
 
-use crate::context::{Context, keep_document};
+use crate::context::{Context, keep_measured};
 use crate::failure::{Failure, Outcome};
 use crate::observer::Progress;
 use crate::permissions::Permissions;
@@ -171,7 +171,7 @@ pub fn verify(
     for target in targets {
         target.finish().map_err(target_failure)?;
     }
-    keep_document(context, store, DOCUMENT_KIND, &document.id, &document)?;
+    keep_measured(context, store, DOCUMENT_KIND, &document.id, &document)?;
     Ok(document)
 }
 

@@ -44,6 +44,14 @@ static STDERR: OnceLock<std::io::Error> = OnceLock::new();
 /// Whether stdout holds, or will hold, something that a program reads.
 static DOCUMENT: AtomicBool = AtomicBool::new(false);
 
+/// Whether something was measured and is kept, so that it can be shown again.
+static KEPT: AtomicBool = AtomicBool::new(false);
+
+/// What was measured is kept, whatever becomes of the words about it.
+pub fn expect_no_loss() {
+    KEPT.store(true, Ordering::Relaxed);
+}
+
 /// From now on only the document that was asked for goes to stdout, and no words
 /// that found stderr closed to them.
 pub fn expect_document() {
@@ -104,10 +112,13 @@ impl Write for Stdout {
 /// that went away has seen enough and is none.
 pub fn unwritten() -> Option<Failure> {
     let error = STDOUT.get().filter(|error| is_loss(error))?;
-    let hint = crate::output::hint_of(
-        error,
-        "make room where it goes; nothing that was measured is lost: `stripewise history` lists it",
-    );
+    let room = match KEPT.load(Ordering::Relaxed) {
+        true => {
+            "make room where it goes; nothing that was measured is lost: `stripewise history` lists it"
+        }
+        false => "make room where it goes, and run the command again",
+    };
+    let hint = crate::output::hint_of(error, room);
     Some(Failure::new(
         Exit::Target,
         format!("cannot write to stdout: {error}"),
