@@ -4,7 +4,7 @@
 
 use crate::caution::state_in_brief;
 use crate::number::{latency, rate};
-use crate::run::kinds;
+use crate::run::{kinds, row_name};
 use crate::table::{draw, number, words};
 use stripewise_results::{JobRecord, RunRecord};
 use stripewise_stats::{median, median_interval};
@@ -97,7 +97,7 @@ fn rows(group: &[(&RunRecord, &JobRecord)]) -> Vec<Vec<String>> {
         }
         let workload = &first.workload;
         let mut cells = vec![
-            format!("{}{name}", first.load_name()),
+            row_name(first, name),
             workload.block_text(),
             workload.threads.to_string(),
             workload.outstanding.to_string(),

@@ -80,7 +80,7 @@ impl<'a> Line<'a> {
 
     fn mib_per_s(&self) -> Option<f64> {
         match self.of {
-            Of::Job | Of::Total => self.row.mib_per_s(),
+            Of::Job | Of::Total => self.row.mib_per_s_shown(),
             Of::Kind(kind) => self.row.mib_per_s_of(kind),
         }
     }

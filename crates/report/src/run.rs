@@ -77,6 +77,21 @@ pub(crate) fn kinds(job: &JobRecord) -> Vec<(&'static str, Cow<'_, KindOutcome>)
     kinds
 }
 
+/// What a row of a table says of a job's operations of a kind, as [`kinds`] names them:
+/// `random 70 % read: writes`. Of a mix with discards each row has its own share, as all
+/// shares in each would be too wide for a table: `random write, 20 %`.
+pub(crate) fn row_name(job: &JobRecord, kind: &str) -> String {
+    let workload = &job.workload;
+    let mut shares = workload.operation_shares();
+    let is_mixed = !matches!(workload.discard_percent, 0 | 100);
+    let share = shares.find(|(_, name)| kind.strip_prefix(": ") == Some(&format!("{name}s")));
+    match (is_mixed, share) {
+        (true, Some((percent, name))) => format!("{} {name}, {percent} %", job.pattern_name()),
+        (true, None) => format!("{}{kind}", job.pattern_name()),
+        (false, _) => format!("{}{kind}", job.load_name()),
+    }
+}
+
 /// Of a mix with discards: each kind that it has, and all, whose bytes are those of reads
 /// and writes.
 fn with_discards(
@@ -122,7 +137,8 @@ pub fn percentiles_text(runs: &[RunRecord], asked: &[Percentile]) -> String {
     let together = runs.iter().any(|run| run.jobs.len() > 1);
     let mut rows = Vec::new();
     for job in runs.iter().flat_map(|run| &run.jobs) {
-        let with_latency = |(kind, _): &(&str, Cow<'_, KindOutcome>)| *kind != ": both";
+        let with_latency =
+            |(kind, _): &(&str, Cow<'_, KindOutcome>)| ![": both", ": all"].contains(kind);
         for (kind, outcome) in kinds(job).into_iter().filter(with_latency) {
             let workload = &job.workload;
             let mut cells = vec![
@@ -131,7 +147,7 @@ pub fn percentiles_text(runs: &[RunRecord], asked: &[Percentile]) -> String {
                 } else {
                     String::new()
                 },
-                format!("{}{kind}", job.load_name()),
+                row_name(job, kind),
                 workload.block_text(),
                 workload.threads.to_string(),
                 workload.outstanding.to_string(),
@@ -226,7 +242,7 @@ fn row(
     let per_second = |amount: f64| if seconds > 0.0 { amount / seconds } else { 0.0 };
     let mut cells = vec![
         name.to_owned(),
-        format!("{}{kind}", job.load_name()),
+        row_name(job, kind),
         workload.block_text(),
         if any_offset {
             stripewise_units::ByteSize(workload.base_offset_bytes).to_string()
@@ -256,7 +272,7 @@ pub fn job_details(job: &JobRecord) -> String {
             "operation",
             "operations"
         ),
-        format_bytes(outcome.bytes),
+        amount(job),
         format_duration(outcome.duration_ns),
         outcome.outstanding_mean,
         job.engine.name,
@@ -299,6 +315,18 @@ pub fn job_details(job: &JobRecord) -> String {
     }
     text.push_str(&trouble(outcome));
     text.lines().map(|line| wrapped(line, "    ")).collect()
+}
+
+/// Bytes that were moved; of discards, which move none, those that they named.
+fn amount(job: &JobRecord) -> String {
+    let outcome = &job.outcome;
+    let moved = format_bytes(outcome.bytes);
+    let discarded = outcome.discard.as_ref().map(|kind| kind.bytes);
+    match discarded.map(|bytes| format!("{} discarded", format_bytes(bytes))) {
+        None => moved,
+        Some(discarded) if job.workload.discard_percent == 100 => discarded,
+        Some(discarded) => format!("{moved} moved, {discarded}"),
+    }
 }
 
 /// Errors, and what the window did not see.

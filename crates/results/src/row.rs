@@ -130,6 +130,16 @@ impl<'a> JobRow<'a> {
         self.given("jobs.outcome.mib_per_s", self.job.outcome.mib_per_s)
     }
 
+    /// What a line about the job says of bytes: [`JobRow::mib_per_s`], or of a job that only
+    /// discards, and so moves none, those that its discards named.
+    #[must_use]
+    pub fn mib_per_s_shown(&self) -> Option<f64> {
+        match self.job.workload.discard_percent {
+            100 => self.mib_per_s_of(OperationKind::Discard),
+            _ => self.mib_per_s(),
+        }
+    }
+
     /// Measured time.
     #[must_use]
     pub fn duration_ns(&self) -> Option<u64> {

@@ -45,7 +45,20 @@ function trouble(error) { say(error && error.message === 'Failed to fetch' ? 'Th
 // ---- numbers ----
 function grouped(n) { return Math.round(n).toString().replace(/\B(?=(\d{3})+(?!\d))/g, ','); }
 var KINDS = ['read', 'write', 'discard'];
-function mixOf(job) { return job.read_percent + ' % reads' + (job.discard_percent ? ', ' + job.discard_percent + ' % discards' : ''); }
+// What is neither read nor discarded is written; of reads and writes alone the first says both.
+function sharesOf(job) {
+  var reads = job.read_percent, discards = job.discard_percent || 0;
+  return [[reads, 'read'], [100 - reads - discards, 'write'], [discards, 'discard']].filter(function (s) { return s[0] > 0; });
+}
+function mixOf(job) {
+  if (!job.discard_percent) return job.read_percent + ' % reads';
+  return sharesOf(job).map(function (s) { return s[0] + ' % ' + s[1] + 's'; }).join(', ');
+}
+function kindOf(job) {
+  var shares = sharesOf(job);
+  if (shares.length === 1) return shares[0][1];
+  return (job.discard_percent ? shares : shares.slice(0, 1)).map(function (s) { return s[0] + ' % ' + s[1]; }).join(', ');
+}
 function rate(n) { return n < 99.95 ? n.toFixed(1) : grouped(n); }
 // Words with `code` in them.
 function words(e, text) {
@@ -418,9 +431,7 @@ function pageHistory() {
   load();
 }
 function loadWords(job) {
-  var discards = job.discard_percent || 0;
-  var kind = discards === 100 ? ' discard ' : job.read_percent === 100 ? ' read ' : !job.read_percent && !discards ? ' write ' : ' ' + job.read_percent + ' % read' + (discards ? ', ' + discards + ' % discard ' : ' ');
-  return job.pattern + kind + bytes(job.block_size_bytes);
+  return job.pattern + ' ' + kindOf(job) + ' ' + bytes(job.block_size_bytes);
 }
 // Profiles, fills and verifications: they have no runs.
 function measurements(to, all) {

@@ -44,7 +44,7 @@ pub use request::{
 pub use sizes::{BlockShare, BlockSizes, alignment_bytes};
 pub use spec::{
     Arrivals, CacheMode, CursorKind, DataPattern, Distribution, Pattern, Rate, SyncPolicy,
-    ThinkTime, Workload,
+    ThinkTime, Workload, operation_name, operation_shares,
 };
 pub use stream::{Span, Stream, Streams};
 pub use stripewise_units::Kind;

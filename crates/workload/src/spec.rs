@@ -103,17 +103,15 @@ impl Workload {
     /// otherwise: the letters STRIPE.
     pub const SEED: u64 = 0x5354_5249_5045;
 
-    /// `read`, `write`, `discard`, or the shares where it does several: `70 % read`,
-    /// `70 % read, 10 % discard`.
+    /// [`operation_name`] of its shares.
     #[must_use]
     pub fn operation_name(&self) -> String {
-        match (self.read_percent, self.discard_percent) {
-            (100, _) => "read".to_owned(),
-            (0, 0) => "write".to_owned(),
-            (_, 100) => "discard".to_owned(),
-            (percent, 0) => format!("{percent} % read"),
-            (percent, discards) => format!("{percent} % read, {discards} % discard"),
-        }
+        operation_name(self.read_percent, self.discard_percent)
+    }
+
+    /// [`operation_shares`] of its shares.
+    pub fn operation_shares(&self) -> impl Iterator<Item = (u8, &'static str)> {
+        operation_shares(self.read_percent, self.discard_percent)
     }
 
     /// Something is written; see [`Workload::discards`] for what only destroys.
@@ -201,6 +199,56 @@ pub enum Pattern {
         /// Whether each thread keeps its own position or all share one.
         cursor: CursorKind,
     },
+/// What a load of these shares is made of, in per cent: reads, writes, discards, as far as it
+/// has them. What is neither read nor discarded is written.
+///
+/// ```
+/// use stripewise_workload::operation_shares;
+///
+/// let shares: Vec<_> = operation_shares(0, 30).collect();
+/// assert_eq!(shares, [(70, "write"), (30, "discard")]);
+/// ```
+pub fn operation_shares(
+    read_percent: u8,
+    discard_percent: u8,
+) -> impl Iterator<Item = (u8, &'static str)> {
+    let written = 100_u8
+        .saturating_sub(read_percent)
+        .saturating_sub(discard_percent);
+    let all = [
+        (read_percent, "read"),
+        (written, "write"),
+        (discard_percent, "discard"),
+    ];
+    all.into_iter().filter(|(percent, _)| *percent > 0)
+}
+
+/// `read`, `write`, `discard`, or the shares where a load does several. Of reads and writes
+/// alone the first says both; beside discards each has its own.
+///
+/// ```
+/// use stripewise_workload::operation_name;
+///
+/// assert_eq!(operation_name(0, 0), "write");
+/// assert_eq!(operation_name(70, 0), "70 % read");
+/// assert_eq!(operation_name(50, 30), "50 % read, 20 % write, 30 % discard");
+/// assert_eq!(operation_name(0, 30), "70 % write, 30 % discard");
+/// ```
+#[must_use]
+pub fn operation_name(read_percent: u8, discard_percent: u8) -> String {
+    let shares: Vec<(u8, &str)> = operation_shares(read_percent, discard_percent).collect();
+    match shares.as_slice() {
+        [(_, only)] => (*only).to_owned(),
+        [(percent, "read"), (_, "write")] => format!("{percent} % read"),
+        several => {
+            let each = several
+                .iter()
+                .map(|(percent, kind)| format!("{percent} % {kind}"));
+            each.collect::<Vec<_>>().join(", ")
+        }
+    }
+}
+
 }
 
 /// Whose sequential position it is.

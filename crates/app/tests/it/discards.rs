@@ -74,9 +74,42 @@ fn discards_are_counted_apart_from_reads_and_writes() {
     assert_eq!(in_intervals.sum::<u64>(), kinds[2]);
     let told = ["--discard", "--size", "16M", "--explain"];
     let text = desk.run(&discarding(&volume, &told)).done();
-    for word in ["random discard", "discarded-space"] {
+    for word in ["random discard", "discarded-space", "iB discarded in "] {
         assert!(text.stdout.contains(word), "{word}: {}", text.stdout);
     }
+    assert!(!text.stdout.contains(", 0 B in"), "{}", text.stdout);
+    let page = desk.run(&["report", "last", "--format", "md"]).done();
+    let row = page
+        .stdout
+        .lines()
+        .find(|line| line.contains("| random discard |"));
+    let row = row.expect("a row of the table").replace(' ', "");
+    // IOPS and MiB/s stand beside each other: 4K each, 256 to a MiB.
+    assert!(!row.contains("|0.0|"), "{row}");
+}
+
+#[test]
+fn a_load_without_reads_is_called_by_its_writes() {
+    let desk = Desk::new();
+    let volume = desk.volume();
+    let mix = ["--write", "--discard-percent", "30", "--size", "16M"];
+    let text = desk.run(&discarding(&volume, &mix)).done();
+    for word in [
+        "random write, 70 %",
+        "random discard, 30 %",
+        "random: all",
+        " moved, ",
+        " discarded in ",
+    ] {
+        assert!(text.stdout.contains(word), "{word}: {}", text.stdout);
+    }
+    let widest = text.stdout.lines().map(|line| line.chars().count()).max();
+    assert!(widest <= Some(100), "{}", text.stdout);
+    let line = desk.run(&discarding(&volume, &[&mix[..], &["-q"]].concat()));
+    line.done().printed(&["random 70 % write, 30 % discard"]);
+    desk.run(&["history"])
+        .done()
+        .printed(&["random 70% write 30% discard 4K 1x1"]);
 }
 
 /// Discards beside reads and writes have latencies of their own wherever those are told.

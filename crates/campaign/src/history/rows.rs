@@ -8,6 +8,7 @@ use stripewise_results::{AnswerPlace, JobRow, RunRecord, SeriesRecord, Status};
 use stripewise_stats::median;
 use stripewise_store::{JobSummary, RunSummary, Store};
 use stripewise_units::{ByteSize, counted, format_iops};
+use stripewise_workload::operation_name;
 
 /// What is known of a run's jobs: what was measured here says everything, an
 /// imported result may not.
@@ -269,13 +270,8 @@ fn row(run: &RunSummary, said: &Said) -> HistoryRow {
 fn in_short(job: &SaidOfJob) -> String {
     let kind = job
         .read_percent
-        .map(|reads| match (reads, job.discard_percent) {
-            (100, _) => "read".to_owned(),
-            (0, 0) => "write".to_owned(),
-            (_, 100) => "discard".to_owned(),
-            (percent, 0) => format!("{percent}% read"),
-            (percent, discards) => format!("{percent}% read {discards}% discard"),
-        });
+        .map(|reads| operation_name(reads, job.discard_percent))
+        .map(|name| name.replace(" %", "%").replace(',', ""));
     let block = job
         .block_size_bytes
         .map(|bytes| ByteSize(bytes).to_string());

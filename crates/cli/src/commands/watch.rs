@@ -11,6 +11,7 @@ use std::fmt::Write;
 use std::time::Duration;
 use stripewise_campaign::live::{Cursor, IntervalNow, JobNow, KindNow, Now, RunNow, now};
 use stripewise_units::{ByteSize, format_duration, format_iops, format_mib_per_s};
+use stripewise_workload::operation_shares;
 
 /// Between two looks at the store.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -115,23 +116,29 @@ fn heading(run: &RunNow) -> String {
         let left = run.left_of_all_ns.map_or_else(String::new, |ns| {
             format!("; {} left in total", format_duration(ns))
         });
-        let discards = match job.discard_percent {
-            0 => String::new(),
-            percent => format!(", {percent} % discards"),
-        };
         let _ = writeln!(
             text,
-            "{} {part}{} on {}, {} % reads{discards}, {}, {} x {}{label}{left}",
+            "{} {part}{} on {}, {}, {}, {} x {}{label}{left}",
             run.id,
             job.pattern,
             job.target,
-            job.read_percent,
+            mix(job),
             ByteSize(job.block_size_bytes),
             job.threads,
             job.outstanding,
         );
     }
     text
+}
+
+/// `70 % reads`; with discards all that there is: `70 % writes, 30 % discards`.
+fn mix(job: &JobNow) -> String {
+    if job.discard_percent == 0 {
+        return format!("{} % reads", job.read_percent);
+    }
+    let shares = operation_shares(job.read_percent, job.discard_percent);
+    let each = shares.map(|(percent, kind)| format!("{percent} % {kind}s"));
+    each.collect::<Vec<_>>().join(", ")
 }
 
 /// A line for each new interval; `run` is the one that goes on.

@@ -42,8 +42,11 @@ impl Kind<'_> {
     /// `random writes`; `random I/O with 70 % reads`.
     pub fn plural(&self) -> String {
         match self.operation.as_str() {
-            "read" | "write" => format!("{} {}s", self.pattern, self.operation),
-            mixed => format!("{} I/O with {mixed}s", self.pattern),
+            "read" | "write" | "discard" => format!("{} {}s", self.pattern, self.operation),
+            mixed => {
+                let each: Vec<String> = mixed.split(", ").map(|one| format!("{one}s")).collect();
+                format!("{} I/O with {}", self.pattern, each.join(", "))
+            }
         }
     }
 

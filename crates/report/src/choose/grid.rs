@@ -279,7 +279,7 @@ fn bars_of(rows: &[JobRow<'_>], names: &[String]) -> Chart {
             "Throughput".to_owned(),
             Quantity::MibPerSecond,
             2,
-            bars(&|row| row.mib_per_s()),
+            bars(&|row| row.mib_per_s_shown()),
         ),
     ];
     for side in latency_sides(rows) {

@@ -128,7 +128,7 @@ fn chart(load: &Load<'_>) -> Option<Chart> {
     };
     let in_bytes = load.row.pattern() == Some("sequential");
     let rates = match in_bytes {
-        true => points(&|row| row.mib_per_s()),
+        true => points(&|row| row.mib_per_s_shown()),
         false => points(&|row| row.iops()),
     };
     if rates.len() < SITTINGS_MIN {
