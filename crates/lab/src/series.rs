@@ -57,6 +57,17 @@ impl SeriesKind {
         }
     }
 
+    /// What its operations are called beside those of other loads, before `read` or `write`:
+    /// the log's are sequential, but each is waited for and durable.
+    #[must_use]
+    pub fn pattern(self) -> &'static str {
+        match self {
+            SeriesKind::RandomRead | SeriesKind::RandomWrite => "random",
+            SeriesKind::SequentialRead | SeriesKind::SequentialWrite => "sequential",
+            SeriesKind::Log => "log",
+        }
+    }
+
     /// It writes.
     #[must_use]
     pub fn writes(self) -> bool {

@@ -60,7 +60,7 @@ pub struct SideRecord {
 pub struct ComparisonRow {
     /// `read`, `write`, `70 % read`.
     pub operation: String,
-    /// `random`, `sequential`, `stride`.
+    /// `random`, `sequential`, `stride`; `log` where both sides are the log of a bench.
     pub pattern: String,
     /// Bytes of one operation, where known.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,6 +1,7 @@
 //! The cells of a side, and which of them are on the other side too.
 
 use crate::experiment::Metric;
+use crate::series::SeriesKind;
 use serde_json::Value;
 use std::collections::HashSet;
 use stripewise_results::{JobRow, OperationKind, RunRecord, Status};
@@ -78,6 +79,19 @@ impl CellKey {
             && agree(self.pattern, other.pattern)
             && self.company == other.company
             && self.part == other.part
+    }
+}
+
+impl Cell<'_> {
+    /// What its operations are called before `read` or `write`: the pattern, or `log` where
+    /// all of it is the log of benches.
+    pub fn pattern(&self) -> Option<&'static str> {
+        let log = SeriesKind::Log;
+        let is_log = |row: &JobRow<'_>| row.run.series_part.as_deref() == Some(log.name());
+        match self.rows.iter().all(is_log) {
+            true => Some(log.pattern()),
+            false => self.key.pattern,
+        }
     }
 }
 

@@ -26,6 +26,14 @@ impl Judged<'_> {
     }
 }
 
+/// What both sides call it, or else what either knows of its pattern.
+fn pattern_of(a: &Cell<'_>, b: &Cell<'_>) -> Option<&'static str> {
+    match a.pattern() == b.pattern() {
+        true => a.pattern(),
+        false => a.key.pattern.or(b.key.pattern),
+    }
+}
+
 /// How a row's interval was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum IntervalMethod {
@@ -156,7 +164,7 @@ fn row<'a>(a: &'a Cell<'a>, b: &'a Cell<'a>, options: CompareOptions) -> Option<
             .operation
             .clone()
             .or_else(|| b.key.operation.clone())?,
-        pattern: a.key.pattern.or(b.key.pattern)?.to_owned(),
+        pattern: pattern_of(a, b)?.to_owned(),
         block_size_bytes: block.filter(|_| block == b.key.block_size_bytes),
         threads: both(a.key.threads, b.key.threads),
         // Where one side does not know its threads, what it has outstanding is so in

@@ -90,11 +90,7 @@ fn knee(pair: &Pair<'_>) -> Option<ComparisonRow> {
 fn row(pair: &Pair<'_>, metric: &str, a: f64, b: f64) -> Option<ComparisonRow> {
     Some(ComparisonRow {
         operation: if pair.kind.writes() { "write" } else { "read" }.to_owned(),
-        pattern: match pair.kind {
-            SeriesKind::RandomRead | SeriesKind::RandomWrite => "random",
-            _ => "sequential",
-        }
-        .to_owned(),
+        pattern: pair.kind.pattern().to_owned(),
         block_size_bytes: pair.block_size_bytes,
         threads: None,
         outstanding: None,

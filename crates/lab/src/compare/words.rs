@@ -234,7 +234,7 @@ pub(super) fn cell_words(cell: &Cell<'_>) -> String {
     let key = &cell.key;
     let mut words = format!(
         "{} {}",
-        key.pattern.unwrap_or("unknown pattern"),
+        cell.pattern().unwrap_or("unknown pattern"),
         key.operation.as_deref().unwrap_or("I/O")
     );
     if let Some(bytes) = key.block_size_bytes {

@@ -119,11 +119,7 @@ fn row<'a>(a: &'a Answered<'a>, b: &'a Answered<'a>, options: CompareOptions) ->
     let interval = found.map(|found| found.difference_percent);
     let row = ComparisonRow {
         operation: if a.kind.writes() { "write" } else { "read" }.to_owned(),
-        pattern: match a.kind {
-            SeriesKind::RandomRead | SeriesKind::RandomWrite => "random",
-            _ => "sequential",
-        }
-        .to_owned(),
+        pattern: a.kind.pattern().to_owned(),
         block_size_bytes: Some(a.block_size_bytes),
         threads: None,
         outstanding: None,

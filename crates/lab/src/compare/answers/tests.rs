@@ -63,6 +63,10 @@ fn answers_are_compared_with_the_interval_of_their_ratio() {
         (row.verdict, record.verdict),
         (Verdict::Worse, Verdict::Worse)
     );
+    assert_eq!(
+        (row.pattern.as_str(), row.operation.as_str()),
+        ("log", "write")
+    );
     assert!((row.difference_percent + 10.0).abs() < 1e-9, "{row:?}");
     let [low, high] = row.interval_percent.expect("an interval");
     // Each answer is known to about 1.9 %, and so their ratio to 2.7 %.
