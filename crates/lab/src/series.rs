@@ -151,3 +151,31 @@ pub struct StepTime {
     /// Measured.
     pub duration_ns: u64,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stripewise_results::{Load, TargetFacts};
+
+    #[test]
+    fn what_a_series_always_does_is_said_by_its_name_alone() {
+        let target = TargetFacts::unknown();
+        let step = StepTime {
+            ramp_ns: 1,
+            duration_ns: 1,
+        };
+        for kind in SeriesKind::ALL {
+            let workload = kind.workload(8192, step, 1);
+            let load = Load {
+                host: "here",
+                ladder_part: Some(kind.name()),
+                job: None,
+                target: &target,
+                further_targets: &[],
+                workload: &workload,
+                engine: "io_uring",
+            };
+            assert_eq!(load.particulars(), [""; 0], "{}", kind.name());
+        }
+    }
+}

@@ -4,7 +4,7 @@
 //! that one thing has one name on a page.
 
 use std::collections::BTreeMap;
-use stripewise_results::{Document, JobRow, RunRecord, SeriesRecord, TargetKind};
+use stripewise_results::{Document, JobRow, Load, RunRecord, SeriesRecord, starts_at};
 use stripewise_units::ByteSize;
 
 /// A property that may differ, with the heading of a column of it.
@@ -22,7 +22,7 @@ const OF_GROUP: [Property; 11] = [
         }
     }),
     ("Target", |row| row.target_names()),
-    ("Starts at", starts_at),
+    ("Starts at", |row| starts_at(&row.job.target)),
     ("Workload", kind),
     ("Block", |row| row.block_text().unwrap_or_default()),
     ("Offset", |row| {
@@ -70,16 +70,6 @@ fn measured(row: &JobRow<'_>, text: impl Fn() -> String) -> String {
     }
 }
 
-/// Where the partition starts, as far as it is known: `from 31.5K`. Simulated
-/// arrays have it in their name.
-fn starts_at(row: &JobRow<'_>) -> String {
-    let target = &row.job.target;
-    let start = target
-        .partition_offset_bytes
-        .filter(|_| target.kind != TargetKind::Simulated);
-    start.map_or_else(String::new, |bytes| format!("from {}", ByteSize(bytes)))
-}
-
 /// `random read`, as far as it is known.
 pub(crate) fn kind(row: &JobRow<'_>) -> String {
     let words = [row.pattern().map(str::to_owned), row.operation()];
@@ -106,21 +96,11 @@ pub(crate) fn names_of_jobs(rows: &[JobRow<'_>]) -> Names {
     told_apart(rows, &all)
 }
 
-/// What is the same whenever one load is measured again on one target: all that tells
-/// jobs apart but the label, which says when or why, and all that was asked of them but
-/// how long and from which seed. Of a step of a ladder its part stands for work in flight.
-pub(crate) fn load_key(row: &JobRow<'_>) -> Vec<String> {
-    let load = OF_GROUP.iter().skip(1).map(|(_, of)| of(row));
-    let mut key: Vec<String> = load.collect();
-    key.push(row.run.host.name.clone());
-    let mut asked = row.job.workload.clone();
-    (asked.seed, asked.ramp_ns, asked.duration_ns) = (0, 0, 0);
-    if let Some(part) = crate::words::ladder_part(row.run) {
-        key.push(part.to_owned());
-        (asked.threads, asked.outstanding) = (0, 0);
-    }
-    key.push(format!("{asked:?}"));
-    key
+/// The load of a row.
+pub(crate) fn load<'a>(row: &JobRow<'a>) -> Load<'a> {
+    let run = row.run;
+    let place = (run.host.name.as_str(), crate::words::ladder_part(run));
+    Load::of_record(place, run.jobs.len(), row.job)
 }
 
 /// What a group has in common, to find its members.

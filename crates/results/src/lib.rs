@@ -13,6 +13,7 @@ mod hosts;
 mod id;
 mod imported;
 mod intervals;
+mod load;
 mod outcome;
 mod record;
 mod row;
@@ -41,6 +42,7 @@ pub use hosts::{
 pub use id::run_id;
 pub use imported::Imported;
 pub use intervals::{INTERVALS_MAX, IntervalSeries, coarsen, joined_group_size};
+pub use load::{AskedJob, Load, LoadKey, starts_at};
 pub use outcome::{
     Drain, EngineFacts, Errors, InitiationLatency, Interval, JobOutcome, KindOutcome,
     LatencySummary, OpenLoop, Pause, ThreadOutcome,

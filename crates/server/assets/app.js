@@ -454,12 +454,12 @@ function trends(to, all) {
   add(to, 'h2', {}, 'Trends');
   if (all.baselines.length) add(to, 'p', {}, 'Baselines: ' + all.baselines.map(function (b) { return b.name + ' (' + moment(b.set_at) + ')'; }).join(', ') + '.');
   if (!all.trends.length) { add(to, 'p', { class: 'muted' }, 'A load that was measured at least twice on a target has a trend.'); return; }
-  var row = add(to, 'div', { class: 'row' });
+  var row = add(to, 'div', { class: 'row' }), hosts = all.trends.some(function (t) { return t.host !== all.trends[0].host; });
   all.trends.slice(0, 24).forEach(function (t) {
     var at = function (p, i) { return i; };
     var words = t.changes.map(function (c) { return 'At ' + moment(t.points[c.index].started_at) + ' the rate went from ' + rate(c.before) + ' to ' + rate(c.after) + ' IOPS (p ' + c.p_value.toPrecision(2) + ').'; }).join(' ');
     var figure = chart(row, {
-      title: t.target + ': ' + t.load, summary: words || 'No step was found.', height: 190,
+      title: t.target + (hosts ? ' on ' + t.host : '') + ': ' + t.load, summary: words || 'No step was found.', height: 190,
       lines: [{ points: t.points.map(function (p, i) { return [at(p, i), p.iops]; }), names: t.points.map(function (p) { return (p.label ? p.label + ' ' : '') + moment(p.started_at); }), tone: 't0', marks: true }],
       x: function (v) { var p = t.points[Math.round(v)]; return p ? p.started_at.slice(5, 16).replace('T', ' ') : ''; }, y: rate, xName: 'IOPS, in order of time',
       xTicks: t.points.map(function (p, i) { return i; }), changes: t.changes.map(function (c) { return c.index - 0.5; })

@@ -11,7 +11,7 @@ use crate::last::steps_back;
 use crate::open::Store;
 use crate::types::{Filter, Listing, RunSummary, StoredHistograms, StoredInterval, Unreadable};
 use rusqlite::{OptionalExtension, Row, params};
-use stripewise_results::RunRecord;
+use stripewise_results::{AskedJob, RunRecord};
 
 /// One condition for all filters: absent ones are NULL and let everything pass.
 const FILTERED: &str = "\
@@ -195,14 +195,7 @@ impl Store {
     }
 
     fn record_of(&self, run_number: i64) -> rusqlite::Result<RunRecord> {
-        let mut statement = self.connection.prepare_cached(RECORD_OF_RUN)?;
-        let mut record: RunRecord = statement.query_row([run_number], |row| {
-            let mut sum = Sum::default();
-            sum.add(row, Columns::always(1))?;
-            checksum::check(&self.connection, run_number, checksum::RECORD, sum)?;
-            let json = row.get_ref(0)?.as_str()?;
-            serde_json::from_str(json).map_err(|error| damaged(0, format!("its record: {error}")))
-        })?;
+        let mut record: RunRecord = self.record_as(run_number)?;
         let histograms = self.histograms_of(run_number, record.jobs.len())?;
         for (job, stored) in record.jobs.iter_mut().zip(histograms) {
             job.outcome.read.histogram = stored.read;
@@ -215,6 +208,39 @@ impl Store {
             }
         }
         Ok(record)
+    }
+
+    /// The jobs of a run as they were asked for, without what came of them: read without most
+    /// of the record. `name` as in [`Store::resolve`].
+    ///
+    /// # Errors
+    /// As [`Store::load`].
+    pub fn load_asked(&self, name: &str) -> Result<Vec<AskedJob>> {
+        const DOING: &str = "read a run";
+        let (run_number, id) = self.find(name)?;
+        self.asked_of(run_number)
+            .map_err(|error| self.gone_or_damaged(DOING, run_number, &id, error))
+    }
+
+    fn asked_of(&self, run_number: i64) -> rusqlite::Result<Vec<AskedJob>> {
+        #[derive(serde::Deserialize)]
+        struct Asked {
+            jobs: Vec<AskedJob>,
+        }
+        let asked: Asked = self.record_as(run_number)?;
+        Ok(asked.jobs)
+    }
+
+    /// The JSON of a record, read as far as `T` asks for.
+    fn record_as<T: serde::de::DeserializeOwned>(&self, run_number: i64) -> rusqlite::Result<T> {
+        let mut statement = self.connection.prepare_cached(RECORD_OF_RUN)?;
+        statement.query_row([run_number], |row| {
+            let mut sum = Sum::default();
+            sum.add(row, Columns::always(1))?;
+            checksum::check(&self.connection, run_number, checksum::RECORD, sum)?;
+            let json = row.get_ref(0)?.as_str()?;
+            serde_json::from_str(json).map_err(|error| damaged(0, format!("its record: {error}")))
+        })
     }
 
     /// All latencies of a run, an entry per job.

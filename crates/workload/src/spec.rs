@@ -142,6 +142,43 @@ impl Workload {
         }
     }
 
+    /// What is said of it only where it is not as usual, each as it is typed or in a word or
+    /// two: `zipf:0.99`, `direct-sync`, `fdatasync`, `1000 a second`. Which operations it does,
+    /// their size and number in flight, and the size of the part in use, are not among it.
+    ///
+    /// ```
+    /// use stripewise_workload::{SyncPolicy, Workload};
+    ///
+    /// assert!(Workload::default().particulars().is_empty());
+    /// let log = Workload { sync: Some(SyncPolicy { every: 1 }), atomic: true, ..Workload::default() };
+    /// assert_eq!(log.particulars(), ["fdatasync", "atomic"]);
+    /// ```
+    #[must_use]
+    pub fn particulars(&self) -> Vec<String> {
+        let DataPattern {
+            compressible_percent,
+            dedupable_percent,
+        } = self.data;
+        let share = |percent: u8, what: &str| (percent > 0).then(|| format!("{percent} % {what}"));
+        let said = |is_said: bool, word: &str| is_said.then(|| word.to_owned());
+        let sizes = self.block_sizes.shares().len();
+        let all = [
+            self.pattern.particular(),
+            (sizes > 1).then(|| self.block_sizes.to_string()),
+            said(self.in_turn, "targets in turn"),
+            (self.base_offset_bytes > 0).then(|| format!("@{}", ByteSize(self.base_offset_bytes))),
+            (self.cache != CacheMode::Direct).then(|| self.cache.to_string()),
+            self.sync.map(|sync| sync.to_string()),
+            said(self.atomic, "atomic"),
+            said(self.poll, "polled"),
+            self.think_time.map(|think| format!("think {think}")),
+            self.rate.map(Rate::in_words),
+            share(compressible_percent, "compressible"),
+            share(dedupable_percent, "dedupable"),
+        ];
+        all.into_iter().flatten().collect()
+    }
+
     /// The mean size of an operation, bytes.
     #[must_use]
     pub fn block_bytes_mean(&self) -> u64 {
@@ -162,43 +199,6 @@ fn is_zero(percent: &u8) -> bool {
     *percent == 0
 }
 
-impl Pattern {
-    /// `random`, `sequential` or `stride`: the `pattern` of a workload in JSON.
-    #[must_use]
-    pub const fn name(&self) -> &'static str {
-        match self {
-            Pattern::Random { .. } => "random",
-            Pattern::Sequential { .. } => "sequential",
-            Pattern::Stride { .. } => "stride",
-        }
-    }
-}
-
-/// Where operations go.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(tag = "pattern", rename_all = "lowercase")]
-pub enum Pattern {
-    /// Block-aligned (relative to the base offset) random positions.
-    Random {
-        /// How positions are drawn.
-        distribution: Distribution,
-    },
-    /// Each operation follows the one before; wraps at the end of the span.
-    Sequential {
-        /// Whether each thread keeps its own position or all share one.
-        cursor: CursorKind,
-    },
-    /// Each operation starts `stride_bytes` after the one before. At the end of
-    /// the span the next pass begins one block after the start of the pass
-    /// before, until a pass would begin at the first stride; then all over
-    /// again. With a multiple of the block size, every block is touched once
-    /// before any is touched twice.
-    Stride {
-        /// Bytes from start to start.
-        stride_bytes: u64,
-        /// Whether each thread keeps its own position or all share one.
-        cursor: CursorKind,
-    },
 /// What a load of these shares is made of, in per cent: reads, writes, discards, as far as it
 /// has them. What is neither read nor discarded is written.
 ///
@@ -249,6 +249,78 @@ pub fn operation_name(read_percent: u8, discard_percent: u8) -> String {
     }
 }
 
+impl Pattern {
+    /// `random`, `sequential` or `stride`: the `pattern` of a workload in JSON.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Pattern::Random { .. } => "random",
+            Pattern::Sequential { .. } => "sequential",
+            Pattern::Stride { .. } => "stride",
+        }
+    }
+
+    /// How positions follow each other, where that is not as usual.
+    fn particular(self) -> Option<String> {
+        let of_threads = |cursor: CursorKind| match cursor {
+            CursorKind::Own => None,
+            other => Some(format!("cursor {other}")),
+        };
+        match self {
+            Pattern::Random {
+                distribution: Distribution::Uniform,
+            } => None,
+            Pattern::Random { distribution } => Some(distribution.to_string()),
+            Pattern::Sequential { cursor } => of_threads(cursor),
+            Pattern::Stride {
+                stride_bytes,
+                cursor,
+            } => {
+                let stride = format!("every {}", ByteSize(stride_bytes));
+                Some(match of_threads(cursor) {
+                    None => stride,
+                    Some(cursor) => format!("{stride}, {cursor}"),
+                })
+            }
+        }
+    }
+}
+
+impl Rate {
+    /// `1000 a second`; `1000 a second, poisson`.
+    fn in_words(self) -> String {
+        match self.arrivals {
+            Arrivals::Fixed => format!("{} a second", self.iops),
+            Arrivals::Poisson => format!("{} a second, {}", self.iops, self.arrivals),
+        }
+    }
+}
+
+/// Where operations go.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(tag = "pattern", rename_all = "lowercase")]
+pub enum Pattern {
+    /// Block-aligned (relative to the base offset) random positions.
+    Random {
+        /// How positions are drawn.
+        distribution: Distribution,
+    },
+    /// Each operation follows the one before; wraps at the end of the span.
+    Sequential {
+        /// Whether each thread keeps its own position or all share one.
+        cursor: CursorKind,
+    },
+    /// Each operation starts `stride_bytes` after the one before. At the end of
+    /// the span the next pass begins one block after the start of the pass
+    /// before, until a pass would begin at the first stride; then all over
+    /// again. With a multiple of the block size, every block is touched once
+    /// before any is touched twice.
+    Stride {
+        /// Bytes from start to start.
+        stride_bytes: u64,
+        /// Whether each thread keeps its own position or all share one.
+        cursor: CursorKind,
+    },
 }
 
 /// Whose sequential position it is.

@@ -115,6 +115,43 @@ fn a_trend_is_of_one_load_and_of_a_mix_the_slower_latency() {
     assert_eq!(shown, p99("read").max(p99("write")));
 }
 
+/// What is asked for otherwise is another load, and is called so.
+#[test]
+fn a_trend_is_not_continued_by_a_run_of_another_size_distribution_or_sync() {
+    let desk = Desk::new();
+    let asked: [(&[&str], &str); 6] = [
+        (&[], ""),
+        (&["--size", "1G"], ", 1G of it"),
+        (&["--distribution", "zipf:0.99"], ", zipf:0.99"),
+        (&["--base-offset", "63s"], ", @31.5K"),
+        (&["--think-time", "1ms"], ", think 1ms"),
+        (&["--rate", "1000", "--outstanding", "1"], ", 1000 a second"),
+    ];
+    let run = |more: &[&str]| {
+        let load = ["run", "sim:nvme", "--duration", "50ms", "--quiet"];
+        desk.run(&[&load[..], more].concat()).done();
+    };
+    for (more, _) in asked {
+        run(more);
+        // Another seed and another length are no other load.
+        run(&[more, &["--seed", "7", "--ramp", "10ms"]].concat());
+    }
+    let served = Served::start(&desk, &[]);
+    let answer = served.json("/api/trends");
+    let found = answer["trends"].as_array().expect("trends");
+    let mut loads: Vec<&str> = found
+        .iter()
+        .map(|trend| trend["load"].as_str().expect("words"))
+        .collect();
+    loads.sort_unstable();
+    let mut expected = asked.map(|(_, words)| format!("random read, 8K, 1 x 1{words}"));
+    expected.sort_unstable();
+    assert_eq!(loads, expected);
+    for trend in found {
+        assert_eq!(trend["points"].as_array().map(Vec::len), Some(2), "{trend}");
+    }
+}
+
 #[test]
 fn refusals_are_lines_that_the_schema_has_and_so_is_what_is_wished() {
     let desk = Desk::new();

@@ -5,9 +5,14 @@ use super::{View, store};
 use crate::context::store_failure;
 use crate::failure::Outcome;
 use serde::Serialize;
+use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
 use stripewise_lab::SeriesKind;
+use stripewise_results::{AskedJob, Load, LoadKey};
 use stripewise_stats::{ChangePointRule, change_points};
-use stripewise_store::KeptDocument;
+use stripewise_store::{KeptDocument, Store};
+use stripewise_units::ByteSize;
+use stripewise_workload::operation_name;
 
 /// Runs that are looked at.
 const RUNS_MAX: u32 = 20_000;
@@ -34,7 +39,8 @@ pub struct Trend {
     pub target: String,
     /// The machine.
     pub host: String,
-    /// `random-read` of benches, or the load in words.
+    /// The load in words: `random read, 8K, 4 x 8`, of benches `random-read, 8K`, and what of
+    /// it is not as usual. Trends of one target and machine are of different words.
     pub load: String,
     /// Results in order of time.
     pub points: Vec<TrendPoint>,
@@ -95,26 +101,23 @@ pub fn trends(view: &View, target: &str) -> Outcome<Trends> {
     };
     let mut runs = history(view, &query)?;
     runs.reverse();
-    let mut trends: Vec<Trend> = Vec::new();
-    for run in runs
-        .iter()
-        .filter(|run| run.is_finished() && run.tool.is_none() && !differs_on_purpose(run))
-    {
-        if let [job] = &run.jobs[..] {
-            add(&mut trends, run, job);
-        }
-    }
-    trends.retain(|trend| trend.points.len() >= POINTS_MIN);
-    trends.sort_by_key(|trend| std::cmp::Reverse(trend.points.len()));
-    trends.truncate(TRENDS_MAX);
+    let Some(store) = store(view)? else {
+        return Ok(Trends {
+            trends: Vec::new(),
+            baselines: Vec::new(),
+        });
+    };
+    let mut gathered = gathered(&store, &runs);
+    gathered.retain(|one| one.trend.points.len() >= POINTS_MIN);
+    gathered.sort_by_key(|one| std::cmp::Reverse(one.trend.points.len()));
+    gathered.truncate(TRENDS_MAX);
+    tell_apart(&mut gathered);
+    let mut trends: Vec<Trend> = gathered.into_iter().map(|one| one.trend).collect();
     for trend in &mut trends {
         let rates: Vec<f64> = trend.points.iter().map(|point| point.iops).collect();
         trend.changes = changes(&rates);
     }
-    let baselines = match store(view)? {
-        Some(store) => store.documents("baseline").map_err(store_failure)?,
-        None => Vec::new(),
-    };
+    let baselines = store.documents("baseline").map_err(store_failure)?;
     Ok(Trends {
         trends,
         baselines: baselines.into_iter().map(kept).collect(),
@@ -128,10 +131,144 @@ fn kept(document: KeptDocument) -> KeptBaseline {
     }
 }
 
+/// A trend, and what its load has besides words.
+struct Gathered {
+    trend: Trend,
+    engine: String,
+    starts_at: String,
+}
+
+/// Each load once, with its results in order of time.
+fn gathered(store: &Store, runs: &[Entry]) -> Vec<Gathered> {
+    let candidates: Vec<(&Entry, &EntryJob)> = runs
+        .iter()
+        .filter(|run| run.is_finished() && run.tool.is_none() && !differs_on_purpose(run))
+        .filter_map(|run| match &run.jobs[..] {
+            [job] => Some((run, job)),
+            _ => None,
+        })
+        .collect();
+    // What a list knows of loads that were measured once is enough: their records are not read.
+    let mut sittings: HashMap<(&str, &str, String), BTreeSet<&str>> = HashMap::new();
+    for (run, job) in &candidates {
+        let key = (
+            job.target.as_str(),
+            run.host.as_str(),
+            load_in_list(run, job),
+        );
+        sittings.entry(key).or_default().insert(sitting(run));
+    }
+    let mut asked = AskedOf::new(store);
+    let mut places: HashMap<LoadKey, usize> = HashMap::new();
+    let mut all: Vec<Gathered> = Vec::new();
+    for (run, job) in candidates {
+        let key = (
+            job.target.as_str(),
+            run.host.as_str(),
+            load_in_list(run, job),
+        );
+        if sittings[&key].len() < POINTS_MIN {
+            continue;
+        }
+        let Some(of_run) = asked.of(run) else {
+            continue;
+        };
+        let load = Load::of_asked((&run.host, ladder_part(run)), &of_run);
+        let index = *places.entry(load.key()).or_insert(all.len());
+        if index == all.len() {
+            all.push(Gathered {
+                trend: Trend {
+                    target: job.target.clone(),
+                    host: run.host.clone(),
+                    load: in_words(key.2, &load),
+                    points: Vec::new(),
+                    changes: Vec::new(),
+                },
+                engine: load.engine.to_owned(),
+                starts_at: load.starts_at(),
+            });
+        }
+        add(&mut all[index].trend, run, job);
+    }
+    all
+}
+
+/// What was asked for in runs, which only their records say. A record that is damaged says
+/// nothing.
+struct AskedOf<'a> {
+    store: &'a Store,
+    /// Of the ladder that was looked at last: its steps differ in threads and outstanding.
+    ladder: Option<(String, Option<String>, Rc<AskedJob>)>,
+}
+
+impl<'a> AskedOf<'a> {
+    fn new(store: &'a Store) -> Self {
+        AskedOf {
+            store,
+            ladder: None,
+        }
+    }
+
+    fn of(&mut self, run: &Entry) -> Option<Rc<AskedJob>> {
+        let of_ladder = ladder_part(run).and(run.series.as_ref());
+        if let (Some(series), Some((known, part, asked))) = (of_ladder, &self.ladder)
+            && (series, &run.series_part) == (known, part)
+        {
+            return Some(Rc::clone(asked));
+        }
+        let jobs = self.store.load_asked(&run.id).ok()?;
+        let asked = Rc::new(jobs.into_iter().next()?);
+        if let Some(series) = of_ladder {
+            let part = run.series_part.clone();
+            self.ladder = Some((series.clone(), part, Rc::clone(&asked)));
+        }
+        Some(asked)
+    }
+}
+
+/// What of it is not as usual stands behind what a list shows.
+fn in_words(in_list: String, load: &Load<'_>) -> String {
+    let size = load.workload.size_bytes;
+    let size = size.map(|bytes| format!("{} of it", ByteSize(bytes)));
+    let more = load.particulars().into_iter().chain(size);
+    std::iter::once(in_list)
+        .chain(more)
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+/// Loads of the same words get those of their engine and of where the target starts, as far
+/// as these differ.
+fn tell_apart(all: &mut [Gathered]) {
+    let mut more = vec![String::new(); all.len()];
+    for (one, words) in all.iter().zip(&mut more) {
+        let name = |trend: &Trend| (trend.target.clone(), trend.host.clone(), trend.load.clone());
+        let own = name(&one.trend);
+        let same: Vec<&Gathered> = all.iter().filter(|two| name(&two.trend) == own).collect();
+        for of in [
+            |one: &Gathered| one.engine.clone(),
+            |one: &Gathered| one.starts_at.clone(),
+        ] {
+            if same.iter().any(|two| of(two) != of(one)) && !of(one).is_empty() {
+                words.push_str(", ");
+                words.push_str(&of(one));
+            }
+        }
+    }
+    for (one, words) in all.iter_mut().zip(more) {
+        one.trend.load.push_str(&words);
+    }
+}
+
+/// What a result is of: a run of its own, or the ladder of a bench.
+fn sitting(run: &Entry) -> &str {
+    run.series.as_deref().unwrap_or(&run.id)
+}
+
 /// A run of its own is a result; of a ladder the run of the highest rate is.
-fn add(trends: &mut Vec<Trend>, run: &Entry, job: &EntryJob) {
+fn add(trend: &mut Trend, run: &Entry, job: &EntryJob) {
     let point = TrendPoint {
-        id: run.series.clone().unwrap_or_else(|| run.id.clone()),
+        id: sitting(run).to_owned(),
         started_at: run.started_at.clone(),
         label: run.label.clone(),
         iops: job.iops,
@@ -140,20 +277,6 @@ fn add(trends: &mut Vec<Trend>, run: &Entry, job: &EntryJob) {
             .filter_map(|(_, ns)| ns)
             .max(),
         warnings: run.warnings,
-    };
-    let load = load(run, job);
-    let same = |trend: &&mut Trend| {
-        trend.target == job.target && trend.host == run.host && trend.load == load
-    };
-    let Some(trend) = trends.iter_mut().find(same) else {
-        trends.push(Trend {
-            target: job.target.clone(),
-            host: run.host.clone(),
-            load,
-            points: vec![point],
-            changes: Vec::new(),
-        });
-        return;
     };
     let of_ladder = ladder_part(run).is_some();
     match trend.points.last_mut() {
@@ -182,18 +305,13 @@ fn ladder_part(run: &Entry) -> Option<&str> {
     SeriesKind::from_name(part).map(|_| part)
 }
 
-fn load(run: &Entry, job: &EntryJob) -> String {
-    let block = stripewise_units::ByteSize(job.block_size_bytes);
+/// `random read, 8K, 4 x 8`; of a step of a bench `random-read, 8K`.
+fn load_in_list(run: &Entry, job: &EntryJob) -> String {
+    let block = ByteSize(job.block_size_bytes);
     if let Some(part) = ladder_part(run) {
         return format!("{part}, {block}");
     }
-    let kind = match (job.read_percent, job.discard_percent) {
-        (100, _) => "read".to_owned(),
-        (0, 0) => "write".to_owned(),
-        (_, 100) => "discard".to_owned(),
-        (percent, 0) => format!("{percent} % read"),
-        (percent, discards) => format!("{percent} % read, {discards} % discard"),
-    };
+    let kind = operation_name(job.read_percent, job.discard_percent);
     format!(
         "{} {kind}, {block}, {} x {}",
         job.pattern, job.threads, job.outstanding

@@ -3,11 +3,11 @@
 
 use super::{axis, middle_of, series};
 use crate::chart::{Annotation, Chart, Form, Panel, Point, Quantity, Scale};
-use crate::identity::{kind, load_key};
+use crate::identity::{kind, load};
 use crate::quantity_text::percent;
 use crate::words::{ladder_part, series_title};
 use std::collections::HashMap;
-use stripewise_results::{JobRow, RunRecord, Status};
+use stripewise_results::{JobRow, LoadKey, RunRecord, Status};
 use stripewise_stats::{ChangePoint, ChangePointRule, change_points};
 use stripewise_units::{ByteSize, capitalised, counted};
 
@@ -48,7 +48,7 @@ pub(super) fn charts(runs: &[RunRecord]) -> Vec<Chart> {
 
 fn loads(runs: &[RunRecord]) -> Vec<Load<'_>> {
     let mut loads: Vec<Load<'_>> = Vec::new();
-    let mut known: HashMap<Vec<String>, usize> = HashMap::new();
+    let mut known: HashMap<LoadKey, usize> = HashMap::new();
     for row in JobRow::of(runs) {
         let run = row.run;
         let part = run.series_part.as_deref();
@@ -60,7 +60,7 @@ fn loads(runs: &[RunRecord]) -> Vec<Load<'_>> {
         let Ok(began) = run.started_at.parse::<jiff::Timestamp>() else {
             continue;
         };
-        let place = *known.entry(load_key(&row)).or_insert(loads.len());
+        let place = *known.entry(load(&row).key()).or_insert(loads.len());
         if place == loads.len() {
             loads.push(Load {
                 row,
@@ -163,8 +163,8 @@ fn panel(title: &str, quantity: Quantity, points: Vec<Point>) -> Panel {
     }
 }
 
-/// `Random read 8K 4×8 on /data`; with syncs and a size where they were asked for:
-/// `Random write 8K 1×1, fdatasync on 64G of /data`.
+/// `Random read 8K 4×8 on /data`; with what is particular about it, and a size where it was
+/// asked for: `Random write 8K 1×1, zipf:0.99, fdatasync on 64G of /data`.
 fn name(row: &JobRow<'_>) -> String {
     let mut words = match ladder_part(row.run) {
         Some(part) => series_title(part),
@@ -179,8 +179,8 @@ fn name(row: &JobRow<'_>) -> String {
         words.push_str(&format!(" {threads}\u{d7}{outstanding}"));
     }
     let workload = &row.job.workload;
-    if let Some(sync) = workload.sync {
-        words.push_str(&format!(", {sync}"));
+    for particular in load(row).particulars() {
+        words.push_str(&format!(", {particular}"));
     }
     let size = workload
         .size_bytes
