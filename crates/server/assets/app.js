@@ -202,9 +202,20 @@ function table(to, caption, columns, rows) {
   fillRows();
   return box;
 }
-function barCell(cell, share, words) {
+// Rates that lie further apart than a bar can show, as those of a disk and of memory do, have
+// bars by their logarithm: by length alone all but the largest would vanish. Said below the table.
+var APART = 50;
+function barScale(values) {
+  var all = values.filter(function (v) { return v > 0; }), most = Math.max.apply(null, all.concat(0)), least = Math.min.apply(null, all.concat(most));
+  if (!most || most / least <= APART) return { share: function (v) { return v / (most || 1); }, lines: [], words: '' };
+  var low = Math.pow(10, Math.ceil(Math.log10(least)) - 1), share = function (v) { return v > 0 ? Math.log(v / low) / Math.log(most / low) : 0; }, lines = [];
+  for (var at = low * 10; at < most * 0.999; at *= 10) lines.push(share(at));
+  return { share: share, lines: lines, words: 'Bars are logarithmic, from ' + rate(low) + ' to ' + rate(most) + '; from line to line is a factor of 10.' };
+}
+function barCell(cell, value, scale, words) {
   var svg = draw(cell, 'svg', { viewBox: '0 0 100 12', preserveAspectRatio: 'none', 'aria-hidden': 'true' });
-  draw(svg, 'rect', { x: 0, y: 1, width: Math.max(share * 100, 0.5), height: 10, class: 'bar' });
+  draw(svg, 'rect', { x: 0, y: 1, width: Math.max(scale.share(value) * 100, 0.5), height: 10, class: 'bar' });
+  scale.lines.forEach(function (x) { draw(svg, 'line', { x1: x * 100, x2: x * 100, y1: 0, y2: 12, class: 'decade' }); });
   cell.appendChild(document.createTextNode(words));
 }
 
@@ -402,7 +413,7 @@ function pageHistory() {
       g.what = run.series ? (parts.length > 1 ? 'bench, ' + parts.length + ' series' : parts[0] ? parts[0].replace(/-/g, ' ') : 'series') : (run.jobs[0] ? loadWords(run.jobs[0]) : '');
     });
     if (!groups.length) { add(box, 'p', {}, 'No stored run matches.'); return; }
-    var most = Math.max.apply(null, groups.map(function (g) { return g.iops; })) || 1;
+    var scale = barScale(groups.map(function (g) { return g.iops; }));
     table(box, 'Runs and series', [
       { name: 'Compare', show: function (cell, g) {
         var tick = add(cell, 'input', { type: 'checkbox', 'aria-label': 'Compare ' + (g.label || g.id) });
@@ -411,7 +422,7 @@ function pageHistory() {
       } },
       { name: 'Begun (UTC)', value: function (g) { return g.started; }, show: function (cell, g) { cell.className = 'short'; add(cell, 'a', { href: '/run/' + encodeURIComponent(g.id) }, moment(g.started).replace(' UTC', '') || g.id); } },
       { name: 'Label', value: function (g) { return g.label; } },
-      { name: 'Highest IOPS', n: true, value: function (g) { return g.iops; }, show: function (cell, g) { barCell(cell, g.iops / most, rate(g.iops)); } },
+      { name: 'Highest IOPS', n: true, value: function (g) { return g.iops; }, show: function (cell, g) { barCell(cell, g.iops, scale, rate(g.iops)); } },
       { name: 'p99 there', n: true, value: function (g) { return (g.p99s || []).reduce(function (most, one) { return Math.max(most, one[1]); }, 0) || undefined; }, show: function (cell, g) {
         var all = g.p99s || [];
         cell.textContent = all.map(function (one) { return time(one[1]) + (all.length > 1 ? ' ' + one[0] : ''); }).join(', ');
@@ -426,6 +437,7 @@ function pageHistory() {
       if (column.name === 'Host') return groups.some(function (g) { return g.host !== groups[0].host; });
       return column.name !== 'Status' || groups.some(function (g) { return g.tool || g.status !== 'complete'; });
     }), groups);
+    if (scale.words) add(box, 'p', { class: 'muted' }, scale.words);
   }
   form.addEventListener('submit', function (event) { event.preventDefault(); load(); });
   load();
@@ -517,11 +529,15 @@ function comparison(to, c) {
     { name: 'Verdict', value: function (r) { return VERDICTS[r.verdict] || r.verdict; }, show: function (cell, r) { add(cell, 'span', { class: r.verdict === 'better' ? 'good' : r.verdict === 'worse' ? 'bad' : 'muted' }, VERDICTS[r.verdict] || r.verdict); } }
   ].filter(function (column) { return loaded || column.name !== 'In flight'; }), c.rows);
 }
+// A bar ends at 100 %, which no loss exceeds; one that is cut there is broken before its end.
+var DIFFERENCE_MAX = 100;
 function deltaCell(cell, r, widest) {
-  var svg = draw(cell, 'svg', { viewBox: '-50 0 100 12', preserveAspectRatio: 'none', 'aria-hidden': 'true' }), x = differenceOf(r) / widest * 48;
-  draw(svg, 'rect', { x: Math.min(0, x), y: 2, width: Math.max(Math.abs(x), 0.5), height: 8, class: r.verdict === 'better' ? 'better' : r.verdict === 'worse' ? 'worse' : 'same' });
+  var svg = draw(cell, 'svg', { viewBox: '-50 0 100 12', preserveAspectRatio: 'none', 'aria-hidden': 'true' }), all = Math.min(widest, DIFFERENCE_MAX);
+  var place = function (v) { return Math.max(-1, Math.min(1, v / all)) * 48; }, x = place(differenceOf(r)), tone = r.verdict === 'better' ? 'better' : r.verdict === 'worse' ? 'worse' : 'same';
+  var piece = function (from, to) { draw(svg, 'rect', { x: Math.min(from, to), y: 2, width: Math.max(Math.abs(to - from), 0.5), height: 8, class: tone }); };
+  if (Math.abs(differenceOf(r)) > all) { piece(0, x * 0.86); piece(x * 0.93, x); } else piece(0, x);
   draw(svg, 'line', { x1: 0, x2: 0, y1: 0, y2: 12, class: 'zero' });
-  if (r.interval_percent) draw(svg, 'line', { x1: r.interval_percent[0] / widest * 48, x2: r.interval_percent[1] / widest * 48, y1: 6, y2: 6, class: 'zero' });
+  if (r.interval_percent) draw(svg, 'line', { x1: place(r.interval_percent[0]), x2: place(r.interval_percent[1]), y1: 6, y2: 6, class: 'zero' });
   var sign = function (v) { return Math.abs(v) < 0.05 ? '0.0' : (v < 0 ? '\u2212' : '+') + Math.abs(v).toFixed(1); };
   cell.appendChild(document.createTextNode(sign(differenceOf(r)) + ' %' + (r.interval_percent ? ' (' + sign(r.interval_percent[0]) + ' to ' + sign(r.interval_percent[1]) + ')' : '')));
 }

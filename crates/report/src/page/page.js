@@ -721,6 +721,17 @@ function sortable(table) {
   });
 }
 // Rates have a bar from the right; differences one from the middle, in the colour of the verdict of their row.
+// Rates that lie further apart than a bar can show, as those of a disk and of memory do, have bars by their
+// logarithm, and a note says so. A difference's bar ends at 100 %, which no loss exceeds; one that is cut there
+// is broken before its end.
+var APART = 50, DIFFERENCE_MAX = 100;
+function barScale(values, words, table) {
+  var all = values.map(Math.abs).filter(function (v) { return v > 0; }), most = Math.max.apply(null, all.concat(0)), least = Math.min.apply(null, all.concat(most));
+  if (!most || most / least <= APART) return function (v) { return most ? v / most : 0; };
+  var low = Math.pow(10, Math.ceil(Math.log10(least)) - 1);
+  table.insertAdjacentElement('afterend', element('p', 'under', 'Bars of ' + words + ' are logarithmic, from ' + low.toLocaleString('en') + ' to ' + Math.round(most).toLocaleString('en') + '.'));
+  return function (v) { return v > 0 ? Math.log(v / low) / Math.log(most / low) : 0; };
+}
 var VERDICTS = { better: 'rgba(0,150,110,0.30)', worse: 'rgba(214,90,20,0.32)' };
 function bars(table) {
   var heads = table.tHead ? Array.prototype.slice.call(table.tHead.rows[0].cells) : [], rows = Array.prototype.slice.call(table.tBodies[0].rows);
@@ -728,14 +739,22 @@ function bars(table) {
   heads.forEach(function (th, i) {
     var words = th.textContent, isDifference = /^(diff %|Estimate|Difference|Mean of diff %)/.test(words);
     if (!isDifference && !/^(IOPS|MiB\/s)/.test(words)) return;
-    var cells = rows.map(function (row) { return row.cells[i]; }).filter(Boolean), most = cells.reduce(function (m, c) { return Math.max(m, Math.abs(amount(c.textContent) || 0)); }, 0);
+    var cells = rows.map(function (row) { return row.cells[i]; }).filter(Boolean), values = cells.map(function (c) { return amount(c.textContent) || 0; });
+    var most = values.reduce(function (m, v) { return Math.max(m, Math.abs(v)); }, 0), widest = Math.min(most, DIFFERENCE_MAX);
+    var part = isDifference ? function (v) { return Math.min(1, Math.abs(v) / widest); } : barScale(values, words, table);
     if (most > 0) cells.forEach(function (c) {
-      var n = amount(c.textContent), share = Math.abs(n || 0) / most * (isDifference ? 50 : 100), said = verdict >= 0 && c.parentNode.cells[verdict] ? c.parentNode.cells[verdict].textContent : '';
+      var n = amount(c.textContent), share = part(n || 0) * (isDifference ? 50 : 100), said = verdict >= 0 && c.parentNode.cells[verdict] ? c.parentNode.cells[verdict].textContent : '';
       if (n === null) return;
       if (!isDifference) { c.style.backgroundImage = 'linear-gradient(to left, rgba(47,143,196,0.22) ' + share.toFixed(1) + '%, transparent ' + share.toFixed(1) + '%)'; return; }
-      var from = n < 0 ? 50 - share : 50, to = n < 0 ? 50 : 50 + share, colour = VERDICTS[said] || 'rgba(127,135,143,0.30)';
+      // Pieces of the bar, from the middle outwards, in per cent of the half.
+      var colour = VERDICTS[said] || 'rgba(127,135,143,0.30)', pieces = Math.abs(n) > widest ? [[0, 43], [46, 50]] : [[0, share]], stops = [];
+      if (n < 0) pieces = pieces.map(function (p) { return [-p[1], -p[0]]; }).reverse();
+      pieces.forEach(function (p) {
+        var from = (50 + p[0]).toFixed(1) + '%', to = (50 + p[1]).toFixed(1) + '%';
+        stops.push('transparent ' + from, colour + ' ' + from, colour + ' ' + to, 'transparent ' + to);
+      });
       c.classList.add('delta');
-      c.style.backgroundImage = 'linear-gradient(to right, transparent ' + from.toFixed(1) + '%, ' + colour + ' ' + from.toFixed(1) + '%, ' + colour + ' ' + to.toFixed(1) + '%, transparent ' + to.toFixed(1) + '%)';
+      c.style.backgroundImage = 'linear-gradient(to right, ' + stops.join(', ') + ')';
     });
   });
 }

@@ -143,6 +143,71 @@ fn two_benches_are_compared_with_the_units_of_their_answers_in_one_window() {
     assert_eq!(browser.value(wide), false, "wider than the window");
 }
 
+/// A disk beside flash: each bar can be seen, longer ones are of higher rates, and the page
+/// says what they stand for.
+#[test]
+#[ignore = "in a browser: cargo xtask ci long"]
+fn bars_can_be_seen_beside_one_giant_result_and_say_their_scale() {
+    let test = "bars_can_be_seen_beside_one_giant_result_and_say_their_scale";
+    let Some(mut browser) = Browser::start(test) else {
+        return;
+    };
+    let desk = Desk::new();
+    for (target, outstanding) in [
+        ("sim:raid10-10k", "1"),
+        ("sim:raid10-10k", "8"),
+        ("sim:nvme", "8"),
+    ] {
+        let run = ["run", target, "--outstanding", outstanding];
+        desk.run(&[&run[..], &["--duration", "100ms", "--quiet"]].concat())
+            .done();
+    }
+    let served = Served::start(&desk, &[]);
+    sign_in(&mut browser, &served);
+    browser.open_url(&format!("http://{}/history", served.address), 1_400, false);
+    until(
+        &mut browser,
+        "document.querySelectorAll('td rect').length === 3",
+    );
+    let found = browser.value(
+        "[...document.querySelectorAll('tbody tr')].map(row => [row.querySelector('rect').width.baseVal.value, \
+         row.querySelector('svg').parentNode.textContent])",
+    );
+    let mut bars: Vec<(f64, f64)> = found
+        .as_array()
+        .expect("rows")
+        .iter()
+        .map(|row| {
+            let rate = row[1].as_str().expect("a rate").replace(',', "");
+            (
+                rate.parse().expect("a rate"),
+                row[0].as_f64().expect("a width"),
+            )
+        })
+        .collect();
+    bars.sort_by(|a, b| a.0.total_cmp(&b.0));
+    assert!(bars[2].0 > 50.0 * bars[0].0, "the rates lie apart: {found}");
+    assert!(bars[0].1 > 5.0 && bars[2].1 > 99.0, "{found}");
+    assert!(bars.is_sorted_by(|a, b| a.1 < b.1), "{found}");
+    let said = "document.body.innerText.indexOf('Bars are logarithmic, from ') >= 0";
+    assert!(browser.is_true(said));
+    // A gain of thousands of per cent is cut, with a gap; one of less is whole.
+    let ids = desk.ids();
+    let address = format!(
+        "http://{}/compare?id={}&id={}",
+        served.address, ids[1], ids[0]
+    );
+    browser.open_url(&address, 1_400, false);
+    until(
+        &mut browser,
+        "document.querySelectorAll('td rect').length >= 1",
+    );
+    assert_eq!(
+        browser.value("document.querySelectorAll('td rect').length"),
+        2
+    );
+}
+
 /// What is wrong with a page, in words.
 const FAULTS: &str = r"(function () {
   var faults = [];
