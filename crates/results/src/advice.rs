@@ -22,13 +22,16 @@ pub struct AdviceRecord {
     pub profile: Option<String>,
     /// What was varied, the first level of each the one that the others are held against.
     pub factors: Vec<FactorRecord>,
-    /// The choice; absent where nothing was measured.
+    /// The choice; absent where too little was measured for one.
     pub recommendation: Option<RecommendationRecord>,
     /// What is there now, as far as it is one of the layouts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub present: Option<LayoutLevels>,
-    /// The best first; those that break a limit last.
+    /// The best first; those that break a limit last. Empty where they cannot be judged.
     pub layouts: Vec<LayoutRecord>,
+    /// Where layouts cannot be judged yet: what each pass measured of each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unjudged: Vec<MeasuredLayout>,
     /// Main effects and two-way interactions; of each factor or pair of factors the
     /// largest first.
     pub effects: Vec<EffectRecord>,
@@ -118,6 +121,19 @@ pub struct LayoutRecord {
     /// It was dropped after so many passes, as more than 24 layouts were screened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dropped_after: Option<u32>,
+}
+
+/// What one pass measured of a layout; by itself no answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct MeasuredLayout {
+    /// Number of the pass, from 1.
+    pub pass: u32,
+    /// Its levels.
+    pub layout: LayoutLevels,
+    /// Operations a second, a figure for each of the `cells` in their order.
+    pub iops: Vec<f64>,
+    /// p99 latency, nanoseconds, likewise; absent where it is not known.
+    pub latency_ns_p99: Vec<Option<f64>>,
 }
 
 /// One effect: of a factor from one level to another, or how much more one of two

@@ -25,7 +25,7 @@ mod warning;
 
 pub use advice::{
     AdviceCell, AdviceRecord, CommandRecord, EffectRecord, FactorRecord, LayoutLevels,
-    LayoutRecord, LimitRecord, RecommendationRecord, VariationRecord,
+    LayoutRecord, LimitRecord, MeasuredLayout, RecommendationRecord, VariationRecord,
 };
 pub use build::{KindParts, OutcomeParts, P999_OPERATIONS_MIN};
 pub use comparison::{

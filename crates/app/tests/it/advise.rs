@@ -209,3 +209,38 @@ fn a_page_and_pictures_are_written_and_an_answer_can_be_shown_again() {
     desk.run(&["report", "last", "--require", "p99<5ms", "--format", "md"])
         .failed(2, &["compares layouts", "--require"]);
 }
+
+/// Too little time for an answer is said as JSON, on the terminal and on a page, with the code
+/// of a finding: whoever asked for a choice has none.
+#[test]
+fn too_few_passes_are_told_with_what_they_measured() {
+    let desk = Desk::new();
+    let vary = ["--vary", "offset=63s,1M", "--vary", "stripe-unit=64K,256K"];
+    let page = desk.file("advice.html");
+    let more = [&MIX[..], &vary, &["--time", "1s", "--report", &page]].concat();
+    let answer = advise(&desk, "sim:raid10-10k", &[&more[..], &["--json"]].concat()).ended(1);
+    let document = answer.json();
+    assert_eq!(document.at("status").text(), "partial");
+    assert_eq!(document.at("passes").count(), 1);
+    assert!(document.at("recommendation").is_null());
+    assert!(document.at("layouts").items().is_empty());
+    let measured = document.at("unjudged").items();
+    assert_eq!(measured.len(), 4);
+    for layout in &measured {
+        assert!(!layout.at("layout.stripe-unit").text().is_empty());
+        assert_eq!(layout.at("iops").items().len(), 2);
+        assert!(layout.at("iops.0").number() > 0.0);
+    }
+    let why = "1 pass is finished: layouts cannot be judged before two are.";
+    assert_eq!(document.at("sentences.0").text(), why);
+    let html = std::fs::read_to_string(&page).expect("a page");
+    assert!(html.contains(why), "{html}");
+    let id = document.at("id").text();
+    let again = desk.run(&["lab", "resume", &id]).ended(1);
+    again.printed(&["no answer yet", "1 pass is finished", "--time TIME"]);
+    desk.run(&["report", &id, "--format", "md"])
+        .done()
+        .printed(&[why]);
+    let resumed = desk.run(&["lab", "resume", &id, "--time", "10m", "--json"]);
+    assert!(resumed.json().maybe("recommendation.layout").is_some());
+}

@@ -329,3 +329,24 @@ fn a_step_of_a_bench_that_was_paused_is_measured_all_the_same() {
         assert!(!codes.contains(&"stalled-at-end".to_owned()), "{codes:?}");
     }
 }
+
+/// Stopped before two passes, advice is still one document: what is known, and how it goes on.
+#[test]
+fn an_interrupted_advice_is_a_document_of_what_is_known() {
+    let desk = Desk::new();
+    let volume = desk.volume();
+    let advise = ["advise", &volume, "--mix", "random-read=1", "--size", "4M"];
+    let mut running = desk.start(&[&advise[..], &["--busy-ok", "--json"]].concat());
+    running.until_true("a run", || !desk.ids().is_empty());
+    running.signal(Signal::INT);
+    let answer = running.wait().failed(130, &["interrupted after "]);
+    let document = answer.json();
+    assert_eq!(document.at("status").text(), "partial");
+    assert!(document.at("passes").count() < 2);
+    assert!(document.at("recommendation").is_null());
+    let why = document.at("sentences.0").text();
+    assert!(
+        why.contains("layouts cannot be judged before two are"),
+        "{why}"
+    );
+}

@@ -13,16 +13,14 @@ mod real;
 mod waste;
 
 use crate::context::Context;
-use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::permissions::Permissions;
-use crate::steps::layouts::kept::{KeptLayouts, exit_of};
+use crate::steps::layouts::kept::KeptLayouts;
 use crate::steps::layouts::plan::{Asked, prepare, sector_of};
 use crate::steps::layouts::sitting::{LayoutsSitting, announce, simulate_layouts};
 use stripewise_lab::layouts::Factor;
 use stripewise_lab::plan_file::cells_of;
 use stripewise_lab::profiles::Profile;
-use stripewise_results::AdviceRecord;
 use stripewise_store::Store;
 
 /// What is asked.
@@ -53,10 +51,8 @@ pub struct AdviseOptions {
 
 /// What came of it.
 pub struct Advised {
-    /// The document as it is kept.
+    /// The document as it is kept; it has what was found.
     pub kept: KeptLayouts,
-    /// The answer; none where fewer than two passes were finished.
-    pub record: Option<AdviceRecord>,
     /// The failure that ended it, if one did; what was found is shown first.
     pub ended: Outcome<()>,
 }
@@ -64,17 +60,9 @@ pub struct Advised {
 impl Advised {
     fn of(sitting: LayoutsSitting) -> Advised {
         Advised {
-            record: sitting.kept.answer(),
             kept: sitting.kept,
             ended: sitting.ended,
         }
-    }
-
-    /// What it comes to: a finding where the present layout is outside the set of the best
-    /// by more than the margin.
-    #[must_use]
-    pub fn exit(&self) -> Exit {
-        exit_of(self.record.as_ref())
     }
 }
 

@@ -304,7 +304,6 @@ fn unmeasured(
     });
     kept.keep(context, store)?;
     Ok(Advised {
-        record: kept.answer(),
         kept,
         ended: Ok(()),
     })

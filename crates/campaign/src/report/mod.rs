@@ -145,13 +145,7 @@ fn of_layouts(store: Option<&Store>, question: &ReportQuestion) -> Outcome<Optio
             "measure the layout that you choose, and give that run's id with --require",
         ));
     }
-    let Some(record) = kept.answer() else {
-        return Err(Failure::usage(
-            format!("{name} has no answer yet: fewer than two passes were finished"),
-            format!("`stripewise lab resume {name}` continues it"),
-        ));
-    };
-    kept.page(&record, question.format, &question.picture)
+    kept.page(&kept.found().record, question.format, &question.picture)
 }
 
 fn again(failure: &Failure) -> Failure {

@@ -17,15 +17,7 @@ pub fn advise(context: &Context, arguments: &Advise) -> Outcome {
     let mut store = context.open_store()?;
     let permissions = arguments.safety.permissions();
     let advised = run_advise(context, &mut store, &options, &permissions)?;
-    let exit = advised.exit();
-    let report = arguments.report.as_deref();
-    let exit = show(
-        context,
-        &advised.kept,
-        advised.record.as_ref(),
-        report,
-        exit,
-    )?;
+    let exit = show(context, &advised.kept, arguments.report.as_deref())?;
     // What was measured before a failure is shown; then the failure.
     advised.ended.map(|()| exit)
 }

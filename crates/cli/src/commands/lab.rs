@@ -15,7 +15,6 @@ use std::path::Path;
 use stripewise_campaign::clean::{clean, cleaned_text};
 use stripewise_campaign::lab::{forecast, forecast_text, plans, plans_text, read, run};
 use stripewise_campaign::resume::resume;
-use stripewise_campaign::steps::layouts::kept::exit_of;
 use stripewise_campaign::steps::sittings::LabSitting;
 use stripewise_campaign::study::{StudyOptions, repeat, study_line, study_text};
 use stripewise_lab::plan_file::{LabFile, TEMPLATE};
@@ -154,9 +153,7 @@ fn conclude(context: &Context, sitting: LabSitting, report: Option<&Path>) -> Ou
         LabSitting::OneFactor(sitting) => return experiment::conclude(context, *sitting),
         LabSitting::Layouts(sitting) => sitting,
     };
-    let record = sitting.kept.answer();
-    let exit = exit_of(record.as_ref());
-    let exit = advice::show(context, &sitting.kept, record.as_ref(), report, exit)?;
+    let exit = advice::show(context, &sitting.kept, report)?;
     sitting.ended.map(|()| exit)
 }
 

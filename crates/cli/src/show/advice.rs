@@ -1,6 +1,5 @@
 //! Advice on layouts, for people and as JSON, and its pages.
 
-use crate::exit_codes::Exit;
 use crate::failure::Outcome;
 use crate::output::write_new;
 use crate::show::context::Context;
@@ -8,47 +7,27 @@ use crate::show::document::print_json;
 use crate::show::line::{marked, print_answer};
 use crate::show::page::say_written;
 use std::path::Path;
-use stripewise_campaign::steps::layouts::kept::KeptLayouts;
+use stripewise_campaign::steps::layouts::kept::{FoundLayouts, KeptLayouts};
 use stripewise_campaign::steps::pages::{PictureLook, ReportFormat};
 use stripewise_lab::layouts::effect_sentences;
-use stripewise_report::{advice_text, wrapped};
+use stripewise_report::{advice_charts, advice_text, wrapped};
 use stripewise_results::{AdviceRecord, Status};
-use stripewise_units::{counted, format_duration};
+use stripewise_units::{NameText, counted, format_duration};
 
-/// Prints an answer and writes its page; `exit` is what it comes to.
-pub fn show(
-    context: &Context,
-    kept: &KeptLayouts,
-    record: Option<&AdviceRecord>,
-    report: Option<&Path>,
-    exit: Exit,
-) -> Outcome {
-    let Some(record) = record else {
-        let needed = match &kept.plan.slots {
-            None => "before two are",
-            Some(_) => "before they can be separated from slots",
-        };
-        let further = match kept.can_go_on() {
-            true => format!(" `stripewise lab resume {}` continues it.", kept.id),
-            false => String::new(),
-        };
-        context.note(format!(
-            "{} finished: layouts cannot be judged {needed}.{further}",
-            counted(kept.measured.passes.len(), "pass is", "passes are"),
-        ));
-        return Ok(exit);
-    };
+/// Prints what was found and writes its page. What it comes to is returned.
+pub fn show(context: &Context, kept: &KeptLayouts, report: Option<&Path>) -> Outcome {
+    let FoundLayouts { record, exit } = kept.found();
     if context.global.json {
-        print_json(&kept.document(record))?;
+        print_json(&kept.document(&record))?;
     } else {
         let whole = || {
-            let text = advice_text(record, &effect_sentences(record));
+            let text = advice_text(&record, &effect_sentences(&record));
             text + &wrapped(&kept_line(kept), "  ")
         };
-        print_answer(context, whole, || line(kept, record));
+        print_answer(context, whole, || line(kept, &record));
     }
     if let Some(path) = report {
-        write(context, kept, record, path)?;
+        write(context, kept, &record, path)?;
     }
     Ok(exit)
 }
@@ -74,8 +53,12 @@ fn kept_line(kept: &KeptLayouts) -> String {
         Status::Partial => "partial: ",
         _ => "",
     };
+    let resumed = match kept.is_over() || !kept.can_go_on() {
+        true => "shows it again",
+        false => "continues it",
+    };
     format!(
-        "{partial}Kept as {} ({passes}, {}); `stripewise lab resume {}` shows it again.",
+        "{partial}Kept as {} ({passes}, {}); `stripewise lab resume {}` {resumed}.",
         kept.id,
         format_duration(kept.elapsed_ns),
         kept.id
@@ -84,6 +67,14 @@ fn kept_line(kept: &KeptLayouts) -> String {
 
 fn write(context: &Context, kept: &KeptLayouts, record: &AdviceRecord, path: &Path) -> Outcome<()> {
     let asked = ReportFormat::of_file(path).unwrap_or(ReportFormat::Html);
+    let is_picture = matches!(asked, ReportFormat::Svg | ReportFormat::Png);
+    if is_picture && advice_charts(record).is_empty() {
+        context.note(format!(
+            "{} was not written: there is nothing to draw before layouts can be judged",
+            path.as_text()
+        ));
+        return Ok(());
+    }
     let look = PictureLook::default();
     let page = match kept.page(record, asked, &look)? {
         // Runs are not the answer.

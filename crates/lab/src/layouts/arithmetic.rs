@@ -97,6 +97,7 @@ pub fn by_arithmetic(question: &Unmeasured<'_>) -> AdviceRecord {
         }),
         present: question.present.map(|present| set.levels(present)),
         layouts: Vec::new(),
+        unjudged: Vec::new(),
         effects: question.effects(&costs),
         cells: question.cells.iter().map(cell).collect(),
         limits: Vec::new(),

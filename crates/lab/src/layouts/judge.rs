@@ -113,6 +113,7 @@ pub fn judge(question: &Question<'_>) -> Option<AdviceRecord> {
         present: question.present.map(|present| question.set.levels(present)),
         cells: cells(question, &layouts),
         layouts: layouts.into_iter().map(|(_, record)| record).collect(),
+        unjudged: Vec::new(),
         effects: effects(question.set, &rows, LEVEL),
         limits: limits
             .iter()

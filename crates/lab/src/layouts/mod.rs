@@ -20,6 +20,7 @@ mod plain;
 mod question;
 mod set;
 mod slots;
+mod unjudged;
 mod words;
 
 pub use arithmetic::{Unmeasured, by_arithmetic};
@@ -33,6 +34,7 @@ pub use passes::{
 pub use question::Question;
 pub use set::{Factor, LayoutSet, LeftOut};
 pub use slots::{SlotPlan, SlotProblem, slot_differences, slot_effects, slot_plan, without_slots};
+pub use unjudged::unjudged;
 pub use words::{effect_sentences, slot_note};
 
 #[cfg(test)]

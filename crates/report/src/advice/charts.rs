@@ -234,6 +234,7 @@ mod tests {
             recommendation: None,
             present: None,
             layouts: layouts.collect(),
+            unjudged: Vec::new(),
             effects: all.into_iter().map(effect).collect(),
             cells: Vec::new(),
             limits: Vec::new(),

@@ -15,15 +15,18 @@ const LAYOUTS_SHOWN: usize = 12;
 /// it, and what was not tried.
 #[must_use]
 pub fn advice_text(record: &AdviceRecord, effects: &[String]) -> String {
-    let mut text = match record.passes {
-        0 => format!("{} (by arithmetic, not measured)\n\n", record.title),
-        _ => ranked(record),
+    let mut text = match (record.layouts.is_empty(), &record.recommendation) {
+        (true, Some(_)) => format!("{} (by arithmetic, not measured)\n\n", record.title),
+        (true, None) => format!("{}: no answer yet\n\n", record.title),
+        (false, _) => ranked(record),
     };
-    text.push_str("What matters:\n");
-    for sentence in effects {
-        text.push_str(&indented(sentence));
+    if !effects.is_empty() {
+        text.push_str("What matters:\n");
+        for sentence in effects {
+            text.push_str(&indented(sentence));
+        }
+        text.push('\n');
     }
-    text.push('\n');
     for sentence in &record.sentences {
         text.push_str(&wrapped(sentence, "  "));
     }
@@ -158,8 +161,12 @@ pub fn advice_markdown(record: &AdviceRecord, effects: &[String]) -> String {
     for sentence in &record.sentences {
         let _ = writeln!(text, "{sentence}\n");
     }
-    text.push_str("| Layout | Mix IOPS | Low | High | To the best other | Among the best | |\n");
-    text.push_str("|---|--:|--:|--:|--:|---|---|\n");
+    if !record.layouts.is_empty() {
+        text.push_str(
+            "| Layout | Mix IOPS | Low | High | To the best other | Among the best | |\n",
+        );
+        text.push_str("|---|--:|--:|--:|--:|---|---|\n");
+    }
     for layout in &record.layouts {
         let _ = writeln!(
             text,
@@ -173,9 +180,11 @@ pub fn advice_markdown(record: &AdviceRecord, effects: &[String]) -> String {
             remark(layout)
         );
     }
-    text.push_str("\n## What matters\n\n");
-    for sentence in effects {
-        let _ = writeln!(text, "- {sentence}");
+    if !effects.is_empty() {
+        text.push_str("\n## What matters\n\n");
+        for sentence in effects {
+            let _ = writeln!(text, "- {sentence}");
+        }
     }
     if !record.commands.is_empty() {
         text.push_str("\n## To make it\n\n");

@@ -10,24 +10,25 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use stripewise_disk_provision::Identity;
 use stripewise_lab::layouts::{
-    LayoutPlan, Measured, PassesEnded, Question, judge, slot_differences, slot_note,
+    LayoutPlan, Measured, MixCell, PassesEnded, Question, judge, slot_differences, slot_note,
+    unjudged,
 };
 use stripewise_results::{
     AdviceRecord, EffectRecord, LayoutLevels, RecommendationRecord, SCHEMA_VERSION, Status,
 };
 use stripewise_store::{Filter, KeptDocument, Store};
+use stripewise_units::counted;
 
 /// Kind of these documents in the store.
 const KIND: &str = "layouts";
 
-/// What an answer comes to: a finding where the present layout is outside the set of the
-/// best by more than the margin.
-#[must_use]
-pub fn exit_of(answer: Option<&AdviceRecord>) -> Exit {
-    match answer {
-        Some(record) if record.present_is_outside => Exit::Finding,
-        _ => Exit::Done,
-    }
+/// What was found, and what it comes to.
+pub struct FoundLayouts {
+    /// The answer, or before there is one what is known.
+    pub record: AdviceRecord,
+    /// A finding where the present layout is outside the set of the best by more than the
+    /// margin, and where there is no answer.
+    pub exit: Exit,
 }
 
 /// An experiment over layouts as the store keeps it.
@@ -154,13 +155,26 @@ impl KeptLayouts {
         self.on_devices.is_some() || self.target.starts_with("sim:")
     }
 
-    /// How far it came.
+    /// How far it came: not to its end, either, where it has no answer.
     #[must_use]
     pub fn status(&self) -> Status {
-        match self.ended {
-            Some(PassesEnded::Interrupted) | None => Status::Partial,
-            Some(_) => Status::Complete,
+        match self.is_over() && self.has_answer() {
+            true => Status::Complete,
+            false => Status::Partial,
         }
+    }
+
+    /// It came to an end of its own: it goes on only where more is asked for.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.ended
+            .is_some_and(|ended| ended != PassesEnded::Interrupted)
+    }
+
+    /// Enough is known for an answer.
+    fn has_answer(&self) -> bool {
+        let judged = || self.plan.levelled(&self.measured).is_some();
+        self.unmeasured.is_some() || (self.measured.passes.len() > 1 && judged())
     }
 
     /// A document for a new experiment.
@@ -292,14 +306,28 @@ impl KeptLayouts {
         }
     }
 
-    /// The answer so far; `None` where fewer than two passes were finished, or slots cannot
-    /// be told from layouts yet. Where nothing can be measured it is that of arithmetic.
+    /// The answer so far. Where nothing can be measured it is that of arithmetic; where fewer
+    /// than two passes were finished, or slots cannot be told from layouts yet, it is what is
+    /// known by then.
     #[must_use]
-    pub fn answer(&self) -> Option<AdviceRecord> {
-        let mut record = match &self.unmeasured {
-            Some(record) => record.as_ref().clone(),
-            None => self.judged()?,
+    pub fn found(&self) -> FoundLayouts {
+        let answer = match &self.unmeasured {
+            Some(record) => Some(record.as_ref().clone()),
+            None => self.judged(),
         };
+        let exit = match &answer {
+            Some(record) if !record.present_is_outside => Exit::Done,
+            _ => Exit::Finding,
+        };
+        let record = answer.unwrap_or_else(|| self.unjudged());
+        FoundLayouts {
+            record: self.completed(record),
+            exit,
+        }
+    }
+
+    /// With all that is not read off the numbers.
+    fn completed(&self, mut record: AdviceRecord) -> AdviceRecord {
         record.effects.extend(self.by_arithmetic.iter().cloned());
         record.notes.extend(self.notes.iter().cloned());
         record.not_tried.extend(self.not_tried.iter().cloned());
@@ -312,23 +340,52 @@ impl KeptLayouts {
         if let Some((choice, ground)) = choice.zip(self.ground.as_ref()) {
             record.commands = commands(ground, &choice.layout);
         }
-        Some(record)
+        record
+    }
+
+    /// What is known where there is no answer, and how to come to one.
+    fn unjudged(&self) -> AdviceRecord {
+        let needed = match &self.plan.slots {
+            None => "before two are",
+            Some(_) => "before they can be separated from slots",
+        };
+        let passes = counted(self.measured.passes.len(), "pass is", "passes are");
+        let mut because = vec![format!(
+            "{passes} finished: layouts cannot be judged {needed}."
+        )];
+        let more = match self.ended {
+            Some(PassesEnded::Interrupted) | None => "",
+            Some(PassesEnded::Time) => " --time TIME",
+            Some(PassesEnded::Precise | PassesEnded::PassesMax) => " --passes N",
+        };
+        if self.can_go_on() {
+            because.push(format!(
+                "`stripewise lab resume {}{more}` continues it.",
+                self.id
+            ));
+        }
+        let cells = self.plan.mix();
+        unjudged(&self.question(&cells, &self.measured), because)
+    }
+
+    fn question<'a>(&'a self, cells: &'a [MixCell], measured: &'a Measured) -> Question<'a> {
+        Question {
+            title: &self.plan.title,
+            target: &self.target,
+            profile: self.plan.profile.as_deref(),
+            set: &self.plan.set,
+            cells,
+            measured,
+            present: self.plan.present,
+            margin_percent: self.plan.margin_percent,
+            seed: self.plan.seed,
+        }
     }
 
     fn judged(&self) -> Option<AdviceRecord> {
         let cells = self.plan.mix();
         let measured = self.plan.levelled(&self.measured)?;
-        let mut record = judge(&Question {
-            title: &self.plan.title,
-            target: &self.target,
-            profile: self.plan.profile.as_deref(),
-            set: &self.plan.set,
-            cells: &cells,
-            measured: &measured,
-            present: self.plan.present,
-            margin_percent: self.plan.margin_percent,
-            seed: self.plan.seed,
-        })?;
+        let mut record = judge(&self.question(&cells, &measured))?;
         if let Some(slots) = &self.plan.slots {
             let differences = slot_differences(slots, &self.measured, &cells);
             record.notes.extend(slot_note(&differences));

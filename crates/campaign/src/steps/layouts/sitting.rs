@@ -184,10 +184,7 @@ pub fn resume_layouts(
         let hint = problem.hint().to_owned();
         Failure::usage(problem.to_string(), hint)
     })?;
-    let finished = kept
-        .ended
-        .is_some_and(|ended| ended != PassesEnded::Interrupted);
-    if (finished || !kept.can_go_on()) && *limits == ResumeLimits::default() {
+    if (kept.is_over() || !kept.can_go_on()) && *limits == ResumeLimits::default() {
         return Ok(LayoutsSitting {
             kept,
             ended: Ok(()),

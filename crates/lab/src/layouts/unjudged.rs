@@ -1,0 +1,62 @@
+//! What is known of layouts before they can be judged: what they are and what they are
+//! asked, and what was measured of each. None gets a score, which would be a number without
+//! an interval.
+
+use super::measured::Measured;
+use super::question::Question;
+use stripewise_results::{AdviceCell, AdviceRecord, MeasuredLayout};
+
+/// The record of an experiment that has no answer yet; `because` says why, in sentences.
+#[must_use]
+pub fn unjudged(question: &Question<'_>, because: Vec<String>) -> AdviceRecord {
+    let cells = question.cells.iter().map(|cell| AdviceCell {
+        name: cell.name.clone(),
+        what: cell.what.clone(),
+        share_percent: cell.share_percent,
+        assumed: cell.assumed,
+        iops: Vec::new(),
+        latency_ns_p99: Vec::new(),
+    });
+    AdviceRecord {
+        title: question.title.to_owned(),
+        target: question.target.to_owned(),
+        profile: question.profile.map(str::to_owned),
+        factors: question.set.records(),
+        recommendation: None,
+        present: question.present.map(|present| question.set.levels(present)),
+        layouts: Vec::new(),
+        unjudged: measured(question, question.measured),
+        effects: Vec::new(),
+        cells: cells.collect(),
+        limits: Vec::new(),
+        variations: Vec::new(),
+        margin_percent: question.margin_percent,
+        resolution_percent: 0.0,
+        level: 0.0,
+        passes: u32::try_from(question.measured.passes.len()).unwrap_or(u32::MAX),
+        present_is_outside: false,
+        commands: Vec::new(),
+        sentences: because,
+        notes: Vec::new(),
+        not_tried: Vec::new(),
+    }
+}
+
+/// Each layout of each pass.
+fn measured(question: &Question<'_>, measured: &Measured) -> Vec<MeasuredLayout> {
+    let mut all = Vec::new();
+    for (pass, made) in (1..).zip(&measured.passes) {
+        for (layout, values) in made.values.iter().enumerate() {
+            let Some(values) = values else {
+                continue;
+            };
+            all.push(MeasuredLayout {
+                pass,
+                layout: question.set.levels(layout),
+                iops: values.iter().map(|value| value.iops).collect(),
+                latency_ns_p99: values.iter().map(|value| value.latency_ns_p99).collect(),
+            });
+        }
+    }
+    all
+}
