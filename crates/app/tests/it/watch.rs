@@ -1,7 +1,7 @@
 //! `watch`: a run of another process, in the terminal.
 
 use super::support::{Desk, users_file};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 #[test]
 fn where_nothing_runs_watch_says_so_and_ends() {
@@ -16,6 +16,38 @@ fn where_nothing_runs_watch_says_so_and_ends() {
         .warned(&["No run is in progress"]);
     let now = desk.json(&["watch"]);
     assert!(now.at("runs").json() == "[]" && now.maybe("host.cpu_busy_ns").is_some());
+}
+
+/// So is what is left of an experiment on layouts, by the passes that it will need.
+#[test]
+fn advice_of_another_process_says_how_long_all_of_it_takes() {
+    let desk = Desk::new();
+    let file = desk.file("data");
+    users_file(&file, 8 << 20);
+    let switches = "--mix random-read=1 --vary offset=0,4K,1M --busy-ok --quiet";
+    let advise: Vec<&str> = ["advise", &file]
+        .into_iter()
+        .chain(switches.split(' '))
+        .collect();
+    let mut running = desk.start(&advise);
+    let mut seen: BTreeMap<String, u64> = BTreeMap::new();
+    running.until_true("some runs were seen", || {
+        let now = desk.json(&["watch"]);
+        if let Some(all) = now.maybe("runs.0.left_of_all_ns") {
+            let id = now.at("runs.0.id").text();
+            seen.entry(id).or_insert(all.count());
+        }
+        seen.len() > 4
+    });
+    running.signal(rustix::process::Signal::INT);
+    running.wait();
+    let left: Vec<u64> = seen.into_values().collect();
+    // Six passes of three runs of 1.1 s.
+    assert!(
+        (10_000_000_000..40_000_000_000).contains(&left[0]),
+        "{left:?}"
+    );
+    assert!(left.last() < left.first(), "it gets less: {left:?}");
 }
 
 /// What is left of a whole bench is told to those who only look on.

@@ -78,8 +78,9 @@ pub struct RunNow {
     pub measured_ns: u64,
     /// Time until measuring ends, at most, of this run alone.
     pub left_ns: u64,
-    /// Time until all that it belongs to ends, at most: a bench, an experiment. Absent where
-    /// it stands alone, and where nobody knows.
+    /// Time until all that it belongs to ends, at most: a bench, an experiment. Of one on
+    /// layouts an estimate, by the passes that it will probably need and what they took so
+    /// far. Absent where it stands alone, and where nobody knows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left_of_all_ns: Option<u64>,
     /// Its jobs.

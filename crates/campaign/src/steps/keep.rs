@@ -62,7 +62,8 @@ pub struct RunPlace<'a> {
     pub before_ns: u64,
     /// Expected length of this run.
     pub expected_ns: u64,
-    /// Time still to come after it, at most; `None` where nobody knows.
+    /// Time still to come after it, at most, or of layouts by the pace so far; `None` where
+    /// nobody knows.
     pub after_ns: Option<u64>,
 }
 
@@ -305,8 +306,8 @@ fn job_interval(name: &str, interval: &Interval) -> JobInterval {
 
 /// Says that a run is over and kept.
 pub fn finished(context: &Context, record: &RunRecord) {
-    let light = record.clone().without_intervals().without_histograms();
     context.note_measured();
+    let light = record.clone().without_intervals().without_histograms();
     context.observer().hear(&Event::Run { run: &light });
 }
 

@@ -72,6 +72,12 @@ impl LayoutPlan {
         lengths.fold(0, u64::saturating_add)
     }
 
+    /// The same of all layouts: a pass, as far as it is measuring.
+    #[must_use]
+    pub fn pass_ns(&self) -> u64 {
+        self.layout_ns().saturating_mul(self.set.len() as u64)
+    }
+
     /// Checks what can be checked without a target.
     ///
     /// # Errors

@@ -4,9 +4,10 @@
 
 use super::commands::Ground as Commanded;
 use super::kept::{KeptLayouts, LayoutPlace};
+use super::pace::Pace;
 use super::plan::{Asked, problem_failure, refuse_slots};
 use super::real::wish::is_option;
-use super::runs::{Bench, Remarks, show_pass};
+use super::runs::{Bench, PlaceInPass, Remarks, show_pass};
 use super::values::{Halt, requirements_of};
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
@@ -278,6 +279,7 @@ pub struct TargetPasses<'a> {
     started_ns: u64,
     how: RunOptions,
     remarks: Remarks,
+    pace: Pace,
 }
 
 impl<'a> TargetPasses<'a> {
@@ -293,6 +295,12 @@ impl<'a> TargetPasses<'a> {
             started_ns: context.now_ns(),
             how: RunOptions::of(context, Request::default(), false),
             remarks: Remarks::new(),
+            // Nothing is made, so a pass takes as long as its runs.
+            pace: Pace::new(
+                kept.measured.passes.len(),
+                Some(kept.plan.pass_ns()),
+                kept.plan.time_budget_ns,
+            ),
             context,
             store,
             aimed,
@@ -323,9 +331,15 @@ impl PassMaker for TargetPasses<'_> {
                 started_ns: self.started_ns,
                 how: &self.how,
                 remarks: &mut self.remarks,
+                pace: self.pace,
             };
             let fit = |workload: &Workload| placed(workload, &place);
-            values[layout] = Some(bench.cells((pass, position), layout, 1, &fit)?);
+            let at = PlaceInPass {
+                pass,
+                position,
+                layouts: order.len(),
+            };
+            values[layout] = Some(bench.cells(at, layout, 1, &fit)?);
         }
         Ok(LayoutPass { values })
     }
@@ -341,9 +355,11 @@ impl PassMaker for TargetPasses<'_> {
         self.kept
             .keep(self.context, self.store)
             .map_err(Halt::Failed)?;
-        let made = progress.measured.passes.len() as u64;
-        let likely = u64::from(progress.passes_likely);
-        show_pass(&self.bar, self.elapsed_ns(), made, likely);
+        let made = progress.measured.passes.len();
+        let passed_ns = self.elapsed_ns();
+        self.pace
+            .after_pass(made, progress.passes_likely, passed_ns);
+        show_pass(&self.bar, passed_ns, made, &self.pace);
         Ok(self.context.signal().is_none())
     }
 }

@@ -7,6 +7,7 @@
 //! | `divided` | how devices are divided into slots |
 //! | `kept` | the document of the store |
 //! | `factors` | what a factor means on a simulated array |
+//! | `pace` | how long it still takes |
 //! | `pages` | its answer as a page or picture |
 //! | `plan` | from what is asked to a plan, its places and its arrays |
 //! | `real` | makes layouts on real devices, and passes over them |
@@ -20,6 +21,7 @@ pub mod commands;
 pub mod divided;
 pub mod factors;
 pub mod kept;
+pub mod pace;
 pub mod pages;
 pub mod plan;
 pub mod real;

@@ -1,6 +1,7 @@
 //! Runs of the cells of a layout on a real target, one after the other.
 
 use super::kept::KeptLayouts;
+use super::pace::{Pace, Spot};
 use super::values::{Halt, mean_of, run_options, value_of};
 use crate::context::Context;
 use crate::exit::Exit;
@@ -34,6 +35,19 @@ pub struct Bench<'a, 'b> {
     pub how: &'b RunOptions,
     /// What must be known of runs to read the answer rightly.
     pub remarks: &'b mut Remarks,
+    /// How long all of it takes.
+    pub pace: Pace,
+}
+
+/// A layout that is measured.
+#[derive(Clone, Copy, Debug)]
+pub struct PlaceInPass {
+    /// Number of the pass, from 0.
+    pub pass: u32,
+    /// Its position in it.
+    pub position: usize,
+    /// Layouts of the pass.
+    pub layouts: usize,
 }
 
 /// What must be known of runs, each thing once.
@@ -47,28 +61,36 @@ const LONGER: u64 = 4;
 
 impl Bench<'_, '_> {
     /// Runs every cell `runs` times on a layout, and takes the means; `fit` makes a cell's
-    /// workload that of the layout. `place`: pass, and position in it.
+    /// workload that of the layout.
     ///
     /// # Errors
     /// Where a signal came, or a run could not be made or kept.
     pub fn cells(
         &mut self,
-        place: (u32, usize),
+        place: PlaceInPass,
         layout: usize,
         runs: u32,
         fit: &dyn Fn(&Workload) -> Outcome<Workload>,
     ) -> Result<Vec<CellValue>, Halt> {
         let plan = &self.kept.plan;
         let mut values: Vec<Vec<CellValue>> = vec![Vec::new(); plan.cells.len()];
+        let of_layout = u64::from(runs) * plan.cells.len() as u64;
+        let mut spot = Spot {
+            pass: place.pass,
+            run: place.position as u64 * of_layout,
+            runs: place.layouts as u64 * of_layout,
+        };
         for run in 0..runs {
             for cell in reads_first(plan) {
                 if self.context.signal().is_some() {
                     return Err(Halt::Interrupted);
                 }
-                let mut workload = plan.workload(place.0, layout, cell);
+                let mut workload = plan.workload(place.pass, layout, cell);
                 workload.seed ^= u64::from(run).wrapping_mul(0x9e37_79b9_7f4a_7c15);
                 let workload = fit(&workload).map_err(Halt::Failed)?;
-                values[cell].push(self.run(place, (layout, cell), workload)?);
+                let after_ns = self.pace.left_after_run_ns(spot);
+                spot.run += 1;
+                values[cell].push(self.run(place, (layout, cell), workload, after_ns)?);
             }
         }
         let means = values.iter().map(|of_cell| mean_of(of_cell));
@@ -77,19 +99,25 @@ impl Bench<'_, '_> {
 
     fn run(
         &mut self,
-        place: (u32, usize),
+        place: PlaceInPass,
         (layout, cell): (usize, usize),
         workload: Workload,
+        after_ns: Option<u64>,
     ) -> Result<CellValue, Halt> {
         let plan = &self.kept.plan;
         let name = &plan.cells[cell].mix.name;
-        let title = format!("Pass {}, {name} on {}", place.0 + 1, plan.set.words(layout));
+        let title = format!(
+            "Pass {}, {name} on {}",
+            place.pass + 1,
+            plan.set.words(layout)
+        );
         let shown = RunPlace {
             title: &title,
             before_ns: self.context.now_ns() - self.started_ns,
             expected_ns: workload.length_ns(),
-            after_ns: None,
+            after_ns,
         };
+        let place = (place.pass, place.position);
         let mut job = PlacedJob {
             name: name.clone(),
             workload,
@@ -158,10 +186,10 @@ fn reads_first(plan: &LayoutPlan) -> Vec<usize> {
 }
 
 /// Shows that a pass is over, and about how many are to come.
-pub fn show_pass(bar: &Bar<'_>, passed_ns: u64, made: u64, likely: u64) {
-    let likely = likely.max(made);
-    let left_ns = passed_ns / made.max(1) * (likely - made);
-    bar.set_total(passed_ns + left_ns);
-    let title = format!("Pass {made} of about {likely}");
+pub fn show_pass(bar: &Bar<'_>, passed_ns: u64, made: usize, pace: &Pace) {
+    let made = made as u64;
+    let left_ns = pace.left_after_pass_ns(made).unwrap_or(0);
+    bar.set_total(passed_ns.saturating_add(left_ns));
+    let title = format!("Pass {made} of about {}", pace.likely());
     bar.update(passed_ns, &title, Some(left_ns));
 }

@@ -25,12 +25,11 @@ pub struct LayoutsSitting {
 /// Says what will be done.
 pub fn announce(context: &Context, kept: &KeptLayouts, simulated: bool) {
     let plan = &kept.plan;
-    let pass_ns = plan.layout_ns().saturating_mul(plan.set.len() as u64);
     context.plan(format!(
         "{} of {}; a pass of all of them takes {} and at least {PASSES_MIN} are made, at most {}.",
         counted(plan.set.len(), "layout", "layouts"),
         counted(plan.cells.len(), "cell", "cells"),
-        format_duration(pass_ns),
+        format_duration(plan.pass_ns()),
         plan.passes_max,
     ));
     if simulated {

@@ -12,7 +12,8 @@ use crate::observer::Progress as Bar;
 use crate::permissions::Permissions;
 use crate::steps::layouts::divided::Slots;
 use crate::steps::layouts::kept::{KeptLayouts, OnDevices};
-use crate::steps::layouts::runs::{Bench, Remarks, show_pass};
+use crate::steps::layouts::pace::Pace;
+use crate::steps::layouts::runs::{Bench, PlaceInPass, Remarks, show_pass};
 use crate::steps::layouts::values::{Halt, requirements_of};
 use crate::steps::measure::RunOptions;
 use crate::steps::targets::{TargetRequirements, open_target};
@@ -41,6 +42,7 @@ pub struct RealPasses<'a> {
     elapsed_before_ns: u64,
     how: RunOptions,
     remarks: Remarks,
+    pace: Pace,
 }
 
 impl<'a> RealPasses<'a> {
@@ -58,6 +60,12 @@ impl<'a> RealPasses<'a> {
             on: kept.on_devices.clone().unwrap_or_default(),
             how: RunOptions::of(context, Request::default(), false),
             remarks: Remarks::new(),
+            // What making layouts and filling their files takes shows with the first pass.
+            pace: Pace::new(
+                kept.measured.passes.len(),
+                None,
+                (kept.plan.time_budget_ns).map(|ns| ns.saturating_sub(kept.elapsed_ns)),
+            ),
             context,
             store,
             may,
@@ -106,18 +114,13 @@ impl<'a> RealPasses<'a> {
         wish_of(&self.kept.plan, layout, &self.on)
     }
 
-    fn layout(
-        &mut self,
-        pass: u32,
-        position: usize,
-        layout: usize,
-    ) -> Result<Vec<CellValue>, Halt> {
+    fn layout(&mut self, place: PlaceInPass, layout: usize) -> Result<Vec<CellValue>, Halt> {
         let wish = self.wish(layout).map_err(Halt::Failed)?;
         let words = self.kept.plan.set.words(layout);
         let began_ns = self.context.now_ns();
         self.bar.update(
             self.context.now_ns() - self.started_ns,
-            &format!("Pass {}: making {words}", pass + 1),
+            &format!("Pass {}: making {words}", place.pass + 1),
             None,
         );
         let devices = self.on.devices.clone();
@@ -130,7 +133,7 @@ impl<'a> RealPasses<'a> {
         };
         let made = workshop.make(self.store, &self.kept.id, &words, &wish)?;
         let making_ns = self.context.now_ns() - began_ns;
-        let measured = self.cells(&made, &wish, (pass, position), layout, making_ns);
+        let measured = self.cells(&made, &wish, place, layout, making_ns);
         let undone = workshop.unmake(self.store, made).map_err(Halt::Failed);
         // What was measured does not count where something is left in the way.
         let values = measured?;
@@ -209,7 +212,11 @@ impl<'a> RealPasses<'a> {
         let mut values: Values = vec![None; wishes.len()];
         for (position, &layout) in order.iter().enumerate() {
             let (_, made) = &standing[position];
-            let place = (pass, position);
+            let place = PlaceInPass {
+                pass,
+                position,
+                layouts: order.len(),
+            };
             let of_layout = self.cells(made, &wishes[layout], place, layout, making_ns[layout])?;
             values[layout] = Some(of_layout);
         }
@@ -220,7 +227,7 @@ impl<'a> RealPasses<'a> {
         &mut self,
         made: &MadeLayout,
         wish: &LayoutWish,
-        place: (u32, usize),
+        place: PlaceInPass,
         layout: usize,
         making_ns: u64,
     ) -> Result<Vec<CellValue>, Halt> {
@@ -247,6 +254,7 @@ impl<'a> RealPasses<'a> {
             started_ns: self.started_ns,
             how: &self.how,
             remarks: &mut self.remarks,
+            pace: self.pace,
         };
         let fit = |workload: &Workload| fitted(workload, wish, size_bytes);
         let values = bench.cells(place, layout, runs, &fit);
@@ -336,7 +344,12 @@ impl PassMaker for RealPasses<'_> {
             if self.context.signal().is_some() {
                 return Err(Halt::Interrupted);
             }
-            values[layout] = Some(self.layout(pass, position, layout)?);
+            let place = PlaceInPass {
+                pass,
+                position,
+                layouts: order.len(),
+            };
+            values[layout] = Some(self.layout(place, layout)?);
         }
         Ok(LayoutPass { values })
     }
@@ -352,14 +365,11 @@ impl PassMaker for RealPasses<'_> {
         self.kept
             .keep(self.context, self.store)
             .map_err(Halt::Failed)?;
-        let made = progress.measured.passes.len() as u64;
+        let made = progress.measured.passes.len();
         let passed_ns = self.context.now_ns() - self.started_ns;
-        show_pass(
-            &self.bar,
-            passed_ns,
-            made,
-            u64::from(progress.passes_likely),
-        );
+        self.pace
+            .after_pass(made, progress.passes_likely, passed_ns);
+        show_pass(&self.bar, passed_ns, made, &self.pace);
         Ok(self.context.signal().is_none())
     }
 }
