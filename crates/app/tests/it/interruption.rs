@@ -339,7 +339,7 @@ fn an_interrupted_advice_is_a_document_of_what_is_known() {
     let mut running = desk.start(&[&advise[..], &["--busy-ok", "--json"]].concat());
     running.until_true("a run", || !desk.ids().is_empty());
     running.signal(Signal::INT);
-    let answer = running.wait().failed(130, &["interrupted after "]);
+    let answer = running.wait().ended(130).said(&["interrupted after "]);
     let document = answer.json();
     assert_eq!(document.at("status").text(), "partial");
     assert!(document.at("passes").count() < 2);
