@@ -178,6 +178,8 @@ fn a_run_without_an_operation_is_made_again_before_it_ends_the_experiment() {
     );
     let plan = desk.write("plan.toml", &text);
     desk.run(&["lab", "run", &plan, "--busy-ok"])
-        .failed(4, &["completed no operation", "make runs longer"]);
+        .ended(4)
+        .said(&["completed no operation", "make runs longer"])
+        .printed(&["0 passes are finished"]);
     assert_eq!(desk.ids().len(), 3, "it was tried three times");
 }

@@ -115,8 +115,8 @@ fn an_experiment_is_planned_made_measured_and_leaves_a_blank_device() {
     let arguments = ["lab", "run", &plan, "--destroy", &name, "--busy-ok"];
     let first = [&arguments[..], &["--time", "1s"]].concat();
     desk.run(&first)
-        .done()
-        .warned(&["1 pass is finished", "lab resume"]);
+        .ended(1)
+        .printed(&["1 pass is finished", "lab resume", "--time TIME"]);
     is_blank(&device);
     let id = desk.json(&["lab", "plans"]).at("layouts.0.id").text();
     let again = ["lab", "resume", &id, "--destroy", &name, "--busy-ok"];
@@ -279,9 +279,9 @@ fn layouts_in_slots_lie_side_by_side_and_change_places() {
         "1s",
     ];
     desk.run(&first)
-        .done()
+        .ended(1)
         .warned(&["4 slots of 156 MiB"])
-        .warned(&["1 pass is finished"]);
+        .printed(&["1 pass is finished"]);
     is_blank(&device);
     let before = slots_of(&desk);
     let places: std::collections::BTreeSet<&u64> = before.values().collect();
@@ -297,7 +297,9 @@ fn layouts_in_slots_lie_side_by_side_and_change_places() {
         "--time",
         "1s",
     ];
-    desk.run(&again).done();
+    desk.run(&again)
+        .ended(1)
+        .printed(&["2 passes are finished", "separated from slots"]);
     is_blank(&device);
     let after = slots_of(&desk);
     let moved = after
