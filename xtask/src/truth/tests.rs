@@ -102,9 +102,13 @@ fn the_best_layout_is_in_the_set_and_effects_are_covered() {
 }
 
 #[test]
-fn patterns_of_arrays_are_exact_and_never_wrong() {
+fn patterns_of_arrays_are_exact() {
     let found = verdicts(SEED, 2, Family::Bare).expect("arrays");
     assert_eq!(found, vec![Verdict::Exact; 2]);
+}
+
+#[test]
+fn patterns_that_are_not_there_are_not_found() {
     // Where parity is in the way there may be no answer, but none that is wrong.
     let found = verdicts(SEED, 2, Family::Rotated).expect("arrays");
     let is_right = |found: &Verdict| matches!(found, Verdict::Exact | Verdict::Refused);
