@@ -148,6 +148,13 @@ pub struct JobRecord {
 }
 
 impl RunRecord {
+    /// It only prepared a target for the series that follow, by writing it over: its rate and
+    /// latencies answer nothing that was asked.
+    #[must_use]
+    pub fn is_precondition(&self) -> bool {
+        self.series_part.as_deref() == Some("precondition")
+    }
+
     /// The record without the intervals of its jobs, which are most of its size.
     #[must_use]
     pub fn without_intervals(mut self) -> RunRecord {

@@ -103,7 +103,9 @@ impl Answer {
             .unwrap_or_default();
         let new_void = void_codes(&records).difference(&before).cloned().collect();
         let required = options.require.iter();
-        let requirements = required.map(|one| one.judge(&records)).collect();
+        let asked = records.iter().filter(|run| !run.is_precondition());
+        let asked: Vec<RunRecord> = asked.cloned().collect();
+        let requirements = required.map(|one| one.judge(&asked)).collect();
         Answer {
             made: options.run.is_none(),
             baseline: baseline.map(|kept| kept.name.clone()),

@@ -17,17 +17,20 @@ pub fn document(runs: Vec<RunRecord>) -> Document {
     }
 }
 
-/// Judges what was required of the runs of a document.
+/// Judges what was required of the runs of a document. A pass that only prepares the
+/// target is not among them: nobody asks how fast it was.
 pub fn judge(required: &[Requirement], document: &mut Document) {
+    let asked = document.runs.iter().filter(|run| !run.is_precondition());
+    let runs: Vec<RunRecord> = asked.cloned().collect();
     let judged = required.iter().map(|one| {
         if document.series.is_empty() {
-            return one.judge(&document.runs);
+            return one.judge(&runs);
         }
         if one.is_of_latency() {
-            return one.judge(&at_answers(document));
+            return one.judge(&at_answers(&document.series, &runs));
         }
         let by_answer = one.judge_answers(&document.series);
-        by_answer.unwrap_or_else(|| one.judge(&document.runs))
+        by_answer.unwrap_or_else(|| one.judge(&runs))
     });
     document.requirements = judged.collect();
 }
@@ -35,17 +38,17 @@ pub fn judge(required: &[Requirement], document: &mut Document) {
 /// Runs at which latencies are judged: of a ladder only the step that is its answer,
 /// as the steps beyond show what too much load costs; without one within the limit,
 /// the step with the least load. Runs of no ladder all count.
-fn at_answers(document: &Document) -> Vec<RunRecord> {
-    let answers: Vec<&str> = document.series.iter().flat_map(answers).collect();
+fn at_answers(series: &[SeriesRecord], runs: &[RunRecord]) -> Vec<RunRecord> {
+    let answers: Vec<&str> = series.iter().flat_map(answers).collect();
     let is_step = |id: &str| {
         let of = |series: &SeriesRecord| {
             let mut steps = series.steps.iter().chain(&series.answer_runs);
             steps.any(|step| step.run == id)
         };
-        document.series.iter().any(of)
+        series.iter().any(of)
     };
-    let runs = document.runs.iter();
-    runs.filter(|run| answers.contains(&run.id.as_str()) || !is_step(&run.id))
+    runs.iter()
+        .filter(|run| answers.contains(&run.id.as_str()) || !is_step(&run.id))
         .cloned()
         .collect()
 }
@@ -74,5 +77,62 @@ pub fn exit(document: &Document, exit: Exit) -> Exit {
         Exit::Finding
     } else {
         exit
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stripewise_results::{EngineFacts, JobOutcome, JobRecord, LatencySummary, TargetFacts};
+
+    fn run(part: &str, iops: f64, p99_ns: u64) -> RunRecord {
+        let mut outcome = JobOutcome {
+            operations: 1_000,
+            iops,
+            ..JobOutcome::default()
+        };
+        outcome.write.operations = 1_000;
+        outcome.write.latency_ns = Some(LatencySummary {
+            p99: p99_ns,
+            ..LatencySummary::default()
+        });
+        RunRecord {
+            id: format!("run-{part}"),
+            series: Some("bench".to_owned()),
+            series_part: Some(part.to_owned()),
+            latency_limit: Some("p99<5ms".to_owned()),
+            jobs: vec![JobRecord {
+                name: part.to_owned(),
+                target: TargetFacts::unknown(),
+                further_targets: Vec::new(),
+                workload: stripewise_workload::Workload {
+                    read_percent: 0,
+                    ..Default::default()
+                },
+                engine: EngineFacts::default(),
+                outcome,
+                warnings: Vec::new(),
+            }],
+            ..RunRecord::empty()
+        }
+    }
+
+    #[test]
+    fn a_pass_that_prepares_the_target_neither_meets_nor_misses_a_requirement() {
+        let runs = vec![
+            run("precondition", 90_000.0, 138_000_000),
+            run("log", 3_800.0, 1_900_000),
+        ];
+        let mut document = document(runs);
+        let required: Vec<Requirement> = ["p99<5ms", "iops>=50000"]
+            .map(|text| text.parse().expect("a requirement"))
+            .to_vec();
+        judge(&required, &mut document);
+        let [latency, rate] = document.requirements.as_slice() else {
+            panic!("{:?}", document.requirements);
+        };
+        assert!(latency.met, "{latency:?}");
+        assert_eq!(latency.measured, Some(1_900_000.0));
+        assert!(!rate.met, "{rate:?}");
     }
 }

@@ -118,7 +118,7 @@ impl Work {
             }
             // Preconditioning writes a device over once: it measures nothing that could be
             // compared.
-            if run.series_part.as_deref() == Some("precondition") || !seen.insert(signature(run)) {
+            if run.is_precondition() || !seen.insert(signature(run)) {
                 continue;
             }
             let request = run.asked();

@@ -45,7 +45,7 @@ pub fn charts(material: &Material) -> Vec<Chart> {
     charts.extend(trend::charts(&material.document.runs));
     let ladders = named_series(&material.document);
     let mut outside = material.rows_outside_ladders();
-    outside.retain(|row| row.run.series_part.as_deref() != Some("precondition"));
+    outside.retain(|row| !row.run.is_precondition());
     let climbed = climbed(material);
     outside.retain(|row| !climbed.contains(&part_of(row.run)));
     in_order_of_design(&mut outside);

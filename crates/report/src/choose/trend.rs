@@ -51,10 +51,9 @@ fn loads(runs: &[RunRecord]) -> Vec<Load<'_>> {
     let mut known: HashMap<LoadKey, usize> = HashMap::new();
     for row in JobRow::of(runs) {
         let run = row.run;
-        let part = run.series_part.as_deref();
         let is_own = run.imported.is_none() && run.experiment.is_none();
         let counts = run.status == Status::Complete && row.void_codes().is_empty();
-        if !is_own || !counts || part == Some("precondition") {
+        if !is_own || !counts || run.is_precondition() {
             continue;
         }
         let Ok(began) = run.started_at.parse::<jiff::Timestamp>() else {
