@@ -79,18 +79,26 @@ fn ladder(
     let Some(ceiling) = series.ceiling.map(|index| &series.steps[index]) else {
         return "nothing was measured.".to_owned();
     };
+    // Only a ladder that ran its course has found the ceiling.
+    let highest = match ended {
+        Ended::Ladder(_) | Ended::SingleStep => "the ceiling",
+        Ended::TimeSpent => "the highest rate measured in the given time",
+        Ended::Partial => "the highest rate of a complete step",
+        Ended::Fragment => "the highest rate of the steps shown",
+    };
     let top = format!(
-        "{} {} at {}",
-        // Only a ladder that ran its course has found the ceiling.
-        match ended {
-            Ended::Ladder(_) | Ended::SingleStep => "the ceiling is",
-            Ended::TimeSpent => "the highest rate measured in the given time is",
-            Ended::Partial => "the highest rate of a complete step is",
-            Ended::Fragment => "the highest rate of the steps shown is",
-        },
+        "{highest} is {} at {}",
         throughput(kind, ceiling),
         in_flight(ceiling)
     );
+    if series.answer.is_none() && series.within_limit == series.ceiling {
+        return format!(
+            "{} at {} with {} in flight (one run, no interval), which is {highest}.",
+            throughput(kind, ceiling),
+            slo.describe(),
+            in_flight(ceiling)
+        );
+    }
     if let Some(words) = within(kind, slo, series, &top) {
         return words;
     }
@@ -140,6 +148,10 @@ fn within(kind: SeriesKind, slo: Slo, series: &SeriesRecord, top: &str) -> Optio
             "{rate} at {limit} with {load} in flight, where the ladder ended; throughput was \
              still rising."
         ),
+        // Several runs may be faster than the one run of any step: that is no ceiling.
+        (AnswerPlace::Limit, None) if exceeds_all_steps(answer, series) => {
+            format!("{rate} at {limit} with {load} in flight; no step was faster.")
+        }
         (AnswerPlace::Limit, Some(AnswerBound::AtLeast)) => {
             format!("{rate} at {limit}, which is still met with {load} in flight; {top}.")
         }
@@ -148,6 +160,11 @@ fn within(kind: SeriesKind, slo: Slo, series: &SeriesRecord, top: &str) -> Optio
         }
         _ => format!("{rate} at {limit} with {load} in flight; {top}."),
     })
+}
+
+fn exceeds_all_steps(answer: &AnswerRecord, series: &SeriesRecord) -> bool {
+    let ceiling = series.ceiling.map(|index| &series.steps[index]);
+    ceiling.is_some_and(|ceiling| answer.iops >= ceiling.iops)
 }
 
 /// Operations in flight of an answer, to the nearest whole one.

@@ -1,7 +1,7 @@
 //! What a series answers where steps are void, were stopped, or are missing.
 
 use super::*;
-use stripewise_results::LatencySummary;
+use stripewise_results::{AnswerPlace, AnswerRecord, LatencySummary};
 use stripewise_results::{JobOutcome, Severity, TargetFacts, Warning};
 use stripewise_workload::Workload;
 
@@ -113,9 +113,47 @@ fn a_stopped_series_says_so_and_concludes_nothing_from_its_last_step() {
     assert_eq!(
         series.sentence,
         "Random read, stopped before its end: 1,900 IOPS at p99 < 5 ms with 2 in flight (one run, \
-         no interval); the highest rate of a complete step is 1,900 IOPS at 2."
+         no interval), which is the highest rate of a complete step."
     );
     assert_eq!(series.stopped, "stopped before its end");
+}
+
+#[test]
+fn an_answer_above_all_steps_is_set_beside_no_lower_ceiling() {
+    let mut series = of(&[
+        step(1, 1_000.0, 1),
+        step(2, 1_900.0, 2),
+        step(4, 2_000.0, 9),
+    ]);
+    let mut said = |iops: f64| {
+        series.answer = Some(AnswerRecord {
+            at: AnswerPlace::Limit,
+            in_flight: 3.0,
+            bound: None,
+            iops,
+            iops_low: None,
+            iops_high: None,
+            mib_per_s: iops / 128.0,
+            mib_per_s_low: None,
+            mib_per_s_high: None,
+            level: 0.95,
+            latency_ns: 5_000_000,
+            runs: 10,
+            runs_left_out: 0,
+        });
+        let slo = "p99<5ms".parse().expect("a limit");
+        sentence::answer(SeriesKind::RandomRead, slo, Ended::SingleStep, &series, &[])
+    };
+    let below = said(1_950.0);
+    assert!(
+        below.ends_with("; the ceiling is 2,000 IOPS at 4."),
+        "{below}"
+    );
+    let above = said(2_050.0);
+    assert!(
+        above.ends_with(" with 3 in flight; no step was faster."),
+        "{above}"
+    );
 }
 
 #[test]
