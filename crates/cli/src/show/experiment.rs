@@ -11,7 +11,8 @@ use stripewise_campaign::steps::experiment::answer::Answer;
 use stripewise_campaign::steps::experiment::sitting::Sitting;
 use stripewise_lab::experiment::Ended;
 use stripewise_report::{
-    comparison_heading, comparison_table, comparison_words, experiment_line, warnings_text, wrapped,
+    comparison_heading, comparison_table, comparison_words, experiment_line, warnings_brief,
+    warnings_text, wrapped,
 };
 use stripewise_results::{ComparisonRecord, RunRecord};
 use stripewise_units::format_duration;
@@ -78,7 +79,11 @@ fn text(context: &Context, answer: &Answer) -> String {
         })
         .collect();
     text.push_str(&comparison_words(&only_notes.iter().collect::<Vec<_>>()));
-    text.push_str(&warnings_text(&worth_showing(answer)));
+    let told = worth_showing(answer);
+    text.push_str(&match context.global.explain {
+        true => warnings_text(&told),
+        false => warnings_brief(&told),
+    });
     if answer.is_kept {
         text.push_str(&kept_line(answer));
     }

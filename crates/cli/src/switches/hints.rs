@@ -120,8 +120,12 @@ impl Words {
             return format!("{text} In a plan that is {}", keys.join(", "));
         }
         let names: Vec<String> = lacking.iter().map(|name| format!("--{name}")).collect();
+        let switch = match names.len() {
+            1 => "a switch",
+            _ => "switches",
+        };
         format!(
-            "{text} ({}: a switch of `stripewise run`, not of `{}`)",
+            "{text} ({}: {switch} of `stripewise run`, not of `{}`)",
             names.join(", "),
             self.command
         )
