@@ -73,7 +73,7 @@ pub use faults::{FAULTS_SHOWN_MAX, classes_text, faults_text, verification_text}
 pub use history::{HistoryRow, history_table};
 pub use hosts::{hosts_sentences, hosts_text};
 pub use imported::imported_rows_table;
-pub use like::like_table;
+pub use like::{are_like_runs, is_like_job, like_table, megabytes_per_s};
 pub use line::{document_line, experiment_line, one_line};
 pub use markdown::markdown;
 pub use material::{LatencyInterval, LatencyOverTime, Material};

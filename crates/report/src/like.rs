@@ -7,6 +7,25 @@ use crate::table::{draw, number, words};
 use stripewise_results::{JobRecord, RunRecord};
 use stripewise_units::format_duration;
 
+/// Names of the lines; each is a run of reads and, where it may be written, one of writes.
+const LINES: [&str; 4] = ["SEQ1M Q8T1", "SEQ1M Q1T1", "RND4K Q32T1", "RND4K Q1T1"];
+
+/// A job that is one side of a line: `SEQ1M Q8T1 read`.
+#[must_use]
+pub fn is_like_job(name: &str) -> bool {
+    let line = name.rsplit_once(' ');
+    line.is_some_and(|(line, side)| LINES.contains(&line) && ["read", "write"].contains(&side))
+}
+
+/// These runs are lines of that bench that were measured here, several of them.
+#[must_use]
+pub fn are_like_runs(runs: &[RunRecord]) -> bool {
+    let is_line = |run: &RunRecord| {
+        run.imported.is_none() && matches!(run.jobs.as_slice(), [job] if is_like_job(&job.name))
+    };
+    runs.len() > 1 && runs.iter().all(is_line)
+}
+
 /// Signs of the longest bar.
 const BAR_MAX: f64 = 24.0;
 
@@ -78,7 +97,13 @@ pub fn like_table(runs: &[RunRecord]) -> String {
 
 /// Bytes a second in units of 1,000,000.
 fn megabytes(job: &JobRecord) -> f64 {
-    job.outcome.mib_per_s * 1_048_576.0 / 1e6
+    megabytes_per_s(job.outcome.mib_per_s)
+}
+
+/// The unit that users of that bench quote: 1,000,000 bytes a second.
+#[must_use]
+pub fn megabytes_per_s(mib_per_s: f64) -> f64 {
+    mib_per_s * 1_048_576.0 / 1e6
 }
 
 /// Rate, operations, mean latency and a bar of one side of a line.
@@ -123,6 +148,20 @@ mod tests {
             warnings: Vec::new(),
         });
         run
+    }
+
+    #[test]
+    fn lines_are_known_by_their_names() {
+        let [read, write] = [
+            run("SEQ1M Q1T1 read", 1.0, 1.0),
+            run("RND4K Q32T1 write", 1.0, 1.0),
+        ];
+        assert!(are_like_runs(&[read.clone(), write]));
+        assert!(!are_like_runs(std::slice::from_ref(&read)));
+        assert!(!are_like_runs(&[read, run("log", 1.0, 1.0)]));
+        for other in ["SEQ1M Q1T1", "SEQ1M Q1T1 both", "RND8K Q1T1 read", ""] {
+            assert!(!is_like_job(other), "{other}");
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::caution::caution_text;
 use crate::faults::verification_text;
 use crate::hosts::hosts_text;
 use crate::imported::imported_rows_table;
-use crate::like::like_table;
+use crate::like::{are_like_runs, like_table};
 use crate::repetitions::repetitions_table;
 use crate::run::{job_details, percentiles_text, processors_text, run_header, run_rows_table};
 use crate::warnings::{warnings_line, warnings_text, wrapped};
@@ -25,10 +25,11 @@ pub struct RunsLook<'a> {
     pub heading: Heading<'a>,
 }
 
-/// What stored runs were: a line for each, or for all steps of ladders together.
+/// What stored runs were: a line for each, or for all steps of ladders, or all lines of
+/// another tool's bench, together.
 #[must_use]
 pub fn header_text(document: &Document) -> String {
-    match document.series.is_empty() {
+    match document.series.is_empty() && !are_like_runs(&document.runs) {
         true => document.runs.iter().map(header_of).collect(),
         false => document.runs.first().map(header_of).unwrap_or_default(),
     }

@@ -27,6 +27,13 @@ fn the_four_lines_of_crystaldiskmark_come_from_one_command() {
     );
     let runs = desk.json(&["history", "show", "last"]).at("runs").items();
     assert_eq!(runs.len(), 8);
+    // It is found again as what it was, with the same table.
+    desk.run(&["history"])
+        .done()
+        .printed(&["bench", "crystaldiskmark SEQ1M Q8T1 read", " MB/s"]);
+    let again = desk.run(&["history", "show", "last"]).done().stdout;
+    let (table, _) = shown.split_once("\n\n").expect("a table");
+    assert!(again.contains(table), "{again}");
     let reads = [&bench[..], &["--read-only"]].concat();
     desk.run(&reads).done();
     let runs = desk.json(&["history", "show", "last"]).at("runs").items();

@@ -3,7 +3,7 @@
 use crate::context::Context;
 use crate::failure::Outcome;
 use stripewise_lab::SeriesKind;
-use stripewise_report::HistoryRow;
+use stripewise_report::{HistoryRow, is_like_job, megabytes_per_s};
 use stripewise_results::{AnswerPlace, JobRow, RunRecord, SeriesRecord, Status};
 use stripewise_stats::median;
 use stripewise_store::{JobSummary, RunSummary, Store};
@@ -84,12 +84,13 @@ pub fn rows(
             break;
         }
         let Some(series) = run.series.as_deref() else {
-            let void = store
-                .load(&run.id)
-                .is_ok_and(|record| !record.void_codes().is_empty());
+            let record = store.load(&run.id).ok();
+            let void = record
+                .as_ref()
+                .is_some_and(|one| !one.void_codes().is_empty());
             let row = HistoryRow {
                 status: status(run.status == Status::Partial, void, run.status),
-                ..row(run, said)
+                ..row(run, record.as_ref(), said)
             };
             rows.push((begun(run), row));
             continue;
@@ -132,12 +133,15 @@ fn row_of_series(store: &Store, series: &str, runs: &[&(RunSummary, Said)]) -> H
     let name = first
         .as_ref()
         .and_then(made_by)
-        .unwrap_or_else(|| name_of_series(newest.series_part.as_deref()));
+        .unwrap_or_else(|| match first_like_line(runs) {
+            Some(_) => "bench".to_owned(),
+            None => name_of_series(newest.series_part.as_deref()),
+        });
     let mut row = HistoryRow {
         id: series.to_owned(),
         what: counted(runs.len(), "run", "runs"),
         iops: None,
-        ..row(newest, said)
+        ..row(newest, first.as_ref(), said)
     };
     let mut void = first.is_some_and(|record| !record.void_codes().is_empty());
     if let Some(ladder) = first_ladder(store, runs) {
@@ -151,6 +155,9 @@ fn row_of_series(store: &Store, series: &str, runs: &[&(RunSummary, Said)]) -> H
             row.what = what;
         }
         void = !ladder.void_codes().is_empty();
+    } else if let Some(first) = first_like_line(runs) {
+        row.amount = format!("{} MB/s", format_iops(megabytes_per_s(first.mib_per_s)));
+        row.what = format!("crystaldiskmark {}", first.name);
     } else if let Some(rates) = repetitions(runs) {
         row.iops = median(&rates).filter(|_| !void);
         row.what = format!("{}; median", row.what);
@@ -198,6 +205,10 @@ fn made_by(record: &RunRecord) -> Option<String> {
     const COMMANDS: [&str; 6] = ["bench", "run", "align", "lab", "check", "baseline"];
     let mut words = record.command.iter().skip(1);
     let command = words.find(|word| COMMANDS.contains(&word.as_str()))?;
+    // The parts of a study are its levels: `64K` says nothing in a list.
+    if command == "lab" && words.any(|word| word.starts_with("study:")) {
+        return Some("study".to_owned());
+    }
     matches!(command.as_str(), "check" | "baseline").then(|| command.clone())
 }
 
@@ -212,6 +223,16 @@ fn first_ladder(store: &Store, runs: &[&(RunSummary, Said)]) -> Option<SeriesRec
     let of_part = oldest.filter(|run| part(run) == first);
     let records: Vec<RunRecord> = of_part.filter_map(|run| store.load(&run.id).ok()).collect();
     stripewise_lab::series_of(&records).into_iter().next()
+}
+
+/// The line that `bench --like crystaldiskmark` began with; none of other series.
+fn first_like_line<'a>(runs: &[&'a (RunSummary, Said)]) -> Option<&'a JobSummary> {
+    let line = |run: &'a RunSummary| match run.jobs.as_slice() {
+        [job] if run.tool.is_none() && is_like_job(&job.name) => Some(job),
+        _ => None,
+    };
+    let lines: Option<Vec<&JobSummary>> = runs.iter().map(|(run, _)| line(run)).collect();
+    lines?.last().copied()
 }
 
 /// The rates of runs that all did the same; none where they did not, or there is
@@ -244,7 +265,17 @@ fn name_of_series(part: Option<&str>) -> String {
     }
 }
 
-fn row(run: &RunSummary, said: &Said) -> HistoryRow {
+/// Where a run was, for whoever is elsewhere now: `.` says nothing then.
+fn place_of_dots(record: &RunRecord) -> Option<String> {
+    let target = &record.jobs.first()?.target;
+    let is_of_dots = target
+        .name
+        .chars()
+        .all(|sign| matches!(sign, '.' | '/' | '\\'));
+    target.path.clone().filter(|_| is_of_dots)
+}
+
+fn row(run: &RunSummary, record: Option<&RunRecord>, said: &Said) -> HistoryRow {
     let first = run.jobs.first();
     let what = said.first().map_or_else(String::new, |job| {
         let more = match run.jobs.len() {
@@ -257,7 +288,10 @@ fn row(run: &RunSummary, said: &Said) -> HistoryRow {
         id: run.id.clone(),
         date: run.started_at.get(..10).unwrap_or_default().to_owned(),
         series: run.tool.clone().unwrap_or_else(|| "run".to_owned()),
-        target: first.map(|job| job.target.clone()).unwrap_or_default(),
+        target: record
+            .and_then(place_of_dots)
+            .or_else(|| first.map(|job| job.target.clone()))
+            .unwrap_or_default(),
         what,
         iops: (run.status != Status::Running).then(|| run.jobs.iter().map(|job| job.iops).sum()),
         label: run.label.clone().unwrap_or_default(),

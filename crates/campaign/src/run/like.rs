@@ -137,6 +137,7 @@ mod tests {
             ("SEQ1M Q8T1 read", "RND4K Q1T1 write")
         );
         for job in &request.jobs {
+            assert!(stripewise_report::is_like_job(&job.name), "{}", job.name);
             let load = &job.workload;
             let random = matches!(load.pattern, Pattern::Random { .. });
             let expected = match job.name.as_str() {

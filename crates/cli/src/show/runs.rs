@@ -3,18 +3,18 @@
 use crate::show::context::Context;
 use crate::show::document::print_text;
 use crate::show::line;
-use stripewise_report::{RunsLook, header_text, like_text, runs_text};
+use stripewise_report::{RunsLook, are_like_runs, header_text, like_text, runs_text};
 use stripewise_results::{Document, RunRecord};
 use stripewise_store::Store;
 use stripewise_units::Percentile;
 
 /// Stored runs: what they were, then everything about them.
 pub fn print_stored(context: &Context, document: &Document, percentiles: &[Percentile]) {
-    print_text(&format!(
-        "{}\n{}",
-        header_text(document),
-        whole(context, document, percentiles)
-    ));
+    let text = match are_like_runs(&document.runs) && percentiles.is_empty() {
+        true => like_text(document, context.global.explain),
+        false => whole(context, document, percentiles),
+    };
+    print_text(&format!("{}\n{text}", header_text(document)));
 }
 
 /// Runs that were just made: everything about them, and where they are kept.
