@@ -50,6 +50,18 @@ fn doctor_reads_no_directory_and_says_so() {
 }
 
 #[test]
+fn doctor_names_a_directory_that_no_test_file_fits_in() {
+    let desk = Desk::new();
+    let checks = desk.json(&["doctor", "/proc"]).at("checks").items();
+    let said = checks
+        .iter()
+        .find(|check| check.at("name").text() == "test file");
+    let said = said.expect("a test file is spoken of");
+    assert!(!said.at("good").truth());
+    assert!(!said.at("hint").text().is_empty());
+}
+
+#[test]
 fn doctor_reads_a_device() {
     if !can_run("doctor_reads_a_device", &["root", "losetup"]) {
         return;
