@@ -44,7 +44,9 @@ pub fn complain(error: &clap::Error, commit: Option<&str>) -> Outcome {
         return Ok(Exit::Done);
     }
     terminal::insist(&without_tips(&error.render().to_string()));
-    terminal::insist(&format!("hint: {}\n", hint(error)));
+    if let Some(hint) = hint(error) {
+        terminal::insist(&format!("hint: {hint}\n"));
+    }
     Ok(Exit::Usage)
 }
 
@@ -75,8 +77,17 @@ fn without_tips(text: &str) -> String {
 }
 
 /// The hint of whatever could not read a value, else where the switches are
-/// explained.
-fn hint(error: &clap::Error) -> String {
+/// explained. Where that was just printed, as no subcommand was given: how to begin, or none.
+fn hint(error: &clap::Error) -> Option<String> {
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        return hints::command_here().is_empty().then(|| BEGIN.to_owned());
+    }
+    Some(hint_of(error))
+}
+
+const BEGIN: &str = "begin with `stripewise bench DIRECTORY`, or without a disk with `stripewise bench sim:raid10-10k`";
+
+fn hint_of(error: &clap::Error) -> String {
     let parse = error
         .source()
         .and_then(|source| source.downcast_ref::<ParseError>());

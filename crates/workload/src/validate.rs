@@ -282,17 +282,19 @@ fn check_block_sizes(workload: &Workload) -> Result<(), WorkloadError> {
 fn check_concurrency(workload: &Workload) -> Result<(), WorkloadError> {
     let (threads, outstanding) = (workload.threads, workload.outstanding);
     if !(1..=THREADS_MAX).contains(&threads) {
-        let (why, hint) = (
-            "is outside of 1 to 256",
-            "more in flight: raise <--outstanding>",
-        );
+        let hint = match threads {
+            0 => "one thread is the default",
+            _ => "to keep more in flight, raise <--outstanding>",
+        };
+        let why = "is outside of 1 to 256";
         return Err(WorkloadError::new("threads", threads, why, hint));
     }
     if !(1..=OUTSTANDING_MAX).contains(&outstanding) {
-        let (why, hint) = (
-            "is outside of 1 to 4096",
-            "it counts for each thread; add <--threads>",
-        );
+        let hint = match outstanding {
+            0 => "1 is the default: one operation at a time in each thread",
+            _ => "it counts for each thread; add <--threads>",
+        };
+        let why = "is outside of 1 to 4096";
         return Err(WorkloadError::new("outstanding", outstanding, why, hint));
     }
     let total = u64::from(threads) * u64::from(outstanding);
@@ -365,7 +367,7 @@ fn check_rate(rate: Rate) -> Result<(), WorkloadError> {
     if rate.iops > 0.0 && rate.iops <= IOPS_MAX {
         return Ok(());
     }
-    let why = "is outside of above 0 to 1,000,000,000 operations a second";
+    let why = "is not above 0, or is above 1,000,000,000 operations a second";
     let hint = "leave <--rate> out to go as fast as the disk does";
     Err(WorkloadError::new("rate", rate.iops, why, hint))
 }

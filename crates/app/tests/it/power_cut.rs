@@ -27,7 +27,7 @@ impl Listening {
         running.until("127.0.0.1:");
         let said = running.said().replace("\n  ", " ");
         let place = said
-            .split("--witness ")
+            .split("--witness=")
             .nth(1)
             .and_then(|rest| rest.split_whitespace().next())
             .expect("a place");

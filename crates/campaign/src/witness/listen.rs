@@ -53,7 +53,7 @@ pub(super) fn one_connection(
     listener.set_nonblocking(true).map_err(cannot)?;
     let here = listener.local_addr().map_err(cannot)?;
     context.note(format!(
-        "the witness listens; at the other end: --witness {}/{token}",
+        "the witness listens; at the other end: --witness={}/{token}",
         shown(here, &context.host().name)
     ));
     Ok(the_one_with_the_token(context, listener, &token))

@@ -1,7 +1,8 @@
 //! Mistakes and refusals, whole: what failed, on what, why, and a hint.
 
 use super::{Case, all_golden};
-use crate::support::{Desk, users_file};
+use crate::support::{Desk, program, users_file};
+use std::process::Command;
 
 const MISTAKES_IN_SWITCHES_ARE_NAMED_WITH_WHAT_IS_RIGHT: &[Case] = &[
     (
@@ -11,6 +12,15 @@ exit 2
 --- stderr
 error: --block 0 is outside of 512 bytes to 64 MiB
 hint: 8K is what most databases read and write
+",
+    ),
+    (
+        &["run", "sim:nvme", "--threads", "0"],
+        r"
+exit 2
+--- stderr
+error: --threads 0 is outside of 1 to 256
+hint: one thread is the default
 ",
     ),
     (
@@ -180,6 +190,27 @@ hint: `stripewise --help` lists the commands
 ",
     ),
 ];
+
+/// The help that is printed then names the commands: a hint that points to it leads nowhere.
+#[test]
+fn without_a_command_the_hint_says_how_to_begin() {
+    let said = |words: &[&str]| {
+        let output = Command::new(program())
+            .args(words)
+            .output()
+            .expect("it runs");
+        assert_eq!(output.status.code(), Some(2));
+        String::from_utf8(output.stderr).expect("text")
+    };
+    let alone = said(&[]);
+    assert!(alone.contains("Commands:"), "{alone}");
+    assert!(
+        alone.contains("hint: begin with `stripewise bench DIRECTORY`"),
+        "{alone}"
+    );
+    let half = said(&["sim"]);
+    assert!(!half.contains("hint: "), "{half}");
+}
 
 #[test]
 fn mistakes_in_switches_are_named_with_what_is_right() {
