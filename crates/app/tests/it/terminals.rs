@@ -43,7 +43,9 @@ impl Terminal {
             wrapped.arg("--ctty");
         }
         append(&mut wrapped, command);
+        // Progress is not drawn on a terminal that cannot move its cursor.
         wrapped
+            .env("TERM", "xterm")
             .stdin(self.side())
             .stdout(self.side())
             .stderr(self.side());
