@@ -82,8 +82,8 @@ fn limits_are_allowed_and_what_lies_beyond_is_refused() {
             "distribution zipf:NaN is out of range",
         ),
         (|w| w.pattern = stride(0), "stride 0 never moves"),
-        (|w| w.rate = fixed(0.0), "rate 0 is outside"),
-        (|w| w.rate = fixed(f64::NAN), "rate NaN is outside"),
+        (|w| w.rate = fixed(0.0), "rate 0 is not above 0"),
+        (|w| w.rate = fixed(f64::NAN), "rate NaN is not above 0"),
         (
             |w| w.data.dedupable_percent = 101,
             "dedupable 101 is above 100",
