@@ -203,12 +203,13 @@ function table(to, caption, columns, rows) {
   return box;
 }
 // Rates that lie further apart than a bar can show, as those of a disk and of memory do, have
-// bars by their logarithm: by length alone all but the largest would vanish. Said below the table.
+// bars by their logarithm: by length alone all but the largest would vanish. The least is a
+// factor of 10 at least from where bars begin. Said below the table.
 var APART = 50;
 function barScale(values) {
   var all = values.filter(function (v) { return v > 0; }), most = Math.max.apply(null, all.concat(0)), least = Math.min.apply(null, all.concat(most));
   if (!most || most / least <= APART) return { share: function (v) { return v / (most || 1); }, lines: [], words: '' };
-  var low = Math.pow(10, Math.ceil(Math.log10(least)) - 1), share = function (v) { return v > 0 ? Math.log(v / low) / Math.log(most / low) : 0; }, lines = [];
+  var low = Math.pow(10, Math.floor(Math.log10(least)) - 1), share = function (v) { return v > 0 ? Math.log(v / low) / Math.log(most / low) : 0; }, lines = [];
   for (var at = low * 10; at < most * 0.999; at *= 10) lines.push(share(at));
   return { share: share, lines: lines, words: 'Bars are logarithmic, from ' + rate(low) + ' to ' + rate(most) + '; from line to line is a factor of 10.' };
 }
