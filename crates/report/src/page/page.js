@@ -728,7 +728,7 @@ var APART = 50, DIFFERENCE_MAX = 100;
 function barScale(values, words, table) {
   var all = values.map(Math.abs).filter(function (v) { return v > 0; }), most = Math.max.apply(null, all.concat(0)), least = Math.min.apply(null, all.concat(most));
   if (!most || most / least <= APART) return function (v) { return most ? v / most : 0; };
-  var low = Math.pow(10, Math.ceil(Math.log10(least)) - 1);
+  var low = Math.pow(10, Math.floor(Math.log10(least)) - 1);
   table.insertAdjacentElement('afterend', element('p', 'under', 'Bars of ' + words + ' are logarithmic, from ' + low.toLocaleString('en') + ' to ' + Math.round(most).toLocaleString('en') + '.'));
   return function (v) { return v > 0 ? Math.log(v / low) / Math.log(most / low) : 0; };
 }
