@@ -6,6 +6,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::steps::baselines::KeptBaseline;
+use crate::steps::documents::asked_of;
 use crate::steps::pages::material_of;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -102,10 +103,11 @@ impl Answer {
             .map(|kept| void_codes(&kept.runs))
             .unwrap_or_default();
         let new_void = void_codes(&records).difference(&before).cloned().collect();
-        let required = options.require.iter();
-        let asked = records.iter().filter(|run| !run.is_precondition());
-        let asked: Vec<RunRecord> = asked.cloned().collect();
-        let requirements = required.map(|one| one.judge(&asked)).collect();
+        let requirements = {
+            let asked = asked_of(&records);
+            let required = options.require.iter();
+            required.map(|one| one.judge(&asked)).collect()
+        };
         Answer {
             made: options.run.is_none(),
             baseline: baseline.map(|kept| kept.name.clone()),

@@ -3,6 +3,7 @@
 //! whoever asked was told.
 
 use crate::exit::Exit;
+use std::borrow::Cow;
 use stripewise_lab::compare::Requirement;
 use stripewise_lab::series_of;
 use stripewise_results::{Document, RunRecord, SeriesRecord};
@@ -17,11 +18,19 @@ pub fn document(runs: Vec<RunRecord>) -> Document {
     }
 }
 
-/// Judges what was required of the runs of a document. A pass that only prepares the
-/// target is not among them: nobody asks how fast it was.
+/// Runs that requirements are of. A pass that only prepares the target is not among them:
+/// nobody asks how fast it was. Where there is none, nothing is copied.
+pub fn asked_of(runs: &[RunRecord]) -> Cow<'_, [RunRecord]> {
+    if !runs.iter().any(RunRecord::is_precondition) {
+        return Cow::Borrowed(runs);
+    }
+    let asked = runs.iter().filter(|run| !run.is_precondition());
+    Cow::Owned(asked.cloned().collect())
+}
+
+/// Judges what was required of the runs of a document.
 pub fn judge(required: &[Requirement], document: &mut Document) {
-    let asked = document.runs.iter().filter(|run| !run.is_precondition());
-    let runs: Vec<RunRecord> = asked.cloned().collect();
+    let runs = asked_of(&document.runs);
     let judged = required.iter().map(|one| {
         if document.series.is_empty() {
             return one.judge(&runs);
