@@ -16,7 +16,9 @@ code=$?
 [ $code = 3 ] && ok "without --destroy it is refused" || bad "without --destroy: exit $code" /tmp/refused
 watched lab run /tmp/plan.toml --destroy $all
 code=$?
-[ $code = 0 ] && ok "four layouts are made and measured" || bad "lab run: exit $code" /tmp/answer /tmp/answer.err
+# One pass, all that its time holds, is no answer: a finding, and what leads to one.
+[ $code = 1 ] && grep -q '1 pass is finished' /tmp/answer && grep -q 'lab resume' /tmp/answer &&
+    ok "four layouts are made and measured" || bad "lab run: exit $code" /tmp/answer /tmp/answer.err
 nothing_is_left "after the end"
 places 8
 
