@@ -4,9 +4,10 @@
 //! whatever is held back: batches that raise the rate lower the latencies that are measured
 //! by as much. What larger batches save are switches between tasks: where the kernel hands
 //! operations to threads of its own, and these share the processors with the threads that
-//! issue. So they are also taken where an operation costs the thread less processor time and
-//! the rate is no lower. That holds of a closed loop alone, in which all slots are in flight
-//! at each wait: with arrivals of their own the rate is the same whatever is held back.
+//! issue. Somewhat larger ones are also taken where an operation costs the thread less
+//! processor time and the rate is no lower. That holds of a closed loop alone, in which all
+//! slots are in flight at each wait: with arrivals of their own the rate is the same whatever
+//! is held back.
 
 /// Windows with small and with large batches are compared in so many pairs.
 const PAIRS: u32 = 16;
@@ -16,8 +17,24 @@ const PAIRS_WON_MIN: u32 = 12;
 /// Large batches that cost less processor time in as many pairs are taken if their rate was
 /// no lower in so many.
 const PAIRS_LEVEL_MIN: u32 = PAIRS / 2;
+/// Where they had the higher rate in no more of them, they are the slower ones: as rare by
+/// chance.
+const PAIRS_WON_IF_SLOWER: u32 = PAIRS - PAIRS_WON_MIN;
 /// How long what a trial found holds: so trials take 3 % of the time.
 const VALID_NS: u64 = 1_000_000_000;
+/// Trials that find them slower again and again are this much rarer in the end: what they
+/// hold back is then one completion in 500.
+const RARER_MAX: u64 = 8;
+
+/// How large batches are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Size {
+    #[default]
+    Small,
+    /// They hold back no longer than small ones may.
+    Medium,
+    Large,
+}
 
 /// What a window was like.
 #[derive(Clone, Copy, Debug, Default)]
@@ -44,22 +61,24 @@ pub(super) struct Trial {
     /// Pairs in which they cost less, of windows in which all slots were in flight.
     pairs_cheaper: u32,
     /// What the last trial found.
-    found_large: bool,
+    found: Size,
     valid_until_ns: u64,
+    /// For how many times [`VALID_NS`].
+    rarer: u64,
 }
 
 impl Trial {
-    /// A window was over at `at_ns`: whether batches are large in the next one.
-    pub(super) fn window_is_over(&mut self, at_ns: u64, window: Window) -> bool {
+    /// A window was over at `at_ns`: how large batches are in the next one.
+    pub(super) fn window_is_over(&mut self, at_ns: u64, window: Window) -> Size {
         if at_ns < self.valid_until_ns {
-            return self.found_large;
+            return self.found;
         }
         let was_small = self.windows % 2 == 1;
         let was_large = self.windows > 0 && !was_small;
         self.windows += 1;
         if was_small {
             self.small = window;
-            return true;
+            return Size::Large;
         }
         if was_large {
             let small = self.small;
@@ -69,15 +88,29 @@ impl Trial {
             self.pairs_cheaper += u32::from(is_cheaper);
         }
         if self.windows <= 2 * PAIRS {
-            return false;
+            return Size::Small;
         }
-        let is_cheaper = self.pairs_cheaper >= PAIRS_WON_MIN && self.pairs_level >= PAIRS_LEVEL_MIN;
+        let rarer = match self.pairs_won <= PAIRS_WON_IF_SLOWER && self.found == Size::Small {
+            true => (2 * self.rarer).clamp(1, RARER_MAX),
+            false => 1,
+        };
         *self = Trial {
-            found_large: self.pairs_won >= PAIRS_WON_MIN || is_cheaper,
-            valid_until_ns: at_ns.saturating_add(VALID_NS),
+            found: self.finding(),
+            valid_until_ns: at_ns.saturating_add(rarer * VALID_NS),
+            rarer,
             ..Trial::default()
         };
-        self.found_large
+        self.found
+    }
+
+    /// What the trial that is over has found.
+    fn finding(&self) -> Size {
+        let is_cheaper = self.pairs_cheaper >= PAIRS_WON_MIN && self.pairs_level >= PAIRS_LEVEL_MIN;
+        match (self.pairs_won >= PAIRS_WON_MIN, is_cheaper) {
+            (true, _) => Size::Large,
+            (false, true) => Size::Medium,
+            (false, false) => Size::Small,
+        }
     }
 
     /// A window was unlike the others: a trial that goes on begins anew. What the last one
@@ -85,8 +118,9 @@ impl Trial {
     /// loses a millisecond every now and then.
     pub(super) fn interrupt(&mut self) {
         *self = Trial {
-            found_large: self.found_large,
+            found: self.found,
             valid_until_ns: self.valid_until_ns,
+            rarer: self.rarer,
             ..Trial::default()
         };
     }
@@ -105,7 +139,7 @@ mod tests {
     };
 
     /// Windows until `until_ns`, in which large batches have the rate of `large`, the number
-    /// of the window given; returns how many windows had large ones.
+    /// of the window given; returns how many windows had such ones.
     fn windows(trial: &mut Trial, until_ns: u64, large: impl Fn(u64) -> u64) -> u64 {
         let with_rate = |number| Window {
             rate: large(number),
@@ -116,11 +150,14 @@ mod tests {
 
     /// The same, all of the windows told.
     fn windows_like(trial: &mut Trial, until_ns: u64, large: impl Fn(u64) -> Window) -> u64 {
-        let (mut count, mut is_large) = (0, false);
+        let (mut count, mut size) = (0, Size::Small);
         for number in 1..=until_ns / WINDOW_NS {
-            let window = if is_large { large(number) } else { SMALL };
-            is_large = trial.window_is_over(number * WINDOW_NS, window);
-            count += u64::from(is_large);
+            let window = match size {
+                Size::Small => SMALL,
+                Size::Medium | Size::Large => large(number),
+            };
+            size = trial.window_is_over(number * WINDOW_NS, window);
+            count += u64::from(size != Size::Small);
         }
         count
     }
@@ -131,21 +168,44 @@ mod tests {
         let large = windows(&mut trial, 10 * VALID_NS, |_| 520_000);
         // Half of each trial, and all of what follows.
         assert!((9_800..=9_850).contains(&large), "{large}");
+        assert_eq!(trial.found, Size::Large);
     }
 
     #[test]
     fn otherwise_they_are_tried_and_no_more() {
-        for rate in [500_000, 480_000] {
-            let mut trial = Trial::default();
-            let large = windows(&mut trial, 10 * VALID_NS, |_| rate);
-            assert!((144..=160).contains(&large), "{large}");
-        }
+        let mut trial = Trial::default();
+        // As often the faster ones as not, in each trial.
+        let large = windows(&mut trial, 10 * VALID_NS, |number| match number / 2 % 2 {
+            0 => 520_000,
+            _ => 480_000,
+        });
+        assert!((144..=160).contains(&large), "{large}");
         // Faster in 11 pairs of 16, by much.
         let mut trial = Trial::default();
         let large = windows(&mut trial, VALID_NS / 2, |number| {
             if number <= 22 { 900_000 } else { 490_000 }
         });
         assert_eq!(large, 16);
+    }
+
+    #[test]
+    fn what_is_slower_again_and_again_is_tried_less_often() {
+        let mut trial = Trial::default();
+        let slower = |_| 480_000;
+        // At 0, 1, 3, 7, 15, 23 s and so on, each a trial of 33 ms later.
+        assert_eq!(windows(&mut trial, 10 * VALID_NS, slower), 4 * 16);
+        let mut trial = Trial::default();
+        assert_eq!(windows(&mut trial, 26 * VALID_NS, slower), 6 * 16);
+        // What is found once is tried again soon.
+        let mut trial = Trial::default();
+        let turn = 12_000;
+        let large = windows(&mut trial, 18 * VALID_NS, |number| match number < turn {
+            true => 480_000,
+            false => 520_000,
+        });
+        let since_s = large / 1_000;
+        assert!((1..=3).contains(&since_s), "{large}");
+        assert_eq!((trial.found, trial.rarer), (Size::Large, 1));
     }
 
     #[test]
@@ -158,7 +218,7 @@ mod tests {
         let found_ns = 40 * WINDOW_NS;
         windows(&mut trial, found_ns, |_| faster.rate);
         trial.interrupt();
-        assert!(trial.window_is_over(found_ns, SMALL));
+        assert_eq!(trial.window_is_over(found_ns, SMALL), Size::Large);
         // Of half a trial nothing counts.
         let mut interrupted = Trial::default();
         windows(&mut interrupted, 20 * WINDOW_NS, |_| faster.rate);
@@ -179,32 +239,32 @@ mod tests {
     }
 
     #[test]
-    fn what_costs_less_and_is_as_fast_is_taken_where_all_slots_are_in_flight() {
+    fn what_costs_less_and_is_as_fast_may_hold_back_no_longer() {
         let cheaper = |_| Window {
             cpu_ns: 560_000,
             ..SMALL
         };
         let after_a_trial = VALID_NS / 2;
-        let large = windows_like(&mut Trial::default(), after_a_trial, cheaper);
-        assert!((470..500).contains(&large), "{large}");
-        let only_tried = 16;
+        let found = |large: &dyn Fn(u64) -> Window| {
+            let mut trial = Trial::default();
+            windows_like(&mut trial, after_a_trial, large);
+            trial.found
+        };
+        assert_eq!(found(&cheaper), Size::Medium);
         let slower = |number| Window {
             rate: 499_000,
             ..cheaper(number)
         };
-        let large = windows_like(&mut Trial::default(), after_a_trial, slower);
-        assert_eq!(large, only_tried);
+        assert_eq!(found(&slower), Size::Small);
         let open_loop = |number| Window {
             is_full: false,
             ..cheaper(number)
         };
-        let large = windows_like(&mut Trial::default(), after_a_trial, open_loop);
-        assert_eq!(large, only_tried);
+        assert_eq!(found(&open_loop), Size::Small);
         let dearer = |number| Window {
             cpu_ns: 640_000,
             ..cheaper(number)
         };
-        let large = windows_like(&mut Trial::default(), after_a_trial, dearer);
-        assert_eq!(large, only_tried);
+        assert_eq!(found(&dearer), Size::Small);
     }
 }
