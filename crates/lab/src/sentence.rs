@@ -139,6 +139,11 @@ fn within(kind: SeriesKind, slo: Slo, series: &SeriesRecord, top: &str) -> Optio
     };
     let rate = answer_words(kind, answer);
     let load = load_words(answer);
+    // Several runs may be faster than the one run of any step: that is no ceiling.
+    let top = match exceeds_all_steps(answer, series) {
+        true => "no step that counts was faster",
+        false => top,
+    };
     Some(match (answer.at, answer.bound) {
         (AnswerPlace::Knee, _) => return None,
         (AnswerPlace::Plateau, None) => {
@@ -148,10 +153,6 @@ fn within(kind: SeriesKind, slo: Slo, series: &SeriesRecord, top: &str) -> Optio
             "{rate} at {limit} with {load} in flight, where the ladder ended; throughput was \
              still rising."
         ),
-        // Several runs may be faster than the one run of any step: that is no ceiling.
-        (AnswerPlace::Limit, None) if exceeds_all_steps(answer, series) => {
-            format!("{rate} at {limit} with {load} in flight; no step was faster.")
-        }
         (AnswerPlace::Limit, Some(AnswerBound::AtLeast)) => {
             format!("{rate} at {limit}, which is still met with {load} in flight; {top}.")
         }

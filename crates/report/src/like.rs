@@ -4,6 +4,7 @@
 use crate::caution::state_in_brief;
 use crate::number::rate;
 use crate::table::{draw, number, words};
+use std::collections::BTreeSet;
 use stripewise_results::{JobRecord, RunRecord};
 use stripewise_units::format_duration;
 
@@ -17,13 +18,18 @@ pub fn is_like_job(name: &str) -> bool {
     line.is_some_and(|(line, side)| LINES.contains(&line) && ["read", "write"].contains(&side))
 }
 
-/// These runs are lines of that bench that were measured here, several of them.
+/// These runs are lines of one such bench that was measured here, several of them and none
+/// twice: the table has one place for each.
 #[must_use]
 pub fn are_like_runs(runs: &[RunRecord]) -> bool {
-    let is_line = |run: &RunRecord| {
-        run.imported.is_none() && matches!(run.jobs.as_slice(), [job] if is_like_job(&job.name))
+    let mut seen = BTreeSet::new();
+    let mut is_line = |run: &RunRecord| match run.jobs.as_slice() {
+        [job] if is_like_job(&job.name) => {
+            run.imported.is_none() && run.series == runs[0].series && seen.insert(job.name.clone())
+        }
+        _ => false,
     };
-    runs.len() > 1 && runs.iter().all(is_line)
+    runs.len() > 1 && runs.iter().all(&mut is_line)
 }
 
 /// Signs of the longest bar.
@@ -156,7 +162,12 @@ mod tests {
             run("SEQ1M Q1T1 read", 1.0, 1.0),
             run("RND4K Q32T1 write", 1.0, 1.0),
         ];
-        assert!(are_like_runs(&[read.clone(), write]));
+        assert!(are_like_runs(&[read.clone(), write.clone()]));
+        // Two benches are not one table.
+        let mut of_another = write;
+        of_another.series = Some("20260102-030405-abcd".to_owned());
+        assert!(!are_like_runs(&[read.clone(), of_another]));
+        assert!(!are_like_runs(&[read.clone(), read.clone()]));
         assert!(!are_like_runs(std::slice::from_ref(&read)));
         assert!(!are_like_runs(&[read, run("log", 1.0, 1.0)]));
         for other in ["SEQ1M Q1T1", "SEQ1M Q1T1 both", "RND8K Q1T1 read", ""] {

@@ -45,9 +45,10 @@ pub struct AdviceRecord {
     pub variations: Vec<VariationRecord>,
     /// Differences up to this do not count, per cent.
     pub margin_percent: f64,
-    /// Two layouts that lie closer together than this could not be told apart, per cent.
+    /// Two layouts that lie closer together than this could not be told apart, per cent; 0
+    /// where no layout was judged.
     pub resolution_percent: f64,
-    /// Confidence of all intervals, and of the set of the best.
+    /// Confidence of all intervals, and of the set of the best; 0 where no layout was judged.
     pub level: f64,
     /// Passes over all layouts.
     pub passes: u32,

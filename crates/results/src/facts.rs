@@ -117,6 +117,20 @@ impl TargetFacts {
         self.path.as_deref().unwrap_or(&self.name)
     }
 
+    /// As the user named it, but where that says nothing elsewhere (`.`, `../`): there the
+    /// absolute path.
+    #[must_use]
+    pub fn shown_name(&self) -> &str {
+        let is_of_dots = self
+            .name
+            .chars()
+            .all(|sign| matches!(sign, '.' | '/' | '\\'));
+        match is_of_dots {
+            true => self.full_name(),
+            false => &self.name,
+        }
+    }
+
     /// A file of which nothing is known: for importers.
     #[must_use]
     pub fn unknown() -> TargetFacts {

@@ -102,7 +102,7 @@ impl<'a> Load<'a> {
             self.starts_at(),
             format!("{asked:?}"),
         ];
-        key.extend(targets.map(|target| target.name.clone()));
+        key.extend(targets.map(|target| target.full_name().to_owned()));
         LoadKey(key)
     }
 
@@ -136,4 +136,38 @@ pub fn starts_at(target: &TargetFacts) -> String {
         .partition_offset_bytes
         .filter(|_| target.kind != TargetKind::Simulated);
     start.map_or_else(String::new, |bytes| format!("from {}", ByteSize(bytes)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_relative_name_elsewhere_is_another_target() {
+        let dot = |path: &str| TargetFacts {
+            name: ".".to_owned(),
+            path: Some(path.to_owned()),
+            ..TargetFacts::unknown()
+        };
+        let key = |target: &TargetFacts| {
+            let load = Load {
+                host: "db7",
+                ladder_part: None,
+                job: None,
+                target,
+                further_targets: &[],
+                workload: &Workload::default(),
+                engine: "io_uring",
+            };
+            load.key()
+        };
+        assert_ne!(key(&dot("/data/a")), key(&dot("/data/b")));
+        assert_eq!(key(&dot("/data/a")), key(&dot("/data/a")));
+        assert_eq!(dot("/data/a").shown_name(), "/data/a");
+        let named = TargetFacts {
+            name: "data".to_owned(),
+            ..dot("/srv/data")
+        };
+        assert_eq!(named.shown_name(), "data");
+    }
 }

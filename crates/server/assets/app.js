@@ -211,7 +211,7 @@ function barScale(values) {
   if (!most || most / least <= APART) return { share: function (v) { return v / (most || 1); }, lines: [], words: '' };
   var low = Math.pow(10, Math.floor(Math.log10(least)) - 1), share = function (v) { return v > 0 ? Math.log(v / low) / Math.log(most / low) : 0; }, lines = [];
   for (var at = low * 10; at < most * 0.999; at *= 10) lines.push(share(at));
-  return { share: share, lines: lines, words: 'Bars are logarithmic, from ' + rate(low) + ' to ' + rate(most) + '; from line to line is a factor of 10.' };
+  return { share: share, lines: lines, words: 'Bars are logarithmic, from ' + (low < 0.1 ? String(low) : rate(low)) + ' to ' + rate(most) + '; from line to line is a factor of 10.' };
 }
 function barCell(cell, value, scale, words) {
   var svg = draw(cell, 'svg', { viewBox: '0 0 100 12', preserveAspectRatio: 'none', 'aria-hidden': 'true' });
@@ -530,7 +530,7 @@ function comparison(to, c) {
     { name: 'Verdict', value: function (r) { return VERDICTS[r.verdict] || r.verdict; }, show: function (cell, r) { add(cell, 'span', { class: r.verdict === 'better' ? 'good' : r.verdict === 'worse' ? 'bad' : 'muted' }, VERDICTS[r.verdict] || r.verdict); } }
   ].filter(function (column) { return loaded || column.name !== 'In flight'; }), c.rows);
 }
-// A bar ends at 100 %, which no loss exceeds; one that is cut there is broken before its end.
+// A bar ends at 100 %, which no loss of a rate exceeds; one that is cut there is broken before its end.
 var DIFFERENCE_MAX = 100;
 function deltaCell(cell, r, widest) {
   var svg = draw(cell, 'svg', { viewBox: '-50 0 100 12', preserveAspectRatio: 'none', 'aria-hidden': 'true' }), all = Math.min(widest, DIFFERENCE_MAX);

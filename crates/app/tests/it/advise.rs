@@ -236,6 +236,10 @@ fn too_few_passes_are_told_with_what_they_measured() {
     let html = std::fs::read_to_string(&page).expect("a page");
     assert!(html.contains(why), "{html}");
     let id = document.at("id").text();
+    let picture = desk.file("advice.svg");
+    desk.run(&["report", &id, "-o", &picture])
+        .ended(2)
+        .warned(&["nothing to draw before layouts can be judged", "lab resume"]);
     let again = desk.run(&["lab", "resume", &id]).ended(1);
     again.printed(&["no answer yet", "1 pass is finished", "--time TIME"]);
     desk.run(&["report", &id, "--format", "md"])

@@ -36,7 +36,7 @@ fn stops_at_once(desk: &Desk, run: &[&str]) {
     let asked = Instant::now();
     stopped.signal(Signal::INT);
     let answer = stopped.wait().ended(130);
-    answer.warned(&["error: interrupted; nothing was measured yet"]);
+    answer.warned(&["error: interrupted before measuring began"]);
     let waited = asked.elapsed();
     assert!(waited < Duration::from_secs(3), "{waited:?}");
 }

@@ -31,7 +31,8 @@ fn blocks_of(pages: u64, spare: f64, pages_per_block: u32) -> u64 {
     blocks.saturating_add(RESERVE as u64 + 1)
 }
 
-/// Bytes of memory that the map of such a drive takes when it is new.
+/// Bytes of memory that the map of such a drive takes when it is new; one that has been written
+/// over takes up to twice as much.
 pub(crate) fn map_bytes(pages: u64, spare: f64, pages_per_block: u32) -> u64 {
     let blocks = blocks_of(pages, spare, pages_per_block);
     let of_block = 4 * u64::from(pages_per_block) + 4 + 4 + 1;

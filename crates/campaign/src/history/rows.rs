@@ -265,16 +265,6 @@ fn name_of_series(part: Option<&str>) -> String {
     }
 }
 
-/// Where a run was, for whoever is elsewhere now: `.` says nothing then.
-fn place_of_dots(record: &RunRecord) -> Option<String> {
-    let target = &record.jobs.first()?.target;
-    let is_of_dots = target
-        .name
-        .chars()
-        .all(|sign| matches!(sign, '.' | '/' | '\\'));
-    target.path.clone().filter(|_| is_of_dots)
-}
-
 fn row(run: &RunSummary, record: Option<&RunRecord>, said: &Said) -> HistoryRow {
     let first = run.jobs.first();
     let what = said.first().map_or_else(String::new, |job| {
@@ -289,7 +279,8 @@ fn row(run: &RunSummary, record: Option<&RunRecord>, said: &Said) -> HistoryRow 
         date: run.started_at.get(..10).unwrap_or_default().to_owned(),
         series: run.tool.clone().unwrap_or_else(|| "run".to_owned()),
         target: record
-            .and_then(place_of_dots)
+            .and_then(|record| record.jobs.first())
+            .map(|job| job.target.shown_name().to_owned())
             .or_else(|| first.map(|job| job.target.clone()))
             .unwrap_or_default(),
         what,

@@ -258,7 +258,10 @@ impl Listener for Keeper<'_, '_> {
         if is_to_stop || self.context.signal().is_some() {
             self.stop.store(1, Ordering::Relaxed);
         }
-        let left_ns = self.expected_ns.saturating_sub(now_ns) + self.after_ns.unwrap_or(0);
+        let left_ns = self
+            .expected_ns
+            .saturating_sub(now_ns)
+            .saturating_add(self.after_ns.unwrap_or(0));
         if let Some(iops) = self.companion.and_then(Companion::iops_now) {
             self.last = format!(", {} IOPS on all hosts", format_iops(iops));
         }

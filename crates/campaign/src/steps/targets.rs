@@ -688,7 +688,7 @@ impl stripewise_targets::Progress for Filling<'_> {
 pub fn interrupted(context: &Context) -> Failure {
     Failure::of(
         Exit::Interrupted(context.signal().unwrap_or(2)),
-        "interrupted; nothing was measured yet",
+        "interrupted before measuring began",
     )
 }
 

@@ -151,7 +151,7 @@ fn an_answer_above_all_steps_is_set_beside_no_lower_ceiling() {
     );
     let above = said(2_050.0);
     assert!(
-        above.ends_with(" with 3 in flight; no step was faster."),
+        above.ends_with(" with 3 in flight; no step that counts was faster."),
         "{above}"
     );
 }

@@ -16,7 +16,10 @@ pub fn advice_charts(record: &AdviceRecord) -> Vec<Chart> {
     if !record.layouts.is_empty() {
         charts.push(ranking(record));
     }
-    charts.extend(effects(record));
+    // Before there is an answer those would be a picture of what nobody measured.
+    if !record.layouts.is_empty() || record.recommendation.is_some() {
+        charts.extend(effects(record));
+    }
     if !record.layouts.is_empty() {
         charts.extend(interactions(record));
     }

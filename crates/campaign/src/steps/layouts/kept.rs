@@ -356,7 +356,7 @@ impl KeptLayouts {
         let more = match self.ended {
             Some(PassesEnded::Interrupted) | None => "",
             Some(PassesEnded::Time) => " --time TIME",
-            Some(PassesEnded::Precise | PassesEnded::PassesMax) => " --passes N",
+            Some(PassesEnded::Precise | PassesEnded::PassesMax) => " --blocks N",
         };
         if self.can_go_on() {
             because.push(format!(

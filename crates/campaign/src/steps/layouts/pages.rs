@@ -1,7 +1,7 @@
 //! The answer of an experiment over layouts as a page or picture.
 
 use super::kept::KeptLayouts;
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 use crate::steps::pages::{PictureLook, Rendered, ReportFormat, rendered_picture};
 use stripewise_lab::layouts::effect_sentences;
 use stripewise_report::{
@@ -27,6 +27,12 @@ impl KeptLayouts {
                 let pictures: Vec<Picture> = charts
                     .map(|chart| Picture::Chart(Box::new(chart)))
                     .collect();
+                if pictures.is_empty() {
+                    return Err(Failure::usage(
+                        format!("{}: nothing to draw before layouts can be judged", self.id),
+                        format!("`stripewise lab resume {}` continues it", self.id),
+                    ));
+                }
                 let about = wanted.on(self.about(record));
                 return rendered_picture(&pictures, &about, format, wanted).map(Some);
             }

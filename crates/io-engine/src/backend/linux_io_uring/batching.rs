@@ -18,8 +18,10 @@
 //! - and if the device falters all the same, the kernel ends the wait after
 //!   [`HOLD_NS_MAX`] if there is any completion (`min_wait_usec`, Linux 6.12;
 //!   older kernels always wait for one), and nothing is held back for
-//!   [`PENALTY_NS`]. What comes in [`HOLD_NS`] of [`PENALTY_NS`] is one completion
-//!   in 2,000 at most, which 99.9 % do not show.
+//!   [`PENALTY_NS`], and a batch is no larger than a sixteenth until the next trial. What
+//!   comes in [`HOLD_NS`] of [`PENALTY_NS`] is one completion in 2,000 at most, which 99.9 %
+//!   do not show, and what comes in [`LARGE_HOLD_NS`] of a second between two trials is
+//!   fewer.
 //!
 //! A device that completes within the call that submits (memory, as zram), or that is
 //! faster than one processor, never lets the thread sleep: whatever it waits for is there
@@ -153,6 +155,9 @@ impl Batching {
             (false, false) => 0,
         };
         self.quiet_until_ns = self.quiet_until_ns.max(at_ns.saturating_add(quiet_ns));
+        if count < self.wanted {
+            self.trial.falter();
+        }
         if self.possible && at_ns >= self.quiet_until_ns {
             self.extra_max = self.completed_in(HOLD_NS, elapsed_ns);
             self.large_extra_max = self.completed_in(LARGE_HOLD_NS, elapsed_ns);
@@ -162,12 +167,15 @@ impl Batching {
                 cpu_ns: cpu_ns.saturating_mul(1_000) / self.window_count.max(1),
                 is_full: self.is_full,
             };
-            self.size = self.trial.window_is_over(at_ns, window);
+            // Of a thread that does not sleep all windows are alike.
+            self.size = match self.is_sleepless {
+                true => self.without_trial(),
+                false => self.trial.window_is_over(at_ns, window),
+            };
         } else {
             self.extra_max = 0;
             self.large_extra_max = 0;
-            self.trial.interrupt();
-            self.size = Size::Small;
+            self.size = self.without_trial();
         }
         self.is_sleepless = self.extra_max > 0 && at_ns >= self.sleepless_from_ns;
         self.wanted = 1;
@@ -175,6 +183,11 @@ impl Batching {
         self.is_full = true;
         self.window_start_ns = at_ns;
         self.window_count = 0;
+    }
+
+    fn without_trial(&mut self) -> Size {
+        self.trial.interrupt();
+        Size::Small
     }
 
     /// Completions in `hold_ns` at the rate of a window of `elapsed_ns`.

@@ -5,9 +5,9 @@
 //! by as much. What larger batches save are switches between tasks: where the kernel hands
 //! operations to threads of its own, and these share the processors with the threads that
 //! issue. Somewhat larger ones are also taken where an operation costs the thread less
-//! processor time and the rate is no lower. That holds of a closed loop alone, in which all
-//! slots are in flight at each wait: with arrivals of their own the rate is the same whatever
-//! is held back.
+//! processor time and the rate is no lower. All that holds of a closed loop alone, in which
+//! all slots are in flight at each wait: with arrivals of their own the rate is the same
+//! whatever is held back, and other windows count as neither faster nor cheaper.
 
 /// Windows with small and with large batches are compared in so many pairs.
 const PAIRS: u32 = 16;
@@ -58,7 +58,7 @@ pub(super) struct Trial {
     pairs_won: u32,
     /// Pairs in which they had no lower rate.
     pairs_level: u32,
-    /// Pairs in which they cost less, of windows in which all slots were in flight.
+    /// Pairs in which they cost less.
     pairs_cheaper: u32,
     /// What the last trial found.
     found: Size,
@@ -82,10 +82,10 @@ impl Trial {
         }
         if was_large {
             let small = self.small;
-            let is_cheaper = window.cpu_ns < small.cpu_ns && window.is_full && small.is_full;
-            self.pairs_won += u32::from(window.rate > small.rate);
-            self.pairs_level += u32::from(window.rate >= small.rate);
-            self.pairs_cheaper += u32::from(is_cheaper);
+            let is_full = window.is_full && small.is_full;
+            self.pairs_won += u32::from(is_full && window.rate > small.rate);
+            self.pairs_level += u32::from(is_full && window.rate >= small.rate);
+            self.pairs_cheaper += u32::from(is_full && window.cpu_ns < small.cpu_ns);
         }
         if self.windows <= 2 * PAIRS {
             return Size::Small;
@@ -111,6 +111,13 @@ impl Trial {
             (false, true) => Size::Medium,
             (false, false) => Size::Small,
         }
+    }
+
+    /// A wait ended without what it was for: what the last trial found ends, too, until the
+    /// next one.
+    pub(super) fn falter(&mut self) {
+        self.found = Size::Small;
+        self.interrupt();
     }
 
     /// A window was unlike the others: a trial that goes on begins anew. What the last one
@@ -219,6 +226,9 @@ mod tests {
         windows(&mut trial, found_ns, |_| faster.rate);
         trial.interrupt();
         assert_eq!(trial.window_is_over(found_ns, SMALL), Size::Large);
+        // A wait that was in vain ends it.
+        trial.falter();
+        assert_eq!(trial.window_is_over(found_ns, SMALL), Size::Small);
         // Of half a trial nothing counts.
         let mut interrupted = Trial::default();
         windows(&mut interrupted, 20 * WINDOW_NS, |_| faster.rate);
@@ -258,6 +268,7 @@ mod tests {
         assert_eq!(found(&slower), Size::Small);
         let open_loop = |number| Window {
             is_full: false,
+            rate: 900_000,
             ..cheaper(number)
         };
         assert_eq!(found(&open_loop), Size::Small);
