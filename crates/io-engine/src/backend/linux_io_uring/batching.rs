@@ -382,9 +382,15 @@ mod tests {
         }
         // One sleep, seen at the end of its window.
         device.used.sleeps += 1;
-        device.complete(MS, 5_000);
-        assert_eq!(device.complete(18 * MS, 5_000), 9);
-        assert_eq!(device.complete(10 * MS, 5_000), 32);
+        device.complete(19 * MS, 5_000);
+        assert!(!device.batching.is_sleepless);
+        device.complete(10 * MS, 5_000);
+        assert!(device.batching.is_sleepless);
+        assert_eq!(
+            device.batching.size,
+            Size::Small,
+            "no trial of windows alike"
+        );
         // Nothing is held back on a device below the rate, asleep or not.
         let mut slow = Device::new(true);
         slow.is_waited_for = false;
