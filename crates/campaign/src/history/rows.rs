@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::failure::Outcome;
 use stripewise_lab::SeriesKind;
 use stripewise_report::{HistoryRow, is_like_job, megabytes_per_s};
-use stripewise_results::{AnswerPlace, JobRow, RunRecord, SeriesRecord, Status};
+use stripewise_results::{AnswerPlace, JobRecord, JobRow, RunRecord, SeriesRecord, Status};
 use stripewise_stats::median;
 use stripewise_store::{JobSummary, RunSummary, Store};
 use stripewise_units::{ByteSize, counted, format_iops};
@@ -280,7 +280,7 @@ fn row(run: &RunSummary, record: Option<&RunRecord>, said: &Said) -> HistoryRow 
         series: run.tool.clone().unwrap_or_else(|| "run".to_owned()),
         target: record
             .and_then(|record| record.jobs.first())
-            .map(|job| job.target.shown_name().to_owned())
+            .map(JobRecord::target_names_elsewhere)
             .or_else(|| first.map(|job| job.target.clone()))
             .unwrap_or_default(),
         what,
