@@ -8,22 +8,19 @@ use stripewise_results::{AdviceRecord, FactorRecord, LayoutRecord};
 /// Layouts that one picture has room for.
 const LAYOUTS_MAX: usize = 24;
 
-/// All pictures, the ranking first.
+/// All pictures, the ranking first; none before there is an answer.
 #[must_use]
 pub fn advice_charts(record: &AdviceRecord) -> Vec<Chart> {
-    let mut charts = Vec::new();
-    // Where nothing was measured there are effects by arithmetic alone.
-    if !record.layouts.is_empty() {
-        charts.push(ranking(record));
+    if record.layouts.is_empty() {
+        // Where nothing was measured there are effects by arithmetic alone; before there is an
+        // answer they would be a picture of what nobody measured.
+        let by_arithmetic = record.recommendation.as_ref().and_then(|_| effects(record));
+        return by_arithmetic.into_iter().collect();
     }
-    // Before there is an answer those would be a picture of what nobody measured.
-    if !record.layouts.is_empty() || record.recommendation.is_some() {
-        charts.extend(effects(record));
-    }
-    if !record.layouts.is_empty() {
-        charts.extend(interactions(record));
-    }
-    charts
+    std::iter::once(ranking(record))
+        .chain(effects(record))
+        .chain(interactions(record))
+        .collect()
 }
 
 /// A row for each layout with its simultaneous interval, the best at the top; those that

@@ -30,7 +30,7 @@ impl KeptLayouts {
                 if pictures.is_empty() {
                     return Err(Failure::usage(
                         format!("{}: nothing to draw before layouts can be judged", self.id),
-                        format!("`stripewise lab resume {}` continues it", self.id),
+                        format!("`stripewise lab resume {}` says how it goes on", self.id),
                     ));
                 }
                 let about = wanted.on(self.about(record));

