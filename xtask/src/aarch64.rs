@@ -6,11 +6,11 @@
 //! compiler. What is packed is linked with musl (`cargo xtask dist`), and is installed and run
 //! under qemu-user by `cargo xtask nightly`.
 
-use crate::shell::{self, cargo};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use suite::shell::{self, cargo};
 
 const TARGET: &str = "aarch64-unknown-linux-gnu";
 const C_COMPILER: &str = "aarch64-linux-gnu-gcc";
@@ -50,7 +50,7 @@ pub fn run(root: &Path) -> Result<()> {
     // What the tests used, where they ran before.
     shell::run(&mut build(root, &[]))?;
     shell::run(&mut build(root, &["--target", TARGET]))?;
-    let target = crate::root::target_directory();
+    let target = suite::root::target_directory();
     let both = Both {
         here: target.join("debug/stripewise"),
         there: target.join(TARGET).join("debug/stripewise"),

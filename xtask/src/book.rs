@@ -2,15 +2,15 @@
 //! the table of contents, as mdBook has it; the page of all switches is made from what
 //! the program's `--help` prints. A link to a page or heading that is not there fails.
 
-use crate::arguments::Arguments;
-use crate::root;
-use crate::shell::{self, cargo};
 use anyhow::{Context, Result, bail};
 use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use suite::arguments::Arguments;
+use suite::root;
+use suite::shell::{self, cargo};
 
 /// The page that is made, not read.
 const REFERENCE: &str = "reference.md";

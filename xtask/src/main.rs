@@ -1,4 +1,4 @@
-//! The project's own chores: `cargo xtask tidy | ci | schemas | accuracy | fuzz | truth | perf | agree |
+//! The project's own chores: `cargo xtask test | steady-tests | tidy | ci | schemas | accuracy | fuzz | truth | perf | agree |
 //! campaigns | book | dist | nightly`.
 //!
 //! `ci` is what continuous integration runs, and nothing else; `tidy` holds the
@@ -8,7 +8,6 @@
 
 mod aarch64;
 mod accuracy;
-mod arguments;
 mod book;
 // Links and system calls: a Unix, as the campaigns' tools are.
 #[cfg(unix)]
@@ -18,20 +17,30 @@ mod dist;
 mod fuzz;
 mod nightly;
 mod perf;
-mod root;
 mod schema;
-mod shell;
 mod tidy;
 mod truth;
 mod wine;
 
 use anyhow::{Result, bail};
-use arguments::Arguments;
 use std::process::ExitCode;
+use suite::arguments::Arguments;
+use suite::{root, shell};
 
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
+  test [--unsteady | --long] [WORD...]
+                          all tests, or those whose names hold one of the words; at the end
+                          what failed, and what was skipped for want of which tool;
+                          --unsteady: those that ever failed by chance, beside a load;
+                          --long: those that are left out as they take long
+  steady-tests [--quiet 5] [--loaded 5] [--processes 20] [--suspects 0]
+       [--minutes N] [--ledger FILE]
+                          so many passes over the tests in random order: quiet, beside
+                          busy processors, a busy disk and little memory, those that
+                          start processes, those that were ever unsteady; goes on where
+                          it was stopped, and passes of one commit add up
   tidy                    check arrows between crates, banned calls, unsafe code,
                           lengths of files, words, links
   ci [WORD...]            what continuous integration runs, or its steps of these words

@@ -4,13 +4,13 @@
 //! kernels end to end, attacks on the store and on paths, and the archives that users
 //! download.
 
-use crate::arguments::Arguments;
 use crate::perf::device::Device;
 use crate::perf::{agree, programs};
-use crate::shell::{self, cargo};
 use anyhow::{Context, Result, bail};
 use std::path::Path;
 use std::process::Command;
+use suite::arguments::Arguments;
+use suite::shell::{self, cargo};
 
 /// The kernel may see this share of sectors more or less than we say.
 const SECTORS_SHARE_MAX: f64 = 0.005;
@@ -200,7 +200,7 @@ fn dependencies(root: &Path) -> Result<()> {
 
 /// Runs on a device of our own and compares with `/proc/diskstats`.
 fn sectors(root: &Path) -> Result<()> {
-    let stripewise = crate::shell::release_binary(root)?;
+    let stripewise = suite::shell::release_binary(root)?;
     let Some(device) = Device::loop_device(512 << 20)? else {
         return shell::skip("sectors as the kernel counts them", "root (losetup)");
     };

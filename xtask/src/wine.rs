@@ -9,11 +9,11 @@
 //! built; the rest is a skip with a name.
 
 use crate::schema;
-use crate::shell::TOOL_MISSING;
-use crate::shell::{self, cargo};
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use suite::shell::TOOL_MISSING;
+use suite::shell::{self, cargo};
 
 const WINDOWS: &str = "x86_64-pc-windows-gnu";
 const WINDOWS_C_COMPILER: &str = "x86_64-w64-mingw32-gcc";
@@ -69,7 +69,7 @@ pub fn run(root: &Path) -> Result<()> {
         return Ok(());
     }
     // Not beside another build: both lock the folder.
-    let linux_program = crate::shell::release_binary(root)?;
+    let linux_program = suite::shell::release_binary(root)?;
     std::thread::scope(|scope| {
         let program = scope.spawn(|| program(root, &linux_program));
         let suites = suites(root, &SUITES);
@@ -137,15 +137,15 @@ fn judge_program(root: &Path, output: Output) -> Result<()> {
 }
 
 fn work() -> PathBuf {
-    crate::root::target_directory().join("wine-work")
+    suite::root::target_directory().join("wine-work")
 }
 
 fn windows_folder() -> PathBuf {
-    crate::root::target_directory().join(WINDOWS).join("debug")
+    suite::root::target_directory().join(WINDOWS).join("debug")
 }
 
 fn prefix() -> PathBuf {
-    crate::root::target_directory().join("wine")
+    suite::root::target_directory().join("wine")
 }
 
 /// Holds each document to the schema that its file is named after.

@@ -4,7 +4,6 @@
 //! measured is in the stores.
 
 use super::Dice;
-use crate::shell;
 use anyhow::{Context, Result, bail, ensure};
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,6 +11,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+use suite::shell;
 
 const RANKS: usize = 4;
 /// The promise: a host that fails is named within this, and the others have ended.
@@ -146,7 +146,7 @@ fn build(root: &Path) -> Result<PathBuf> {
         "mpi",
     ];
     shell::run(&mut shell::cargo(root, &words))?;
-    Ok(crate::root::target_directory().join("release/stripewise-mpi"))
+    Ok(suite::root::target_directory().join("release/stripewise-mpi"))
 }
 
 impl<'a> Campaign<'a> {

@@ -5,11 +5,11 @@
 use super::Dice;
 use super::sandbox::{Runs, Sandbox, no_panic};
 use crate::perf::device::Device;
-use crate::shell;
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
+use suite::shell;
 
 /// A result of another tool to import, below the project's folder.
 const IMPORTED: &str = "crates/compat/tests/data/diskspd-2.0.12.txt";

@@ -15,11 +15,11 @@ mod syscalls;
 
 pub use hosts::by_ssh;
 
-use crate::arguments::Arguments;
-use crate::shell;
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use suite::arguments::Arguments;
+use suite::shell;
 
 /// What all campaigns take together when nothing else is asked for.
 const SECONDS: u64 = 600;
@@ -36,7 +36,7 @@ pub fn run(root: &Path, mut arguments: Arguments) -> Result<()> {
     arguments.finish()?;
     let program = match binary {
         Some(binary) => there(&binary)?,
-        None => crate::shell::release_binary(root)?,
+        None => suite::shell::release_binary(root)?,
     };
     let asked = Asked {
         seconds,
@@ -66,7 +66,7 @@ struct Asked<'a> {
 
 /// All campaigns for their usual time, as `nightly` runs them.
 pub fn in_nightly(root: &Path) -> Result<()> {
-    let program = crate::shell::release_binary(root)?;
+    let program = suite::shell::release_binary(root)?;
     // Another night tries other moments; the seed is printed.
     let seed = Instant::now().elapsed().as_nanos() as u64 ^ u64::from(std::process::id());
     let asked = Asked {

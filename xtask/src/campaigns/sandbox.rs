@@ -96,7 +96,7 @@ impl Sandbox {
         if !output.status.success() {
             bail!(
                 "`{}` failed ({})\n{}",
-                crate::shell::line(&command),
+                suite::shell::line(&command),
                 output.status,
                 String::from_utf8_lossy(&output.stderr)
             );

@@ -3,13 +3,13 @@
 
 use super::sandbox::{Sandbox, no_panic};
 use crate::perf::device::Device;
-use crate::shell;
 use anyhow::{Context, Result, bail};
 use sha2::{Digest, Sha256};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+use suite::shell;
 
 /// Bytes of each file and device here.
 const SIZE_BYTES: u64 = 8 << 20;

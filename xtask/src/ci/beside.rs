@@ -5,8 +5,8 @@ use super::{BESIDE, Done};
 use anyhow::{Context, Result, anyhow};
 use std::fs::File;
 use std::io::{Read, Seek};
-use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use suite::shell;
 
 pub struct Beside {
     child: Child,
@@ -18,7 +18,7 @@ impl Beside {
         let said = tempfile::tempfile().context("cannot keep what steps print")?;
         let names = BESIDE.map(|(name, _)| name);
         println!("== beside what follows: {}\n", names.join("; "));
-        let child = Command::new(own_program()?)
+        let child = Command::new(shell::own_program()?)
             .arg("ci")
             .args(names)
             .stdin(Stdio::null())
@@ -38,16 +38,6 @@ impl Beside {
         let said = String::from_utf8_lossy(&said);
         println!("== what ran beside\n{said}");
         Ok(BESIDE.map(|(name, _)| done(name, &said)).into())
-    }
-}
-
-/// The program that runs. Where Linux has it, by what the kernel knows: the tests have built
-/// another one of the same name by now.
-fn own_program() -> Result<PathBuf> {
-    let known = Path::new("/proc/self/exe");
-    match known.exists() {
-        true => Ok(known.to_owned()),
-        false => Ok(std::env::current_exe()?),
     }
 }
 

@@ -5,16 +5,15 @@
 //! is wrong; the closing lines are the steps and the counts of the tests.
 
 use crate::perf::gate;
-use crate::shell::{self, cargo};
 use anyhow::{Context, Result, bail};
 use beside::Beside;
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
-use tests_run::Counts;
+use suite::Counts;
+use suite::shell::{self, cargo};
 
 mod beside;
-mod tests_run;
 
 /// What a step does.
 #[derive(Clone, Copy)]
@@ -33,7 +32,11 @@ const FIRST_LANE: [Step; 4] = [
     ("tests, as the README has them", Work::Tests),
 ];
 
-const SECOND_LANE: [Step; 8] = [
+const SECOND_LANE: [Step; 9] = [
+    (
+        "tests that were ever unsteady, beside a load",
+        Work::Check(unsteady_tests),
+    ),
     ("clippy on tests", Work::Check(clippy_on_all)),
     ("the oldest Rust", Work::Check(oldest_rust)),
     ("unused dependencies", Work::Check(unused)),
@@ -208,7 +211,7 @@ pub fn scenarios_in_vm(root: &Path, arguments: &[&str]) -> Result<()> {
     let status = Command::new(root.join("tests/vm/run"))
         .args(arguments)
         .env("STRIPEWISE", binary)
-        .env("VM_WORK", crate::root::target_directory().join("vm"))
+        .env("VM_WORK", suite::root::target_directory().join("vm"))
         .status()
         .context("cannot start tests/vm/run")?;
     match status.code() {
@@ -218,15 +221,17 @@ pub fn scenarios_in_vm(root: &Path, arguments: &[&str]) -> Result<()> {
     }
 }
 
+/// As README has them: the very command, whose last line has the counts.
 fn tests(root: &Path) -> Result<Counts> {
     let readme =
         std::fs::read_to_string(root.join("README.md")).context("cannot read README.md")?;
     let command = test_command(&readme)
-        .context("README.md has no line in a code block that begins with `cargo test`")?;
+        .context("README.md has no line in a code block that begins with `cargo xtask test`")?;
     println!("$ {command}");
     let mut test = cargo(root, &[]);
     test.args(command.split_whitespace().skip(1));
-    tests_run::run(&mut test)
+    let last = shell::pass_on(&mut test)?;
+    Counts::parse(&last).with_context(|| format!("`{command}` did not end with its counts"))
 }
 
 /// The `rust-version` of the workspace.
@@ -238,21 +243,22 @@ fn oldest_version(root: &Path) -> Result<String> {
         .context("Cargo.toml has no rust-version")
 }
 
-/// The tests that `cargo test` leaves out because they take long, most of them as each drives
-/// a browser for up to a minute. The tests before have built them.
+/// The tests that are left out because they take long, most of them as each drives a browser
+/// for up to a minute. The tests before have built them.
 fn long_tests(root: &Path) -> Result<()> {
-    let mut test = cargo(root, &["test", "--workspace", "--locked", "--test", "it"]);
-    test.args(["--", "--ignored", "::at_length::"]);
-    let has_browser = shell::has("chromium");
-    if has_browser {
-        test.arg("in_browser::");
+    let mut test = cargo(root, &["xtask", "test", "--long", "::at_length::"]);
+    match shell::has("chromium") {
+        true => shell::run(test.arg("in_browser::")),
+        false => {
+            shell::run(&mut test)?;
+            shell::skip("what is shown, in a browser", "chromium")
+        }
     }
-    let counts = tests_run::run(&mut test)?;
-    println!("tests that take long: {counts}");
-    match has_browser {
-        true => Ok(()),
-        false => shell::skip("what is shown, in a browser", "chromium"),
-    }
+}
+
+/// Beside a load, as other work is on every machine.
+fn unsteady_tests(root: &Path) -> Result<()> {
+    shell::run(&mut cargo(root, &["xtask", "test", "--unsteady"]))
 }
 
 /// Type-checks what users build with the oldest Rust that README promises.
@@ -290,7 +296,7 @@ fn check_with_oldest(root: &Path, more: &[&str]) -> Result<()> {
         .env_remove("RUSTUP_TOOLCHAIN")
         .env(
             "CARGO_TARGET_DIR",
-            crate::root::target_directory().join("oldest"),
+            suite::root::target_directory().join("oldest"),
         );
     shell::run(&mut check)
 }
@@ -335,7 +341,7 @@ fn test_command(readme: &str) -> Option<&str> {
             continue;
         }
         let line = line.trim_start().trim_start_matches("$ ");
-        if in_code && line.starts_with("cargo test") {
+        if in_code && line.starts_with("cargo xtask test") {
             return Some(line.split(" #").next().unwrap_or(line).trim_end());
         }
     }
@@ -348,14 +354,14 @@ mod tests {
 
     #[test]
     fn the_test_command_is_the_one_in_the_readmes_code() {
-        let readme = "Run `cargo test`.\n```sh\ncargo run --release -- bench   # x\ncargo test --workspace   # passes\n```\n";
-        assert_eq!(test_command(readme), Some("cargo test --workspace"));
-        assert_eq!(test_command("cargo test"), None);
+        let readme = "Run `cargo xtask test`.\n```sh\ncargo run --release -- bench   # x\ncargo xtask test   # passes\n```\n";
+        assert_eq!(test_command(readme), Some("cargo xtask test"));
+        assert_eq!(test_command("cargo xtask test"), None);
     }
 
     #[test]
     fn the_readme_promises_the_oldest_rust_that_is_checked() {
-        let root = crate::root::path();
+        let root = suite::root::path();
         let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
         let version = oldest_version(&root).unwrap();
         assert!(

@@ -1,9 +1,9 @@
 //! What a binary needs at run time: nothing but the system.
 
-use crate::shell;
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use suite::shell;
 
 const OBJDUMP: &str = "x86_64-w64-mingw32-objdump";
 

@@ -1,12 +1,12 @@
 //! The licences of everything that is compiled into a binary: names, versions
 //! and licences by `cargo metadata`, texts from the packages themselves.
 
-use crate::shell::{self, cargo};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
+use suite::shell::{self, cargo};
 
 /// What is linked in and is no package.
 const BESIDES: &str = "\

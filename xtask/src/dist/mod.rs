@@ -14,17 +14,17 @@ mod manifests;
 mod packages;
 mod system;
 
-use crate::arguments::Arguments;
-use crate::shell::{self, cargo};
 use anyhow::{Context, Result, bail};
 use archive::{Entry, crlf};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use suite::arguments::Arguments;
+use suite::shell::{self, cargo};
 use system::{PROFILE, System, VERSION};
 
 pub fn run(mut arguments: Arguments) -> Result<()> {
-    let root = crate::root::path();
+    let root = suite::root::path();
     let only: Option<String> = arguments.value("--only")?;
     let out: Option<PathBuf> = arguments.value("--out")?;
     let built: Option<PathBuf> = arguments.value("--binary")?;
@@ -42,7 +42,7 @@ pub fn run(mut arguments: Arguments) -> Result<()> {
     if built.is_some() && systems.len() > 1 {
         bail!("--binary is one program: say with --only for which system");
     }
-    let out = out.unwrap_or_else(|| crate::root::target_directory().join("dist"));
+    let out = out.unwrap_or_else(|| suite::root::target_directory().join("dist"));
     std::fs::create_dir_all(&out).with_context(|| format!("cannot make {}", out.display()))?;
     // The packagers run in the workspace's folder, not in the caller's.
     let out = std::path::absolute(&out)?;
@@ -174,7 +174,7 @@ fn build(root: &Path, system: System) -> Result<PathBuf> {
         flags.push(remapped(&home, "cargo"));
     }
     // Last, as the last one that fits holds: in the sources or elsewhere.
-    flags.push(remapped(&crate::root::target_directory(), "target"));
+    flags.push(remapped(&suite::root::target_directory(), "target"));
     flags.push(standard_library(root)?);
     let arguments = [
         system.build_command(),
@@ -215,7 +215,7 @@ fn standard_library(root: &Path) -> Result<String> {
 /// Folders whose names differ from machine to machine and must not be in the binaries: the
 /// sources, what is built, cargo's home, the toolchains'.
 fn paths_of_this_machine(root: &Path) -> Vec<PathBuf> {
-    let mut paths = vec![root.to_owned(), crate::root::target_directory()];
+    let mut paths = vec![root.to_owned(), suite::root::target_directory()];
     paths.extend(home("CARGO_HOME", ".cargo"));
     paths.extend(home("RUSTUP_HOME", ".rustup"));
     paths
@@ -344,7 +344,7 @@ mod tests {
 
     #[test]
     fn what_packed_documents_link_to_is_packed() {
-        let root = crate::root::path();
+        let root = suite::root::path();
         let entries = documents(&root).unwrap();
         let is_there = |path: &str| entries.iter().any(|entry| entry.path == path);
         for name in OF_THE_TOP {

@@ -6,9 +6,9 @@
 
 use super::archive::{Entry, TIME};
 use super::system::{System, VERSION};
-use crate::shell::{self, cargo};
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
+use suite::shell::{self, cargo};
 
 /// Makes both packages from the files of the archive; a tool that is missing is a named skip.
 pub fn make(root: &Path, out: &Path, system: System, entries: &[Entry]) -> Result<()> {

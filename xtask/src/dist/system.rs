@@ -109,7 +109,7 @@ impl System {
 
     /// Where cargo leaves the binary that is packed.
     pub fn built(self) -> PathBuf {
-        let directory = crate::root::target_directory().join(self.triple());
+        let directory = suite::root::target_directory().join(self.triple());
         directory.join(PROFILE).join(self.binary())
     }
 }

@@ -2,11 +2,11 @@
 //! no sanitizer; or by a nightly compiler with the address sanitizer, which looks
 //! at what the libraries below us do with memory, too.
 
-use crate::shell::{self, cargo};
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::str::FromStr;
+use suite::shell::{self, cargo};
 
 /// What watches over memory while targets run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +56,7 @@ impl Sanitizer {
 
     /// A command of its compiler, with a folder apart for what it builds.
     fn cargo(self, folder: &Path, arguments: &[&str]) -> (Command, PathBuf) {
-        let directory = crate::root::target_directory();
+        let directory = suite::root::target_directory();
         match self {
             Sanitizer::None => (cargo(folder, arguments), directory),
             Sanitizer::Address => {

@@ -11,13 +11,13 @@
 mod build;
 mod seeds;
 
-use crate::arguments::Arguments;
-use crate::shell;
 use anyhow::{Context, Result, bail};
 use build::Sanitizer;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
+use suite::arguments::Arguments;
+use suite::shell;
 
 /// An input that takes longer is a finding; ordinary ones take microseconds.
 const INPUT_SECONDS_MAX: u32 = 20;
@@ -215,7 +215,7 @@ impl Fuzzing {
 
     /// Where seeds and what was found go: kept between runs, never committed.
     fn work(&self) -> PathBuf {
-        crate::root::target_directory().join("fuzz-corpus")
+        suite::root::target_directory().join("fuzz-corpus")
     }
 }
 
@@ -259,7 +259,7 @@ mod tests {
 
     #[test]
     fn every_target_has_a_file_and_a_binary_of_its_name_and_seeds() {
-        let root = crate::root::path();
+        let root = suite::root::path();
         let manifest = std::fs::read_to_string(root.join("fuzz/Cargo.toml")).unwrap();
         let work = tempfile::tempdir().unwrap();
         let targets = targets(&root).unwrap();

@@ -9,10 +9,10 @@
 use super::device::{Device, Throttle};
 use super::programs::{self, Load, Program};
 use super::ratio;
-use crate::arguments::Arguments;
-use crate::shell;
 use anyhow::{Result, bail};
 use std::path::PathBuf;
+use suite::arguments::Arguments;
+use suite::shell;
 
 /// The 90 % interval of the ratio has to lie inside.
 const RATIO_LOW: f64 = 0.97;

@@ -6,9 +6,9 @@
 //! long enough that starting does not matter.
 
 use super::programs::Program;
-use crate::shell;
 use anyhow::{Context, Result};
 use std::process::Command;
+use suite::shell;
 
 /// How instructions are counted here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

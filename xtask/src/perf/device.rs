@@ -1,10 +1,10 @@
 //! Block devices to measure on, made here and taken away when dropped.
 
-use crate::shell;
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
+use suite::shell;
 
 const ZRAM_CONTROL: &str = "/sys/class/zram-control";
 

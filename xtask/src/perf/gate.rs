@@ -10,9 +10,9 @@ use super::counters::{Cost, Counters};
 use super::device::Device;
 use super::programs::{Load, stripewise};
 use super::report;
-use crate::shell;
 use anyhow::{Result, bail};
 use std::path::PathBuf;
+use suite::shell;
 
 /// On a device, through io_uring.
 const INSTRUCTIONS_MAX: f64 = 150.0;

@@ -16,13 +16,13 @@ pub mod ratio;
 pub mod report;
 mod table;
 
-use crate::arguments::Arguments;
 use crate::{root, shell};
 use anyhow::{Context, Result};
 use counters::Counters;
 use device::Device;
 use programs::{Load, Program};
 use std::path::{Path, PathBuf};
+use suite::arguments::Arguments;
 
 /// Size of the device that is made where none is given.
 const DEVICE_BYTES: u64 = 4 << 30;

@@ -1,11 +1,11 @@
 //! The programs that are compared, and how their output is read.
 
 use super::text;
-use crate::shell;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
+use suite::shell;
 
 /// Random reads of a device.
 #[derive(Clone, Copy, Debug)]

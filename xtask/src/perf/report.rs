@@ -6,10 +6,10 @@
 //! the store, choosing, drawing and writing the rest.
 
 use super::counters::Counters;
-use crate::shell;
 use anyhow::{Context, Result, bail};
 use std::path::Path;
 use std::process::Command;
+use suite::shell;
 
 /// Runs of the report that is counted in each change; they take seconds under
 /// callgrind.

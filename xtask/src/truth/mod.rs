@@ -24,11 +24,11 @@ mod trial;
 #[cfg(test)]
 mod tests;
 
-use crate::arguments::Arguments;
 use anyhow::{Context, Result, bail};
 use size::Size;
 use std::time::Instant;
 use studies::STUDIES;
+use suite::arguments::Arguments;
 use table::Table;
 
 /// Published, so that anybody can run the same.

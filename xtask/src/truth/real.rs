@@ -1,12 +1,12 @@
 //! A/A on a real loop device through the program itself: two offsets of equal
 //! effect, again and again. Takes as long as it says: 20 tries of two minutes.
 
-use crate::arguments::Arguments;
 use crate::perf::device::Device;
-use crate::shell;
 use anyhow::{Context, Result, bail};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use suite::arguments::Arguments;
+use suite::shell;
 
 /// Tries that may alarm, of 20: with 5 % each, more happen once in 60 times.
 const ALARMS_SHARE_MAX: f64 = 3.0 / 20.0;
@@ -18,7 +18,7 @@ pub fn run(mut arguments: Arguments) -> Result<()> {
     arguments.finish()?;
     let program = match given {
         Some(program) => program,
-        None => crate::shell::release_binary(&crate::root::path())?,
+        None => suite::shell::release_binary(&suite::root::path())?,
     };
     let Some(device) = Device::loop_device(512 << 20)? else {
         return shell::skip("A/A on a real device", "root (losetup)");

@@ -5,13 +5,13 @@
 //! The limit of latency is far above what the device needs at its cap, so that other work
 //! on the machine changes which load crosses it and not the rate there.
 
-use crate::arguments::Arguments;
-use crate::shell;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+use suite::arguments::Arguments;
+use suite::shell;
 
 /// Reads a second that are let through.
 const CAP: u32 = 1_000;
@@ -146,7 +146,7 @@ pub fn run(mut arguments: Arguments) -> Result<()> {
     let device = throttled.device.as_deref().context("it has a device")?;
     let program = match given {
         Some(program) => program,
-        None => crate::shell::release_binary(&crate::root::path())?,
+        None => suite::shell::release_binary(&suite::root::path())?,
     };
     let folder = tempfile::tempdir().context("cannot make a folder")?;
     let store = folder.path().join("store.db");

@@ -9,6 +9,7 @@ pub struct Arguments {
 }
 
 impl Arguments {
+    /// Of these words.
     pub fn new(arguments: impl Iterator<Item = String>) -> Arguments {
         Arguments {
             rest: arguments.collect(),

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 /// Where the workspace's `Cargo.toml` is.
 pub fn path() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .expect("xtask is a folder of the workspace")
+        .ancestors()
+        .nth(2)
+        .expect("the crate is two folders down")
         .to_owned()
 }
 

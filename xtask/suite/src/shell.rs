@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result, bail};
 use std::ffi::OsStr;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -25,9 +26,31 @@ pub fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
+/// Runs it and passes on its output as it comes; fails unless it succeeds. Its last line.
+pub fn pass_on(command: &mut Command) -> Result<String> {
+    let what = line(command);
+    let mut child = command
+        .stdout(Stdio::piped())
+        .spawn()
+        .with_context(|| format!("cannot start `{what}`"))?;
+    let stdout = child.stdout.take().context("no output to read")?;
+    let mut last = String::new();
+    for line in BufReader::new(stdout).split(b'\n') {
+        last = String::from_utf8_lossy(&line?).into_owned();
+        println!("{last}");
+    }
+    let status = child.wait()?;
+    if !status.success() {
+        bail!("`{what}` failed ({status})");
+    }
+    Ok(last)
+}
+
 /// What a command printed.
 pub struct Output {
+    /// On standard output.
     pub stdout: String,
+    /// On standard error.
     pub stderr: String,
 }
 
@@ -68,6 +91,16 @@ pub fn skip(what: &str, needs: &str) -> Result<()> {
     }
     eprintln!("skipped: {what}: needs {needs}");
     Ok(())
+}
+
+/// The program that runs. Where Linux has it, by what the kernel knows: the tests have built
+/// another one of the same name by now.
+pub fn own_program() -> Result<PathBuf> {
+    let known = Path::new("/proc/self/exe");
+    match known.exists() {
+        true => Ok(known.to_owned()),
+        false => Ok(std::env::current_exe()?),
+    }
 }
 
 /// A cargo command in `root`.

@@ -1,0 +1,283 @@
+//! The tests of the workspace: built by Cargo, started from here, so that one place at the
+//! end says what failed and what was skipped for want of which tool. `cargo test` has no end
+//! of its own over two dozen programs, and hides what a test that passes has to say.
+#![forbid(unsafe_code)]
+
+use crate::shell::cargo;
+use anyhow::{Context, Result, bail};
+use outcome::Outcome;
+use room::Room;
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, IsTerminal};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+pub mod arguments;
+mod load;
+mod outcome;
+mod passes;
+mod room;
+pub mod root;
+pub mod shell;
+mod steady;
+
+pub use load::be_a_load;
+pub use outcome::Counts;
+pub use steady::{SteadyOptions, steady_tests, unsteady_tests};
+
+/// A program of tests whose tests say nothing for so long hangs: no wait in a test is longer.
+const HANGS_AFTER: Duration = Duration::from_secs(40 * 60);
+
+/// Threads of all test programs that run at once. Many tests wait for a disk, a clock or a
+/// process: with four, two processors were idle for a third of the time.
+const THREADS: usize = 8;
+
+/// A program of tests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Program {
+    /// Package and target: `stripewise-app it`, `stripewise-units` for the unit tests.
+    pub name: String,
+    path: PathBuf,
+    /// The folder of the package, in which Cargo starts tests.
+    folder: PathBuf,
+}
+
+/// `cargo xtask test`: everything, or the tests whose names hold one of `words`.
+///
+/// # Errors
+/// If something does not build, a test fails, or there is none.
+pub fn run(root: &Path, words: &[String]) -> Result<()> {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let mut all = Programs::build(root)?.run_all(&words)?;
+    all.add(doc_tests(root, &words)?);
+    all.close("the tests")
+}
+
+/// Tests that `run` leaves out because they take long, of these words.
+///
+/// # Errors
+/// As for [`run`].
+pub fn run_long(root: &Path, words: &[String]) -> Result<()> {
+    let words = words.iter().map(String::as_str);
+    let arguments: Vec<&str> = std::iter::once("--ignored").chain(words).collect();
+    let all = Programs::build(root)?.run_all(&arguments)?;
+    all.close("tests that take long")
+}
+
+/// All programs of tests, and where they make their files.
+struct Programs {
+    all: Vec<Program>,
+    room: Option<Room>,
+}
+
+impl Programs {
+    fn build(root: &Path) -> Result<Programs> {
+        Ok(Programs {
+            all: build(root)?,
+            room: Room::make_if_needed(),
+        })
+    }
+
+    /// One program after the other, each with all threads.
+    fn run_all(&self, arguments: &[&str]) -> Result<Outcome> {
+        let mut all = Outcome::default();
+        for program in &self.all {
+            all.add(self.run(program, arguments, THREADS, Shown::Progress)?);
+        }
+        Ok(all)
+    }
+
+    /// Runs tests of a program.
+    fn run(
+        &self,
+        program: &Program,
+        arguments: &[&str],
+        threads: usize,
+        shown: Shown,
+    ) -> Result<Outcome> {
+        let mut test = Command::new(&program.path);
+        test.args(arguments)
+            .arg(format!("--test-threads={threads}"))
+            .current_dir(&program.folder)
+            .env("CARGO_MANIFEST_DIR", &program.folder);
+        if let Some(room) = &self.room {
+            test.env("TMPDIR", room.path());
+        }
+        follow(&mut test, &program.name, shown)
+    }
+}
+
+/// Builds all programs of tests; their errors and warnings come as Cargo prints them. Examples
+/// are for people, and clippy looks at them: nothing that tests run is built from them.
+fn build(root: &Path) -> Result<Vec<Program>> {
+    let mut build = cargo(root, &["test", "--workspace", "--locked", "--no-run"]);
+    build
+        .args(["--lib", "--bins", "--tests"])
+        .arg("--message-format=json-render-diagnostics")
+        .stdin(Stdio::null())
+        .stderr(Stdio::inherit());
+    let what = shell::line(&build);
+    let output = (build.output()).with_context(|| format!("cannot start `{what}`"))?;
+    if !output.status.success() {
+        bail!("`{what}` failed ({})", output.status);
+    }
+    let mut programs: Vec<Program> = String::from_utf8_lossy(&output.stdout)
+        .lines()
+        .filter_map(program_of)
+        .collect();
+    programs.sort_by(|a, b| a.name.cmp(&b.name));
+    if programs.is_empty() {
+        bail!("`{what}` made no program of tests");
+    }
+    Ok(programs)
+}
+
+/// The program that a line of Cargo's JSON reports, if it does.
+fn program_of(line: &str) -> Option<Program> {
+    let message: serde_json::Value = serde_json::from_str(line).ok()?;
+    if message["profile"]["test"] != true {
+        return None;
+    }
+    let path = PathBuf::from(message["executable"].as_str()?);
+    let folder = Path::new(message["manifest_path"].as_str()?).parent()?;
+    let target = &message["target"];
+    let package = folder.file_name()?.to_str()?;
+    let kind = target["kind"][0].as_str()?;
+    Some(Program {
+        name: match kind {
+            "lib" | "bin" => package.to_owned(),
+            _ => format!("{package} {}", target["name"].as_str()?),
+        },
+        path,
+        folder: folder.to_owned(),
+    })
+}
+
+/// Examples in documentation, which only Cargo can build and start.
+fn doc_tests(root: &Path, words: &[&str]) -> Result<Outcome> {
+    println!("-- examples in documentation");
+    let mut test = cargo(root, &["test", "--workspace", "--locked", "--doc"]);
+    test.arg("--no-fail-fast").arg("--").args(words);
+    follow(&mut test, "examples in documentation", Shown::Progress)
+}
+
+/// What is shown while tests run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shown {
+    /// A line per program; on a terminal with how far it is.
+    Progress,
+    /// Nothing.
+    Nothing,
+}
+
+/// Runs what prints as libtest does, and reads how its tests ended.
+fn follow(test: &mut Command, name: &str, shown: Shown) -> Result<Outcome> {
+    let what = shell::line(test);
+    let mut child = test
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .with_context(|| format!("cannot start `{what}`"))?;
+    let stdout = child.stdout.take().context("no output to read")?;
+    let stderr = child.stderr.take().context("no errors to read")?;
+    let began = Instant::now();
+    let mut outcome = Outcome::default();
+    let (lines, read) = mpsc::channel();
+    let errors = lines.clone();
+    let readers = [
+        std::thread::spawn(move || each_line(stdout, |line| lines.send((false, line)).is_ok())),
+        std::thread::spawn(move || each_line(stderr, |line| errors.send((true, line)).is_ok())),
+    ];
+    loop {
+        match read.recv_timeout(HANGS_AFTER) {
+            Ok((true, line)) => outcome.error_line(&line),
+            Ok((false, line)) => {
+                outcome.line(name, &line);
+                if shown == Shown::Progress && std::io::stderr().is_terminal() {
+                    eprint!("\r{name}: {} tests", outcome.counts.all());
+                }
+            }
+            Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) => {
+                child.kill()?;
+                outcome.failed(name, "hangs");
+                break;
+            }
+        }
+    }
+    let status = child.wait()?;
+    for reader in readers {
+        // What a killed program leaves running may hold the pipes.
+        if reader.is_finished() {
+            let _ = reader.join();
+        }
+    }
+    outcome.end(name, status);
+    if shown == Shown::Progress && outcome.counts.all() > 0 {
+        let seconds = began.elapsed().as_secs_f64();
+        if std::io::stderr().is_terminal() {
+            eprint!("\r");
+        }
+        println!("{name}: {}, {seconds:.0} s", outcome.counts);
+    }
+    Ok(outcome)
+}
+
+fn each_line(from: impl std::io::Read, mut take: impl FnMut(String) -> bool) {
+    for line in BufReader::new(from).split(b'\n') {
+        let Ok(line) = line else { return };
+        if !take(String::from_utf8_lossy(&line).into_owned()) {
+            return;
+        }
+    }
+}
+
+/// Names of all tests of a program that are not ignored.
+fn names(program: &Program) -> Result<Vec<String>> {
+    let mut list = Command::new(&program.path);
+    list.args(["--list", "--format", "terse"])
+        .current_dir(&program.folder);
+    let all = shell::read(&mut list)?.stdout;
+    let ignored = shell::read(list.arg("--ignored"))?.stdout;
+    let tests = |text: &str| -> Vec<String> {
+        let lines = text.lines().filter_map(|line| line.strip_suffix(": test"));
+        lines.map(str::to_owned).collect()
+    };
+    let ignored = tests(&ignored);
+    let mut names = tests(&all);
+    names.retain(|name| !ignored.contains(name));
+    Ok(names)
+}
+
+/// What is skipped, by what it needs: one line each.
+fn print_skips(skips: &BTreeMap<String, Vec<String>>) {
+    if skips.is_empty() {
+        return;
+    }
+    let count: usize = skips.values().map(Vec::len).sum();
+    println!("\n{count} tests or parts of tests were skipped here:");
+    for (needs, tests) in skips {
+        println!("  needs {needs} ({}): {}", tests.len(), tests.join(", "));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_of_tests_are_found_in_what_cargo_reports() {
+        let line = r#"{"reason":"compiler-artifact","manifest_path":"/w/crates/app/Cargo.toml","target":{"kind":["test"],"name":"it"},"profile":{"test":true},"executable":"/w/target/debug/deps/it-1"}"#;
+        let program = program_of(line).unwrap();
+        assert_eq!(program.name, "app it");
+        assert_eq!(program.folder, Path::new("/w/crates/app"));
+        let unit = line.replace(r#""kind":["test"]"#, r#""kind":["lib"]"#);
+        assert_eq!(program_of(&unit).unwrap().name, "app");
+        let built = line.replace(r#""test":true"#, r#""test":false"#);
+        assert_eq!(program_of(&built), None);
+        assert_eq!(program_of(r#"{"reason":"build-finished"}"#), None);
+    }
+}

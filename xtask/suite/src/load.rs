@@ -1,0 +1,122 @@
+//! A machine that others use: busy processors, a disk that is written all the time, little
+//! memory. Each is a process of its own that ends with the one that started it.
+
+use crate::shell;
+use anyhow::{Context, Result, bail};
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// Processes that never wait.
+const BUSY: usize = 16;
+/// What the memory load leaves to others, in bytes.
+const LEFT_BYTES: u64 = 1 << 30;
+/// What it takes and gives back at once, in bytes.
+const STEP_BYTES: u64 = 64 << 20;
+/// What is written again and again, in bytes.
+const WRITTEN_BYTES: u64 = 256 << 20;
+
+/// The load, as long as it lives.
+pub struct Load {
+    processes: Vec<Child>,
+    written: PathBuf,
+}
+
+impl Load {
+    pub fn start(folder: &Path) -> Result<Load> {
+        std::fs::create_dir_all(folder)?;
+        let written = folder.join("written-all-the-time");
+        let mut load = Load {
+            processes: Vec::new(),
+            written: written.clone(),
+        };
+        for _ in 0..BUSY {
+            load.add("busy", &written)?;
+        }
+        load.add("disk", &written)?;
+        load.add("memory", &written)?;
+        Ok(load)
+    }
+
+    fn add(&mut self, what: &str, written: &Path) -> Result<()> {
+        let child = Command::new(shell::own_program()?)
+            .args(["be-a-load", what])
+            .arg(written)
+            .stdin(Stdio::piped())
+            .spawn()
+            .context("cannot start a load")?;
+        self.processes.push(child);
+        Ok(())
+    }
+}
+
+impl Drop for Load {
+    fn drop(&mut self) {
+        for child in &mut self.processes {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+        let _ = std::fs::remove_file(&self.written);
+    }
+}
+
+/// What a process of the load does until its standard input ends.
+pub fn be_a_load(words: &[String]) -> Result<()> {
+    let [what, written] = words else {
+        bail!("a load has two words");
+    };
+    std::thread::spawn(|| {
+        let _ = std::io::stdin().read_to_end(&mut Vec::new());
+        std::process::exit(0);
+    });
+    match what.as_str() {
+        "busy" => loop {
+            std::hint::spin_loop();
+        },
+        "disk" => write_again_and_again(Path::new(written)),
+        "memory" => take_memory(),
+        _ => bail!("no such load"),
+    }
+}
+
+fn write_again_and_again(path: &Path) -> Result<()> {
+    let block: Vec<u8> = (0..1 << 20).map(|at: u32| (at * 31 % 251) as u8).collect();
+    let mut file = File::create(path)?;
+    loop {
+        file.seek(SeekFrom::Start(0))?;
+        for _ in 0..WRITTEN_BYTES >> 20 {
+            file.write_all(&block)?;
+        }
+        file.sync_data()?;
+    }
+}
+
+/// Takes memory until little is left, and gives it back as others need it. Where the kernel
+/// runs out first, this is what it ends.
+fn take_memory() -> Result<()> {
+    std::fs::write("/proc/self/oom_score_adj", "1000")?;
+    let mut taken: Vec<Vec<u8>> = Vec::new();
+    loop {
+        let left = available_bytes()?;
+        if left > LEFT_BYTES + STEP_BYTES {
+            taken.push(vec![1; STEP_BYTES as usize]);
+        } else if left < LEFT_BYTES && taken.pop().is_some() {
+            continue;
+        } else {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+fn available_bytes() -> Result<u64> {
+    let all = std::fs::read_to_string("/proc/meminfo")?;
+    let line = all
+        .lines()
+        .find_map(|line| line.strip_prefix("MemAvailable:"));
+    let kib: u64 = line
+        .and_then(|line| line.split_whitespace().next()?.parse().ok())
+        .context("/proc/meminfo has no MemAvailable")?;
+    Ok(kib << 10)
+}

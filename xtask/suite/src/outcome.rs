@@ -1,0 +1,232 @@
+//! How tests ended, read from what libtest prints.
+
+use crate::print_skips;
+use anyhow::{Result, bail};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::process::ExitStatus;
+
+/// How tests ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// How many passed.
+    pub passed: u64,
+    /// How many failed.
+    pub failed: u64,
+    /// How many were left out by the test program.
+    pub skipped: u64,
+}
+
+impl Counts {
+    /// Reads what is printed of them.
+    #[must_use]
+    pub fn parse(line: &str) -> Option<Counts> {
+        let mut counts = line.split(", ");
+        let mut next = |word: &str| counts.next()?.strip_suffix(word)?.trim().parse().ok();
+        Some(Counts {
+            passed: next("passed")?,
+            failed: next("failed")?,
+            skipped: next("skipped")?,
+        })
+    }
+
+    /// How many there were.
+    #[must_use]
+    pub fn all(self) -> u64 {
+        self.passed + self.failed + self.skipped
+    }
+}
+
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Counts {
+            passed,
+            failed,
+            skipped,
+        } = self;
+        write!(f, "{passed} passed, {failed} failed, {skipped} skipped")
+    }
+}
+
+/// What tests came to.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    pub counts: Counts,
+    /// Tests that failed, with what they printed as far as that is known.
+    pub failures: Vec<(String, String)>,
+    /// What tests that passed could not try, by what they need.
+    pub skips: BTreeMap<String, Vec<String>>,
+    /// What libtest prints of failed tests, and whether it does so now.
+    printed: String,
+    is_printing: bool,
+    /// What was printed to stderr, which libtest does not keep by test.
+    errors: String,
+}
+
+impl Outcome {
+    /// A line of stdout.
+    pub fn line(&mut self, program: &str, line: &str) {
+        if self.is_printing {
+            self.printed.push_str(line);
+            self.printed.push('\n');
+        }
+        if line == "failures:" {
+            self.is_printing = true;
+        }
+        if line.starts_with("test result: ") {
+            self.is_printing = false;
+        }
+        let Some((name, result)) = ended(line) else {
+            return;
+        };
+        match result {
+            Ended::Passed => self.counts.passed += 1,
+            Ended::Ignored => self.counts.skipped += 1,
+            Ended::Failed => self.failed(program, name),
+        }
+    }
+
+    /// A line of stderr.
+    pub fn error_line(&mut self, line: &str) {
+        let skip = line.strip_prefix("skipped: ");
+        match skip.and_then(|skip| skip.split_once(": needs ")) {
+            Some((test, needs)) => {
+                let tests = self.skips.entry(needs.to_owned()).or_default();
+                tests.push(test.to_owned());
+            }
+            None => {
+                self.errors.push_str(line);
+                self.errors.push('\n');
+            }
+        }
+    }
+
+    /// A test failed, or something about the whole program.
+    pub fn failed(&mut self, program: &str, what: &str) {
+        self.counts.failed += 1;
+        self.failures
+            .push((format!("{program}: {what}"), String::new()));
+    }
+
+    /// The program ended; one that failed without a failed test has broken off.
+    pub fn end(&mut self, program: &str, status: ExitStatus) {
+        if !status.success() && self.failures.is_empty() {
+            self.failed(program, &format!("ended before its tests did ({status})"));
+        }
+        if let Some((_, text)) = self.failures.first_mut() {
+            *text = format!("{}{}", self.printed, self.errors);
+        }
+        self.printed.clear();
+        self.errors.clear();
+    }
+
+    pub fn add(&mut self, other: Outcome) {
+        self.counts.passed += other.counts.passed;
+        self.counts.failed += other.counts.failed;
+        self.counts.skipped += other.counts.skipped;
+        self.failures.extend(other.failures);
+        for (needs, tests) in other.skips {
+            self.skips.entry(needs).or_default().extend(tests);
+        }
+    }
+
+    /// The end that people read: what was skipped, what failed, the counts in the last line.
+    /// Fails where a test failed, or where there was none.
+    pub fn close(self, what: &str) -> Result<()> {
+        for (name, text) in &self.failures {
+            println!("\nFAILED: {name}\n{text}");
+        }
+        print_skips(&self.skips);
+        for (name, _) in &self.failures {
+            println!("FAILED: {name}");
+        }
+        println!("\n{}", self.counts);
+        match self.counts {
+            Counts { failed: 1.., .. } => bail!("{what}: {}", self.counts),
+            Counts { passed: 0, .. } => bail!("{what}: no test ran"),
+            _ => Ok(()),
+        }
+    }
+}
+
+enum Ended {
+    Passed,
+    Failed,
+    Ignored,
+}
+
+/// The test whose end a line reports.
+fn ended(line: &str) -> Option<(&str, Ended)> {
+    let (name, result) = line.strip_prefix("test ")?.rsplit_once(" ... ")?;
+    let name = name.trim_end_matches(" - should panic");
+    match result.split([' ', ',']).next()? {
+        "ok" => Some((name, Ended::Passed)),
+        "FAILED" => Some((name, Ended::Failed)),
+        "ignored" => Some((name, Ended::Ignored)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::process::ExitStatusExt;
+
+    fn outcome(lines: &[&str], code: i32) -> Outcome {
+        let mut outcome = Outcome::default();
+        for line in lines {
+            outcome.line("app it", line);
+        }
+        outcome.end("app it", ExitStatus::from_raw(code << 8));
+        outcome
+    }
+
+    #[test]
+    fn ends_of_tests_are_counted_and_failures_keep_what_they_printed() {
+        let lines = [
+            "running 3 tests",
+            "test a::b ... ok",
+            "test c - should panic ... ok",
+            "test d ... ignored, takes long",
+            "test e ... FAILED",
+            "",
+            "failures:",
+            "",
+            "---- e stdout ----",
+            "no reason",
+            "test result: FAILED. 2 passed; 1 failed",
+        ];
+        let outcome = outcome(&lines, 101);
+        assert_eq!(outcome.counts.to_string(), "2 passed, 1 failed, 1 skipped");
+        assert_eq!(
+            Counts::parse("2 passed, 1 failed, 1 skipped"),
+            Some(outcome.counts)
+        );
+        assert_eq!(Counts::parse("error: 2 passed"), None);
+        assert_eq!(outcome.failures[0].0, "app it: e");
+        assert!(outcome.failures[0].1.contains("no reason"));
+        assert!(outcome.close("tests").is_err());
+    }
+
+    #[test]
+    fn a_program_that_breaks_off_has_failed() {
+        let broken = outcome(&["running 2 tests", "test a ... ok"], 134);
+        assert_eq!(broken.counts.failed, 1);
+        assert!(outcome(&[], 0).close("tests").is_err(), "no test ran");
+    }
+
+    #[test]
+    fn skips_are_gathered_by_what_they_need() {
+        let mut outcome = Outcome::default();
+        for line in [
+            "skipped: agrees with fio: needs fio",
+            "skipped: b: needs fio",
+            "skipped: c: needs root",
+            "a word",
+        ] {
+            outcome.error_line(line);
+        }
+        assert_eq!(outcome.skips["fio"], ["agrees with fio", "b"]);
+        assert_eq!(outcome.skips["root"], ["c"]);
+    }
+}
