@@ -2,20 +2,20 @@
 //! skips where it is not to be had. Integration tests of several crates include
 //! this file by its path, so each leaves a part of it unused.
 
-#![allow(dead_code)]
+#![allow(dead_code, unused_imports)]
 
 mod skips;
+mod wait;
 
-pub use skips::skip;
+pub use skips::{skip, skip_kernel};
+use std::ffi::OsStr;
+use std::fmt::Debug;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 use tempfile::TempDir;
-
-/// Says that a test cannot run on this kernel, which nobody can install.
-pub fn skip_kernel(test: &str, needs: &str) {
-    eprintln!("skipped: {test}: needs {needs} in the kernel");
-}
+pub use wait::wait_until;
 
 pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()
@@ -45,30 +45,25 @@ pub fn can_run(test: &str, needs: &[&str]) -> bool {
 }
 
 /// Runs a tool that must work; its standard output. A tool that finds a device in
-/// use is given time: another test that starts a program holds our files for a
-/// moment, between fork and exec.
+/// use is started again: `udev` and its like look at every device that changes.
 #[track_caller]
-pub fn run(command: &str, arguments: &[&str]) -> String {
-    let mut tries = 0;
-    loop {
+pub fn run<A: AsRef<OsStr> + Debug>(command: &str, arguments: &[A]) -> String {
+    let mut printed = String::new();
+    wait_until(&format!("{command} {arguments:?}"), || {
         let output = Command::new(command).args(arguments).output();
         let output = output.unwrap_or_else(|error| panic!("{command}: {error}"));
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        tries += 1;
-        if !output.status.success() && is_busy(&said) && tries < 20 {
-            std::thread::sleep(Duration::from_millis(100));
-            continue;
-        }
-        assert!(output.status.success(), "{command} {arguments:?}: {said}");
-        return String::from_utf8_lossy(&output.stdout).trim().to_owned();
-    }
+        let said = String::from_utf8_lossy(&output.stderr);
+        let worked = output.status.success();
+        assert!(worked || is_busy(&said), "{command} {arguments:?}: {said}");
+        printed = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        worked
+    });
+    printed
 }
 
-/// What tools say of a device that somebody has claimed.
+/// What tools say of a device that another program uses.
 pub fn is_busy(said: &str) -> bool {
-    ["in use", "busy", "cannot open"]
-        .iter()
-        .any(|word| said.contains(word))
+    ["in use", "busy"].iter().any(|word| said.contains(word))
 }
 
 /// Runs a tool that may fail; whether it worked.
@@ -116,28 +111,21 @@ impl Loop {
         Loop::over(over.to_owned(), directory(), &[])
     }
 
-    /// Other tests take devices at the same time, so the free one that was found
-    /// may be gone: try again.
+    /// `losetup` finds a free device and takes it in one step, as other tests take
+    /// devices at the same time.
     pub fn over(backing: PathBuf, directory: TempDir, options: &[&str]) -> Loop {
-        for _ in 0..100 {
-            let output = Command::new("losetup")
-                .args(["-f", "--show"])
-                .args(options)
-                .arg(&backing)
-                .output()
-                .expect("losetup");
-            if output.status.success() {
-                let device = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-                forget_partitions(&device);
-                return Loop {
-                    device,
-                    backing,
-                    directory,
-                };
-            }
-            std::thread::sleep(Duration::from_millis(100));
-        }
-        panic!("no loop device is free");
+        let mut arguments: Vec<&OsStr> = vec!["-f".as_ref(), "--show".as_ref()];
+        arguments.extend(options.iter().map(OsStr::new));
+        arguments.push(backing.as_ref());
+        let device = run("losetup", &arguments);
+        let taken = Loop {
+            device,
+            backing,
+            directory,
+        };
+        let read_only = ["-r", "--read-only"].iter().any(|r| options.contains(r));
+        forget_previous_user(&taken.device, read_only);
+        taken
     }
 
     pub fn path(&self) -> &Path {
@@ -165,8 +153,9 @@ impl Loop {
     }
 }
 
-/// Partitions outlive a loop device whose test was killed.
-fn forget_partitions(device: &str) {
+/// Partitions, the protection against writes and the permissions of its node outlive
+/// a loop device whose test was killed; they stay with the number.
+fn forget_previous_user(device: &str, read_only: bool) {
     let name = device.trim_start_matches("/dev/");
     let known = std::fs::read_dir(Path::new("/sys/block").join(name));
     let is_partition = |entry: std::fs::DirEntry| {
@@ -176,6 +165,12 @@ fn forget_partitions(device: &str) {
     if known.is_ok_and(|entries| entries.flatten().any(is_partition)) {
         let _ = try_run("partx", &["-d", device]);
     }
+    if !read_only {
+        run("blockdev", &["--setrw", device]);
+    }
+    let mode = std::fs::metadata(device).expect("its node").mode();
+    let private = PermissionsExt::from_mode(mode & 0o660);
+    std::fs::set_permissions(device, private).expect("root may");
 }
 
 impl Drop for Loop {
@@ -187,7 +182,7 @@ impl Drop for Loop {
         // Partitions that a tool told the kernel of outlive the device.
         let _ = try_run("partx", &["-d", &self.device]);
         let _ = try_run("losetup", &["-d", &self.device]);
-        // The kernel waits for everybody who just looks at the device.
+        // The kernel detaches it when everybody who just looks at it has closed it.
         for _ in 0..200 {
             if !self.is_in_use() {
                 break;
@@ -241,8 +236,8 @@ impl Drop for Mount {
     }
 }
 
-/// Unmounts for certain. Another test that starts a program holds our files for
-/// a moment, between fork and exec.
+/// Unmounts for certain. A child that another test of this process starts holds our
+/// files for a moment, between fork and exec.
 pub fn unmount(path: &Path) {
     for _ in 0..40 {
         if try_run("umount", &[text(path)]) {

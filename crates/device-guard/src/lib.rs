@@ -17,6 +17,11 @@
 mod error;
 mod problem;
 
+#[cfg(all(test, target_os = "linux"))]
+#[macro_use]
+#[path = "../../../tests/support/own_process.rs"]
+mod own_process;
+
 #[cfg(target_os = "linux")]
 mod linux;
 

@@ -127,7 +127,12 @@ impl Filling<'_> {
             }
         });
         let written = shared.next.into_inner().min(shared.chunks) * CHUNK_BYTES;
-        (written, stop)
+        // A limit that came when everything was written has stopped nothing.
+        let all = written == shared.chunks * CHUNK_BYTES;
+        (
+            written,
+            stop.filter(|stop| !(all && matches!(stop, Stop::TimeLimit))),
+        )
     }
 
     /// Ten times a second: tells how far it is, and looks whether to go on.
@@ -266,4 +271,68 @@ pub(crate) fn write_all(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ops::ControlFlow;
+
+    /// The clock has been read.
+    static CLOCK_READ: AtomicBool = AtomicBool::new(false);
+
+    /// A clock that is past every limit.
+    struct Late;
+
+    impl Progress for Late {
+        fn now_ns(&mut self) -> u64 {
+            CLOCK_READ.store(true, Ordering::Relaxed);
+            u64::MAX
+        }
+        fn report(&mut self, _: FillProgress) -> ControlFlow<()> {
+            ControlFlow::Continue(())
+        }
+    }
+
+    /// A disk that takes twice the least that is written, and more once somebody has read the
+    /// clock.
+    fn write_at(_: &File, buffer: &[u8], offset_bytes: u64) -> io::Result<usize> {
+        while offset_bytes >= 2 * CHUNKS_MIN * CHUNK_BYTES && !CLOCK_READ.load(Ordering::Relaxed) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(buffer.len())
+    }
+
+    #[test]
+    fn a_time_limit_ends_the_filling_unless_everything_is_written() {
+        const WRITERS: u64 = 4;
+        for (chunks, most) in [(64, 2 * CHUNKS_MIN + WRITERS), (CHUNKS_MIN, CHUNKS_MIN)] {
+            let plan = FillPlan {
+                bytes: chunks * CHUNK_BYTES,
+                asked_bytes: None,
+                free_before_bytes: 0,
+                free_after_bytes: 0,
+                free_floor_bytes: 0,
+                kept_at: None,
+                time_limit_ns: Some(1),
+            };
+            let filling = Filling {
+                plan: &plan,
+                intent: &Intent::default(),
+                name: "file",
+                writers: WRITERS as u32,
+                reserved: true,
+                space: &|| None,
+                write_at,
+                failed: |_, what, _| panic!("{what}"),
+            };
+            CLOCK_READ.store(false, Ordering::Relaxed);
+            let file = tempfile::tempfile().expect("a file");
+            let (written, stop) = filling.write(&file, true, 0, &mut Late);
+            let limited = matches!(stop, Some(Stop::TimeLimit));
+            assert_eq!(limited, chunks > most, "{chunks} chunks");
+            let written = written / CHUNK_BYTES;
+            assert!((CHUNKS_MIN..=most).contains(&written), "{written}");
+        }
+    }
 }

@@ -35,6 +35,11 @@ mod space;
 mod span;
 mod target;
 
+#[cfg(all(test, target_os = "linux"))]
+#[macro_use]
+#[path = "../../../tests/support/own_process.rs"]
+mod own_process;
+
 #[cfg(target_os = "linux")]
 mod linux;
 #[cfg(target_os = "linux")]

@@ -381,6 +381,7 @@ mod tests {
     /// claim of their own, or put a loop device on it: the kernel lets both pass.
     #[test]
     fn who_slips_in_before_the_claim_is_seen_after_it() {
+        own_process!();
         const TEST: &str = "who_slips_in_before_the_claim_is_seen_after_it";
         if !machine::can_run(TEST, &["root", "losetup"]) {
             return;
@@ -405,7 +406,7 @@ mod tests {
         drop(above);
         let input = File::open(device.path()).expect("it opens");
         let mut holder = std::process::Command::new("sleep")
-            .arg("60")
+            .arg("3600")
             .stdin(input)
             .spawn()
             .expect("sleep starts");

@@ -23,6 +23,11 @@ use stripewise_units::{DeviceNumber, NameText};
 /// Most descriptors looked at over all processes.
 const DESCRIPTORS_MAX: usize = 500_000;
 
+const PROC: &str = "/proc";
+
+/// The first namespace of processes has this fixed number (`PROC_PID_INIT_INO`).
+const FIRST_NAMESPACE: &str = "pid:[4026531836]";
+
 /// Daemons that keep disks open for reading just to watch them. They are no
 /// reason not to write a device that was named for it.
 const WATCHERS: [&str; 4] = ["multipathd", "smartd", "udisksd", "systemd-udevd"];
@@ -145,7 +150,8 @@ fn stands_on(name: &str, wanted: &FileOrDevices) -> Option<bool> {
 
 /// Asks again what is in the way, as something may only look for a moment:
 /// `udev` and `blkid` whenever somebody closes a device, a child of ours between
-/// fork and exec. What is still there after half a second is in the way.
+/// fork and exec. What is still there after half a second is in the way: a server that
+/// has the file open forks all the time, and no time is long enough to tell the two apart.
 pub fn retry_briefly<T>(mut in_the_way: impl FnMut() -> Option<T>) -> Option<T> {
     for _ in 0..5 {
         in_the_way()?;
@@ -189,16 +195,20 @@ impl Openers {
 /// Looks through the descriptors of all processes; best effort.
 #[must_use]
 pub fn openers(wanted: &FileOrDevices) -> Openers {
-    let own = std::process::id();
+    openers_in(Path::new(PROC), std::process::id(), wanted)
+}
+
+/// The same in a `/proc` that may be captured, for the process `own`.
+fn openers_in(proc: &Path, own: u32, wanted: &FileOrDevices) -> Openers {
     let mut found = Openers {
         others: Vec::new(),
-        complete: sees_all_processes(),
+        complete: sees_all_in(proc),
     };
     // A /proc mounted with `hidepid` does not even list the processes of others; the
     // first one is always there.
-    found.complete &= std::fs::read_dir("/proc/1/fd").is_ok();
+    found.complete &= std::fs::read_dir(proc.join("1/fd")).is_ok();
     let mut looked_at = 0usize;
-    for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
+    for entry in std::fs::read_dir(proc).into_iter().flatten().flatten() {
         let Some(pid) = entry
             .file_name()
             .to_str()
@@ -226,10 +236,8 @@ pub fn openers(wanted: &FileOrDevices) -> Openers {
             let is_path = std::fs::read_link(&link).is_ok_and(|to| to.is_absolute());
             if is_path && wanted.is_at(&link) && !merely_watches(&process, &descriptor.file_name())
             {
-                let name = std::fs::read_to_string(process.join("comm")).unwrap_or_default();
-                found
-                    .others
-                    .push(format!("{} (pid {pid})", name.trim_end()));
+                let name = name_of(&process);
+                found.others.push(format!("{name} (pid {pid})"));
                 break;
             }
         }
@@ -256,10 +264,15 @@ pub fn open_twice_here(file: &File, wanted: &FileOrDevices) -> bool {
         })
 }
 
+/// What a process calls itself, which may be any bytes.
+fn name_of(process: &Path) -> String {
+    let name = std::fs::read(process.join("comm")).unwrap_or_default();
+    String::from_utf8_lossy(&name).trim_end().to_owned()
+}
+
 /// A known daemon, and open for reading only.
 fn merely_watches(process: &Path, descriptor: &OsStr) -> bool {
-    let name = std::fs::read_to_string(process.join("comm")).unwrap_or_default();
-    WATCHERS.contains(&name.trim_end())
+    WATCHERS.contains(&name_of(process).as_str())
         && flags_of(process, descriptor)
             .is_some_and(|flags| flags & libc::O_ACCMODE == libc::O_RDONLY)
 }
@@ -275,8 +288,12 @@ fn flags_of(process: &Path, descriptor: &OsStr) -> Option<i32> {
 /// everybody outside.
 #[must_use]
 pub fn sees_all_processes() -> bool {
-    // The first namespace has this fixed number (`PROC_PID_INIT_INO`).
-    std::fs::read_link("/proc/self/ns/pid").is_ok_and(|to| to == Path::new("pid:[4026531836]"))
+    sees_all_in(Path::new(PROC))
+}
+
+fn sees_all_in(proc: &Path) -> bool {
+    let namespace = std::fs::read_link(proc.join("self/ns/pid"));
+    namespace.is_ok_and(|to| to == Path::new(FIRST_NAMESPACE))
 }
 
 /// Mount points of a device in other mount namespaces than ours, which our own
@@ -312,6 +329,158 @@ pub fn mounted_elsewhere(number: DeviceNumber) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::ffi::OsStrExt;
+    use std::os::unix::fs::{MetadataExt, symlink};
+
+    /// A `/proc` of our own, seen by process 10. Nothing is open in process 1.
+    struct Proc(tempfile::TempDir);
+
+    impl Proc {
+        fn new() -> Proc {
+            let proc = Proc(tempfile::tempdir().expect("a directory"));
+            proc.process(1, b"init", &[]);
+            let namespaces = proc.path("self/ns");
+            std::fs::create_dir_all(&namespaces).expect("a directory");
+            symlink(FIRST_NAMESPACE, namespaces.join("pid")).expect("a link");
+            proc
+        }
+
+        fn path(&self, name: &str) -> PathBuf {
+            self.0.path().join(name)
+        }
+
+        /// A file that processes may have open.
+        fn file(&self, name: &str) -> PathBuf {
+            let path = self.path(name);
+            std::fs::write(&path, name).expect("a file");
+            path
+        }
+
+        /// A process with files that it has open with these flags, in octal.
+        fn process(&self, pid: u32, name: &[u8], files: &[(&Path, &str)]) {
+            let process = self.path(&pid.to_string());
+            let (links, facts) = (process.join("fd"), process.join("fdinfo"));
+            std::fs::create_dir_all(&links).expect("a directory");
+            std::fs::create_dir(&facts).expect("a directory");
+            let line = [name, b"\n"].concat();
+            std::fs::write(process.join("comm"), line).expect("its name");
+            for (number, (file, flags)) in files.iter().enumerate() {
+                symlink(file, links.join(number.to_string())).expect("a link");
+                let text = format!("pos:\t0\nflags:\t{flags}\nmnt_id:\t29\n");
+                std::fs::write(facts.join(number.to_string()), text).expect("its flags");
+            }
+        }
+
+        fn openers(&self, wanted: &FileOrDevices) -> Openers {
+            let mut found = openers_in(self.0.path(), 10, wanted);
+            found.others.sort_unstable();
+            found
+        }
+    }
+
+    fn wanted(path: &Path) -> FileOrDevices {
+        let found = std::fs::metadata(path).expect("there");
+        FileOrDevices::File {
+            device: DeviceNumber::from_raw(found.dev()),
+            inode: found.ino(),
+        }
+    }
+
+    #[test]
+    fn who_has_a_file_open_is_named_unless_it_merely_watches() {
+        const READING: &str = "0100000";
+        const WRITING: &str = "0100002";
+        let proc = Proc::new();
+        let (data, other) = (proc.file("data"), proc.file("other"));
+        let link = proc.path("second-name");
+        std::fs::hard_link(&data, &link).expect("a second name");
+        let no_path = Path::new("socket:[4711]");
+        let odd = std::ffi::OsStr::from_bytes(b"d\xffd");
+        // (process, name, what it has open, whether it is named)
+        let cases: [(u32, &[u8], &[(&Path, &str)], bool); 11] = [
+            (10, b"stripewise", &[(&data, WRITING)], false),
+            (11, b"cp", &[(&data, READING)], true),
+            (12, b"dd", &[(&other, WRITING)], false),
+            (13, b"cat", &[(&other, READING), (&link, READING)], true),
+            (14, b"twice", &[(&data, READING), (&data, WRITING)], true),
+            (15, b"ssh", &[(no_path, WRITING)], false),
+            (16, b"smartd", &[(&data, READING)], false),
+            (17, b"smartd", &[(&data, WRITING)], true),
+            (18, b"smartd", &[(&data, READING), (&data, WRITING)], true),
+            (19, b"udisksd", &[(&data, "no number")], true),
+            (20, odd.as_bytes(), &[(&data, READING)], true),
+        ];
+        for (pid, name, files, _) in cases {
+            proc.process(pid, name, files);
+        }
+        // No process: its name is no number.
+        std::fs::create_dir_all(proc.path("driver/fd")).expect("a directory");
+        symlink(&data, proc.path("driver/fd/0")).expect("a link");
+        let named = cases.iter().filter(|(.., named)| *named);
+        let named = named.map(|(pid, name, ..)| {
+            let name = String::from_utf8_lossy(name);
+            format!("{name} (pid {pid})")
+        });
+        let mut others: Vec<String> = named.collect();
+        others.sort_unstable();
+        let found = proc.openers(&wanted(&data));
+        assert_eq!((found.others, found.complete), (others, true));
+    }
+
+    #[test]
+    fn devices_are_found_by_their_number_and_kind() {
+        let proc = Proc::new();
+        proc.process(11, b"cat", &[(Path::new("/dev/null"), "0100000")]);
+        let null = DeviceNumber { major: 1, minor: 3 };
+        for (blocks, characters, open) in [
+            (vec![], vec![null], true),
+            (vec![null], vec![], false),
+            (vec![], vec![DeviceNumber { minor: 5, ..null }], false),
+        ] {
+            let found = proc.openers(&FileOrDevices::Devices { blocks, characters });
+            assert_eq!(found.refusal().is_some(), open, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn where_processes_are_hidden_the_answer_is_not_complete() {
+        let gaps: [fn(&Proc); 3] = [
+            // Mounted with `hidepid`.
+            |proc| std::fs::remove_dir_all(proc.path("1")).expect("gone"),
+            // Another user's.
+            |proc| std::fs::remove_dir(proc.path("11/fd")).expect("gone"),
+            // A container's.
+            |proc| {
+                let link = proc.path("self/ns/pid");
+                std::fs::remove_file(&link).expect("gone");
+                symlink("pid:[4026532199]", &link).expect("a link");
+            },
+        ];
+        for (number, gap) in gaps.iter().enumerate() {
+            let proc = Proc::new();
+            proc.process(11, b"cp", &[]);
+            let data = proc.file("data");
+            assert!(proc.openers(&wanted(&data)).complete);
+            gap(&proc);
+            assert!(!proc.openers(&wanted(&data)).complete, "gap {number}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_names_one_process_and_counts_the_others() {
+        let refusal = |others: &[&str]| {
+            let others = others.iter().map(|&name| name.to_owned()).collect();
+            let openers = Openers {
+                others,
+                complete: true,
+            };
+            openers.refusal()
+        };
+        assert_eq!(refusal(&[]), None);
+        assert_eq!(refusal(&["a (pid 1)"]).unwrap(), "is open in a (pid 1)");
+        let three = refusal(&["a (pid 1)", "b (pid 2)", "c (pid 3)"]);
+        assert_eq!(three.unwrap(), "is open in a (pid 1) and 2 more");
+    }
 
     #[test]
     fn only_what_stays_is_in_the_way() {

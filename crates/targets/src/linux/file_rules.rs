@@ -269,8 +269,6 @@ fn seen_through_overlay(
 
 /// Nobody else has it open, or nothing is written.
 fn open_elsewhere(file: &File, status: &Status, name: &str) -> Result<Vec<String>> {
-    const UNSEEN: &str = "the file system cannot tell whether other machines have the file open; \
-                          no process of this one has.";
     let wanted = users::wanted_file(&status.identity);
     let all_wanted = users::wanted_file_and_upper(file, status);
     let mut openers = users::Openers::default();
@@ -280,10 +278,26 @@ fn open_elsewhere(file: &File, status: &Status, name: &str) -> Result<Vec<String
         sole = sole_opener(file);
         (!openers.others.is_empty() || matches!(sole, Sole::No)).then_some(())
     });
+    let twice_here = || users::open_twice_here(file, &wanted);
+    let storage = || storage_of(file).file_system;
+    let remote = || storage().is_some_and(|found| found.remote);
+    judge_openers(name, &openers, sole, twice_here, remote)
+}
+
+/// By what `/proc` and the kernel say of who has the file open.
+fn judge_openers(
+    name: &str,
+    openers: &users::Openers,
+    sole: Sole,
+    twice_here: impl FnOnce() -> bool,
+    remote: impl FnOnce() -> bool,
+) -> Result<Vec<String>> {
+    const UNSEEN: &str = "the file system cannot tell whether other machines have the file open; \
+                          no process of this one has.";
     if let Some(what) = openers.refusal() {
         return Err(refuse(name, what, HINT_OPEN));
     }
-    if !matches!(sole, Sole::Yes) && users::open_twice_here(file, &wanted) {
+    if !matches!(sole, Sole::Yes) && twice_here() {
         return Err(refuse(
             name,
             "is already in use by this very run, as a target under another name or through a \
@@ -291,14 +305,9 @@ fn open_elsewhere(file: &File, status: &Status, name: &str) -> Result<Vec<String
             "Name it the same way in all jobs, then they share it.",
         ));
     }
-    // Servers grant leases as they like: there a refusal says nothing.
-    let remote = || {
-        storage_of(file)
-            .file_system
-            .is_some_and(|found| found.remote)
-    };
     match sole {
-        Sole::No if remote() && openers.complete => Ok(vec![UNSEEN.to_owned()]),
+        // Servers grant leases as they like: there a refusal says nothing.
+        Sole::No if openers.complete && remote() => Ok(vec![UNSEEN.to_owned()]),
         Sole::Yes => Ok(Vec::new()),
         Sole::No => Err(refuse(
             name,
@@ -312,5 +321,52 @@ fn open_elsewhere(file: &File, status: &Status, name: &str) -> Result<Vec<String
             "Run as the owner of the file or as root, or give a directory to have a test file made.",
         )
         .with_os(os)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_written_only_where_no_process_has_it_open() {
+        let unknown = || Sole::Unknown(std::io::Error::from_raw_os_error(libc::EACCES));
+        let (yes, no) = (|| Sole::Yes, || Sole::No);
+        let sole: [fn() -> Sole; 3] = [yes, no, unknown];
+        let [yes, no, unknown] = sole;
+        let (cp, nobody) = (&["cp (pid 5)"][..], &[][..]);
+        // (seen in others, all were seen, the kernel's word, open twice here, on a server)
+        let allowed = [
+            (nobody, true, yes, false, false),
+            (nobody, false, yes, false, false),
+            // The kernel's word counts: it is only asked where it does not say "nobody else".
+            (nobody, true, yes, true, false),
+            (nobody, true, no, false, true),
+            (nobody, true, unknown, false, false),
+        ];
+        let refused = [
+            (cp, true, yes, false, false, "is open in cp (pid 5)"),
+            (cp, false, no, true, true, "is open in cp (pid 5)"),
+            (nobody, true, no, true, false, "by this very run"),
+            (nobody, true, unknown, true, true, "by this very run"),
+            (nobody, true, no, false, false, "is open elsewhere"),
+            (nobody, false, no, false, true, "is open elsewhere"),
+            (nobody, false, unknown, false, true, "may be open elsewhere"),
+        ];
+        let judge = |others: &[&str], complete, sole: fn() -> Sole, twice, remote| {
+            let others = others.iter().map(|&name| name.to_owned()).collect();
+            let openers = users::Openers { others, complete };
+            judge_openers("file", &openers, sole(), || twice, || remote)
+        };
+        for (others, complete, sole, twice, remote) in allowed {
+            let notes = judge(others, complete, sole, twice, remote).expect("allowed");
+            let unseen = !matches!(sole(), Sole::Yes);
+            assert_eq!(notes.len(), usize::from(unseen), "{notes:?}");
+        }
+        for (others, complete, sole, twice, remote, says) in refused {
+            let error = judge(others, complete, sole, twice, remote).expect_err(says);
+            assert_eq!(error.kind, ErrorKind::Refused);
+            assert!(error.what.contains(says), "{error}");
+        }
     }
 }

@@ -285,15 +285,10 @@ mod tests {
         }
     }
 
-    const SHORT_OF: &str = "STRIPEWISE_TEST_SHORT_OF_DESCRIPTORS";
-
-    /// Does nothing but in a process of its own, whose limit it lowers.
     #[test]
-    fn short_of_descriptors() {
+    fn failing_half_way_leaves_nothing_behind() {
         use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-        if std::env::var_os(SHORT_OF).is_none() {
-            return;
-        }
+        own_process!();
         for way in Way::ALL {
             let mut failures = 0;
             with_directory(|directory| {
@@ -320,20 +315,6 @@ mod tests {
             });
             assert!(failures > 1, "{way:?}: the limit bit");
         }
-        println!("all ways were tried");
-    }
-
-    #[test]
-    fn failing_half_way_leaves_nothing_behind() {
-        let output = std::process::Command::new(std::env::current_exe().expect("this program"))
-            .args(["--exact", "linux::make::tests::short_of_descriptors"])
-            .args(["--nocapture", "--test-threads=1"])
-            .env(SHORT_OF, "1")
-            .output()
-            .expect("it starts");
-        let text = String::from_utf8_lossy(&output.stdout);
-        assert!(text.contains("all ways were tried"), "{output:?}");
-        assert!(output.status.success(), "{output:?}");
     }
 
     #[test]

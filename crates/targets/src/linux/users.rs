@@ -45,12 +45,13 @@ mod tests {
 
     #[test]
     fn another_process_with_the_file_open_is_named() {
+        own_process!();
         let file = tempfile::NamedTempFile::new().expect("a temporary file");
         let wanted = wanted_file(&Status::of(file.as_file()).expect("its status").identity);
         assert_eq!(openers(&wanted).others, Vec::<String>::new());
         let input = File::open(file.path()).expect("opens");
         let mut child = std::process::Command::new("sleep")
-            .arg("60")
+            .arg("3600")
             .stdin(input)
             .spawn()
             .expect("sleep starts");

@@ -28,6 +28,7 @@ fn check_never_written(device: impl AsRef<Path>, name: &str, says: &str) -> Erro
 
 #[test]
 fn writing_needs_exactly_the_kernels_name() {
+    own_process!();
     if !can_run("writing_needs_exactly_the_kernels_name", &["losetup"]) {
         return;
     }
@@ -62,6 +63,7 @@ fn writing_needs_exactly_the_kernels_name() {
 
 #[test]
 fn a_free_device_that_is_named_is_written_through_one_claim() {
+    own_process!();
     if !can_run(
         "a_free_device_that_is_named_is_written_through_one_claim",
         &["losetup", "mkfs.ext4"],
@@ -108,6 +110,7 @@ fn a_free_device_that_is_named_is_written_through_one_claim() {
 
 #[test]
 fn a_device_on_a_sparse_file_is_not_written_beyond_the_room_below() {
+    own_process!();
     const TEST: &str = "a_device_on_a_sparse_file_is_not_written_beyond_the_room_below";
     if !can_run(TEST, &["losetup"]) {
         return;
@@ -128,6 +131,7 @@ fn a_device_on_a_sparse_file_is_not_written_beyond_the_room_below() {
 
 #[test]
 fn reading_a_device_needs_no_flag_and_cannot_write() {
+    own_process!();
     if !can_run(
         "reading_a_device_needs_no_flag_and_cannot_write",
         &["losetup", "mkfs.ext4"],
@@ -145,6 +149,7 @@ fn reading_a_device_needs_no_flag_and_cannot_write() {
 
 #[test]
 fn mounted_devices_are_never_written() {
+    own_process!();
     if !can_run(
         "mounted_devices_are_never_written",
         &["losetup", "mkfs.ext4"],
@@ -166,6 +171,7 @@ fn mounted_devices_are_never_written() {
 /// and of the file behind a loop device.
 #[test]
 fn mounts_and_backings_that_are_not_utf_8_are_seen() {
+    own_process!();
     use std::os::unix::ffi::OsStrExt;
     const TEST: &str = "mounts_and_backings_that_are_not_utf_8_are_seen";
     if !can_run(TEST, &["losetup", "mkfs.ext4"]) {
@@ -207,6 +213,7 @@ fn mounts_and_backings_that_are_not_utf_8_are_seen() {
 
 #[test]
 fn devices_mounted_in_another_namespace_are_never_written() {
+    own_process!();
     const TEST: &str = "devices_mounted_in_another_namespace_are_never_written";
     if !can_run(TEST, &["losetup", "mkfs.ext4", "unshare"]) {
         return;
@@ -218,26 +225,21 @@ fn devices_mounted_in_another_namespace_are_never_written() {
     std::fs::create_dir(&at).expect("a mount point");
     let mut command = Command::new("unshare");
     let script = format!(
-        "mount {} {} && touch {} && exec sleep 120",
+        "mount {} {} && touch {} && exec sleep 3600",
         device.device,
         at.display(),
         ready.display()
     );
     command.args(["-m", "--propagation", "private", "sh", "-c", &script]);
     let container = Holder::running(command);
-    for _ in 0..1000 {
-        if ready.exists() {
-            break;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(10));
-    }
-    assert!(ready.exists(), "mounted in the other namespace");
+    wait_until("it is mounted in the other namespace", || ready.exists());
     check_never_written(&device.device, device.name(), "namespace");
     drop(container);
 }
 
 #[test]
 fn a_disk_with_a_partition_in_use_is_never_written_but_the_free_partition_is() {
+    own_process!();
     const TEST: &str = "a_disk_with_a_partition_in_use_is_never_written_but_the_free_partition_is";
     if !can_run(TEST, &["losetup", "mkfs.ext4", "partx"]) {
         return;
@@ -311,6 +313,7 @@ fn write_two_partitions(backing: &Path) {
 
 #[test]
 fn swap_devices_are_never_written() {
+    own_process!();
     if !can_run(
         "swap_devices_are_never_written",
         &["losetup", "mkswap", "swapon"],
@@ -330,6 +333,7 @@ fn swap_devices_are_never_written() {
 
 #[test]
 fn devices_under_device_mapper_are_never_written() {
+    own_process!();
     if !can_run(
         "devices_under_device_mapper_are_never_written",
         &["losetup", "dmsetup"],
@@ -353,6 +357,7 @@ fn devices_under_device_mapper_are_never_written() {
 
 #[test]
 fn members_of_md_arrays_are_never_written() {
+    own_process!();
     if !Path::new("/proc/mdstat").exists() {
         return skip_kernel("members_of_md_arrays_are_never_written", "md arrays");
     }
@@ -379,6 +384,7 @@ fn members_of_md_arrays_are_never_written() {
 
 #[test]
 fn devices_under_a_loop_device_are_never_written_although_the_kernel_would() {
+    own_process!();
     const TEST: &str = "devices_under_a_loop_device_are_never_written_although_the_kernel_would";
     if !can_run(TEST, &["losetup"]) {
         return;
@@ -393,6 +399,7 @@ fn devices_under_a_loop_device_are_never_written_although_the_kernel_would() {
 
 #[test]
 fn devices_that_a_process_has_open_are_never_written_although_the_kernel_would() {
+    own_process!();
     const TEST: &str =
         "devices_that_a_process_has_open_are_never_written_although_the_kernel_would";
     if !can_run(TEST, &["losetup"]) {
@@ -411,6 +418,7 @@ fn devices_that_a_process_has_open_are_never_written_although_the_kernel_would()
 
 #[test]
 fn a_device_claimed_by_this_process_is_not_claimed_twice() {
+    own_process!();
     if !can_run(
         "a_device_claimed_by_this_process_is_not_claimed_twice",
         &["losetup"],
@@ -427,6 +435,7 @@ fn a_device_claimed_by_this_process_is_not_claimed_twice() {
 
 #[test]
 fn a_node_that_changes_its_device_after_the_plan_is_not_written() {
+    own_process!();
     const TEST: &str = "a_node_that_changes_its_device_after_the_plan_is_not_written";
     if !can_run(TEST, &["losetup", "mknod"]) {
         return;
@@ -469,6 +478,7 @@ fn a_node_that_changes_its_device_after_the_plan_is_not_written() {
 
 #[test]
 fn devices_set_read_only_are_not_written() {
+    own_process!();
     if !can_run("devices_set_read_only_are_not_written", &["losetup"]) {
         return;
     }
@@ -482,28 +492,29 @@ fn devices_set_read_only_are_not_written() {
 
 #[test]
 fn a_device_with_nothing_behind_it_says_so() {
+    own_process!();
     if !can_run("a_device_with_nothing_behind_it_says_so", &["losetup"]) {
         return;
     }
     // Others may take the device as soon as it is free; then once more.
-    for _ in 0..20 {
+    wait_until("a loop device stays free for a moment", || {
         let device = Loop::new(BYTES);
         let (path, name) = (device.device.clone(), device.name().to_owned());
         drop(device);
         let results = [plan(&path, &reading()), plan(&path, &destroying(&name))];
         if Path::new(&format!("/sys/block/{name}/loop/backing_file")).exists() {
-            continue;
+            return false;
         }
         for result in results {
             refused(result, Unusable, "0 bytes");
         }
-        return;
-    }
-    panic!("no loop device stays free for a moment");
+        true
+    });
 }
 
 #[test]
 fn a_device_that_belongs_to_a_mounted_volume_of_several_is_never_written() {
+    own_process!();
     const TEST: &str = "a_device_that_belongs_to_a_mounted_volume_of_several_is_never_written";
     if !can_run(TEST, &["losetup", "mkfs.btrfs"]) {
         return;
@@ -521,6 +532,7 @@ fn a_device_that_belongs_to_a_mounted_volume_of_several_is_never_written() {
 
 #[test]
 fn an_ordinary_user_is_told_that_the_device_is_not_for_it() {
+    own_process!();
     if !can_run(
         "an_ordinary_user_is_told_that_the_device_is_not_for_it",
         &["losetup"],
@@ -542,22 +554,9 @@ fn an_ordinary_user_is_told_that_the_device_is_not_for_it() {
     refused(result, Denied, "as root");
 }
 
-/// A node of a device that everybody may read and write.
-fn open_node(device: &Loop, top: &Path) -> std::path::PathBuf {
-    let number = std::fs::metadata(&device.device).expect("there").rdev();
-    let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
-    let node = top.join("node");
-    run(
-        "mknod",
-        &[text(&node), "b", &major.to_string(), &minor.to_string()],
-    );
-    run("chmod", &["666", text(&node)]);
-    run("chmod", &["755", text(top)]);
-    node
-}
-
 #[test]
 fn who_cannot_see_the_processes_of_others_writes_a_device_only_with_busy_ok() {
+    own_process!();
     const TEST: &str = "who_cannot_see_the_processes_of_others_writes_a_device_only_with_busy_ok";
     if !can_run(TEST, &["losetup", "mknod"]) {
         return;
@@ -604,6 +603,7 @@ fn who_cannot_see_the_processes_of_others_writes_a_device_only_with_busy_ok() {
 
 #[test]
 fn a_device_that_gets_a_user_while_it_is_claimed_is_not_opened_for_writing_again() {
+    own_process!();
     const TEST: &str =
         "a_device_that_gets_a_user_while_it_is_claimed_is_not_opened_for_writing_again";
     if !can_run(TEST, &["losetup", "blockdev"]) {
@@ -635,6 +635,7 @@ fn a_device_that_gets_a_user_while_it_is_claimed_is_not_opened_for_writing_again
 
 #[test]
 fn a_disk_with_a_partition_that_is_set_read_only_is_never_written() {
+    own_process!();
     const TEST: &str = "a_disk_with_a_partition_that_is_set_read_only_is_never_written";
     if !can_run(TEST, &["losetup", "partx", "blockdev"]) {
         return;

@@ -29,6 +29,7 @@ fn check_never_written(path: &Path, says: &str) {
 
 #[test]
 fn reading_opens_read_only_and_leaves_no_trace() {
+    own_process!();
     let top = directory();
     let path = users_file(top.path(), "data", BYTES);
     let before = std::fs::metadata(&path).expect("there");
@@ -55,6 +56,7 @@ fn reading_opens_read_only_and_leaves_no_trace() {
 
 #[test]
 fn writing_needs_leave_and_then_changes_neither_size_nor_inode() {
+    own_process!();
     let top = directory();
     let path = users_file(top.path(), "data", BYTES);
     refused(plan(&path, &writing()), NeedsOverwrite, "--overwrite");
@@ -76,6 +78,7 @@ fn writing_needs_leave_and_then_changes_neither_size_nor_inode() {
 
 #[test]
 fn sync_modes_open_with_their_flags() {
+    own_process!();
     let top = directory();
     let path = users_file(top.path(), "data", BYTES);
     let target = target(&path, &overwriting());
@@ -94,6 +97,7 @@ fn sync_modes_open_with_their_flags() {
 
 #[test]
 fn files_with_several_names_are_never_written() {
+    own_process!();
     let top = directory();
     let path = users_file(top.path(), "data", BYTES);
     std::fs::hard_link(&path, top.path().join("other")).expect("a link");
@@ -102,6 +106,7 @@ fn files_with_several_names_are_never_written() {
 
 #[test]
 fn a_second_name_made_after_the_plan_or_after_the_opening_stops_the_writing() {
+    own_process!();
     let top = directory();
     let path = users_file(top.path(), "data", BYTES);
     let other = top.path().join("other");
@@ -118,6 +123,7 @@ fn a_second_name_made_after_the_plan_or_after_the_opening_stops_the_writing() {
 
 #[test]
 fn a_file_cut_after_the_opening_is_not_made_to_grow_again_by_later_opens() {
+    own_process!();
     let top = directory();
     let path = users_file(top.path(), "data", BYTES);
     let target = target(&path, &overwriting());
@@ -137,6 +143,7 @@ fn a_file_cut_after_the_opening_is_not_made_to_grow_again_by_later_opens() {
 
 #[test]
 fn a_file_replaced_after_the_plan_is_not_touched() {
+    own_process!();
     let top = directory();
     for with_link in [false, true] {
         let path = users_file(top.path(), "data", BYTES);
@@ -160,6 +167,7 @@ fn a_file_replaced_after_the_plan_is_not_touched() {
 
 #[test]
 fn a_file_replaced_after_the_opening_is_not_touched_by_later_opens() {
+    own_process!();
     let top = directory();
     let path = users_file(top.path(), "data", BYTES);
     let precious = users_file(top.path(), "precious", BYTES);
@@ -175,6 +183,7 @@ fn a_file_replaced_after_the_opening_is_not_touched_by_later_opens() {
 
 #[test]
 fn a_path_that_flips_to_a_link_all_the_time_never_leads_to_a_protected_file() {
+    own_process!();
     let top = directory();
     let (path, precious) = (
         top.path().join("data"),
@@ -216,6 +225,7 @@ fn a_path_that_flips_to_a_link_all_the_time_never_leads_to_a_protected_file() {
 
 #[test]
 fn a_symbolic_link_leads_to_its_file_and_is_judged_as_that() {
+    own_process!();
     let top = directory();
     let path = users_file(top.path(), "data", BYTES);
     let link = top.path().join("link");
@@ -232,6 +242,7 @@ fn a_symbolic_link_leads_to_its_file_and_is_judged_as_that() {
 
 #[test]
 fn files_open_elsewhere_are_never_written() {
+    own_process!();
     let top = directory();
     let path = users_file(top.path(), "data", BYTES);
     let holder = Holder::of(&path);
@@ -240,20 +251,12 @@ fn files_open_elsewhere_are_never_written() {
     let own = File::open(&path).expect("opens");
     check_never_written(&path, "by this very run");
     drop(own);
-    // Children that other tests start have what this process had open until they exec,
-    // which takes its time on a busy machine.
-    let mut left = 60;
-    let mut last = plan(&path, &overwriting());
-    while last.is_err() && left > 0 {
-        left -= 1;
-        std::thread::sleep(std::time::Duration::from_millis(500));
-        last = plan(&path, &overwriting());
-    }
-    last.expect("nobody has it open any more");
+    plan(&path, &overwriting()).expect("no process has it open any more");
 }
 
 #[test]
 fn a_file_under_two_spellings_in_one_run_is_told_as_that() {
+    own_process!();
     let top = directory();
     let path = users_file(top.path(), "data", BYTES);
     let link = top.path().join("link");
@@ -275,6 +278,7 @@ fn a_file_under_two_spellings_in_one_run_is_told_as_that() {
 
 #[test]
 fn a_file_opened_between_plan_and_preparation_is_not_written() {
+    own_process!();
     let top = directory();
     let path = users_file(top.path(), "data", BYTES);
     let plan = plan(&path, &overwriting()).expect("may be written");
@@ -285,6 +289,7 @@ fn a_file_opened_between_plan_and_preparation_is_not_written() {
 
 #[test]
 fn a_file_opened_by_somebody_after_the_preparation_is_not_opened_for_writing_again() {
+    own_process!();
     let top = directory();
     let path = users_file(top.path(), "data", BYTES);
     let target = target(&path, &overwriting());
@@ -309,6 +314,7 @@ fn a_file_opened_by_somebody_after_the_preparation_is_not_opened_for_writing_aga
 
 #[test]
 fn a_file_that_becomes_a_loop_backing_is_not_opened_for_writing_again() {
+    own_process!();
     const TEST: &str = "a_file_that_becomes_a_loop_backing_is_not_opened_for_writing_again";
     if !can_run(TEST, &["losetup"]) {
         return;
@@ -324,18 +330,20 @@ fn a_file_that_becomes_a_loop_backing_is_not_opened_for_writing_again() {
 
 #[test]
 fn a_running_program_is_never_written() {
+    own_process!();
     let top = directory();
     let path = top.path().join("program");
     std::fs::copy("/bin/sleep", &path).expect("a copy");
     std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).expect("executable");
     let mut command = Command::new(&path);
-    command.arg("120");
+    command.arg("3600");
     let _running = Holder::running(command);
     refused(plan(&path, &overwriting()), Refused, "open elsewhere");
 }
 
 #[test]
 fn writing_to_somebody_elses_file_is_refused_where_openers_cannot_be_seen() {
+    own_process!();
     const TEST: &str = "writing_to_somebody_elses_file_is_refused_where_openers_cannot_be_seen";
     if !can_run(TEST, &[]) {
         return;
@@ -352,6 +360,7 @@ fn writing_to_somebody_elses_file_is_refused_where_openers_cannot_be_seen() {
 
 #[test]
 fn an_ordinary_user_may_write_a_file_of_its_own() {
+    own_process!();
     let (top, bytes) = (directory(), 1 << 20);
     std::fs::set_permissions(top.path(), PermissionsExt::from_mode(0o777)).expect("open to all");
     as_ordinary_user(|| {
@@ -367,6 +376,7 @@ fn an_ordinary_user_may_write_a_file_of_its_own() {
 
 #[test]
 fn files_without_permission_say_what_is_missing() {
+    own_process!();
     let top = directory();
     if !can_run("files_without_permission_say_what_is_missing", &[]) {
         return;
@@ -389,6 +399,7 @@ fn files_without_permission_say_what_is_missing() {
 
 #[test]
 fn protected_files_are_never_written() {
+    own_process!();
     if !can_run("protected_files_are_never_written", &["chattr"]) {
         return;
     }
@@ -405,6 +416,7 @@ fn protected_files_are_never_written() {
 
 #[test]
 fn loop_backings_are_never_written_under_any_name() {
+    own_process!();
     if !can_run(
         "loop_backings_are_never_written_under_any_name",
         &["losetup"],
@@ -431,6 +443,7 @@ fn loop_backings_are_never_written_under_any_name() {
 
 #[test]
 fn loop_backings_are_never_written_by_ordinary_users_either() {
+    own_process!();
     const TEST: &str = "loop_backings_are_never_written_by_ordinary_users_either";
     if !can_run(TEST, &["losetup"]) {
         return;
@@ -449,6 +462,7 @@ fn loop_backings_are_never_written_by_ordinary_users_either() {
 
 #[test]
 fn swap_files_are_never_written() {
+    own_process!();
     if !can_run(
         "swap_files_are_never_written",
         &["mkswap", "swapon", "mkfs.ext4", "losetup"],
@@ -479,6 +493,7 @@ fn swap_files_are_never_written() {
 
 #[test]
 fn the_store_and_other_databases_of_sqlite_are_never_written() {
+    own_process!();
     let top = directory();
     let path = users_file(top.path(), "results.db", BYTES);
     let log = users_file(top.path(), "results.db-wal", BYTES);
@@ -505,6 +520,7 @@ fn the_store_and_other_databases_of_sqlite_are_never_written() {
 
 #[test]
 fn sizes_that_cannot_be_measured_are_told_and_never_made_to_fit() {
+    own_process!();
     let top = directory();
     let empty = top.path().join("empty");
     File::create_new(&empty).expect("made");
@@ -537,6 +553,7 @@ fn sizes_that_cannot_be_measured_are_told_and_never_made_to_fit() {
 
 #[test]
 fn many_tebibytes_are_no_special_case() {
+    own_process!();
     let top = directory();
     let path = top.path().join("huge");
     let bytes = 12 << 40;
@@ -562,6 +579,7 @@ fn many_tebibytes_are_no_special_case() {
 
 #[test]
 fn what_the_data_looks_like_is_told() {
+    own_process!();
     let top = directory();
     let zeros = top.path().join("zeros");
     std::fs::write(&zeros, vec![0; MIB as usize]).expect("zeros");
@@ -594,6 +612,7 @@ fn what_the_data_looks_like_is_told() {
 
 #[test]
 fn a_file_that_is_changed_under_a_run_is_told_even_when_it_grew_again() {
+    own_process!();
     let top = directory();
     let path = users_file(top.path(), "data", 4 * MIB);
     let opened = target(&path, &overwriting());
@@ -660,6 +679,7 @@ fn a_file_that_is_changed_under_a_run_is_told_even_when_it_grew_again() {
 
 #[test]
 fn the_size_of_a_cut_file_is_a_bound_where_writes_may_have_come_between() {
+    own_process!();
     let top = directory();
     let path = users_file(top.path(), "data", 4 * MIB);
     let opened = target(&path, &overwriting());
@@ -678,14 +698,21 @@ fn the_size_of_a_cut_file_is_a_bound_where_writes_may_have_come_between() {
     assert!(changed.what.ends_with("to 1.0 MiB or less"), "{changed:?}");
 }
 
+/// What these tests need of the file system of temporary files.
+const RESERVATION: &str = "a file system that reserves blocks beyond the end";
+
 #[test]
 fn blocks_beyond_the_end_that_a_file_system_takes_back_are_no_cut() {
+    own_process!();
     let top = directory();
     let path = users_file(top.path(), "data", 4 * MIB);
     let user = File::options().write(true).open(&path).expect("opens");
     let ahead = rustix::fs::FallocateFlags::KEEP_SIZE;
     if rustix::fs::fallocate(&user, ahead, 4 * MIB, 4 * MIB).is_err() {
-        return;
+        return skip(
+            "blocks_beyond_the_end_that_a_file_system_takes_back_are_no_cut",
+            RESERVATION,
+        );
     }
     drop(user);
     let opened = target(&path, &overwriting());
@@ -699,13 +726,17 @@ fn blocks_beyond_the_end_that_a_file_system_takes_back_are_no_cut() {
 /// Blocks beyond the end do not stand for holes within it.
 #[test]
 fn a_sparse_file_that_loses_blocks_beyond_its_end_is_not_cut() {
+    own_process!();
     let top = directory();
     let path = users_file(top.path(), "data", 4 * MIB);
     let user = File::options().write(true).open(&path).expect("opens");
     user.set_len(8 * MIB).expect("a hole");
     let ahead = rustix::fs::FallocateFlags::KEEP_SIZE;
     if rustix::fs::fallocate(&user, ahead, 8 * MIB, 8 * MIB).is_err() {
-        return;
+        return skip(
+            "a_sparse_file_that_loses_blocks_beyond_its_end_is_not_cut",
+            RESERVATION,
+        );
     }
     drop(user);
     let opened = target(&path, &overwriting());

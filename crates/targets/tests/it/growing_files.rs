@@ -27,6 +27,7 @@ fn append(path: &Path) {
 
 #[test]
 fn a_users_file_grows_with_leave_only_and_keeps_what_it_held() {
+    own_process!();
     let top = directory();
     let path = users_file(top.path(), "own", 2 * MIB);
     let before = std::fs::read(&path).expect("read");
@@ -41,6 +42,7 @@ fn a_users_file_grows_with_leave_only_and_keeps_what_it_held() {
 
 #[test]
 fn an_interrupted_growth_leaves_the_file_as_it_was() {
+    own_process!();
     let top = directory();
     let path = users_file(top.path(), "own", 2 * MIB);
     let before = std::fs::read(&path).expect("read");
@@ -55,6 +57,7 @@ fn an_interrupted_growth_leaves_the_file_as_it_was() {
 
 #[test]
 fn what_others_append_meanwhile_is_neither_written_over_nor_cut_away() {
+    own_process!();
     for stop_then in [false, true] {
         let top = directory();
         let path = users_file(top.path(), "own", 2 * MIB);
@@ -78,6 +81,7 @@ fn what_others_append_meanwhile_is_neither_written_over_nor_cut_away() {
 
 #[test]
 fn what_others_put_in_its_place_meanwhile_stays() {
+    own_process!();
     for (stop_then, length) in [(false, 300), (true, 300), (true, 3 * MIB as usize)] {
         let top = directory();
         let path = users_file(top.path(), "own", 2 * MIB);

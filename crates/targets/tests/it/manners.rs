@@ -15,6 +15,7 @@ fn in_memory() -> tempfile::TempDir {
 
 #[test]
 fn uncached_operations_are_tried_and_refused_where_the_file_system_cannot() {
+    own_process!();
     let directory = in_memory();
     let path = users_file(directory.path(), "data", MIB);
     let uncached = |intent: Intent| Intent {
@@ -38,6 +39,7 @@ fn uncached_operations_are_tried_and_refused_where_the_file_system_cannot() {
 
 #[test]
 fn nothing_is_discarded_that_was_not_judged_for_it() {
+    own_process!();
     let top = crate::support::directory();
     let path = users_file(top.path(), "data", MIB);
     let discards = Workload {
@@ -78,6 +80,7 @@ fn nothing_is_discarded_that_was_not_judged_for_it() {
 /// before.
 #[test]
 fn sizes_that_do_not_fit_are_refused_before_a_byte_is_written() {
+    own_process!();
     let top = crate::support::directory();
     let discards = |block_size_bytes, base_offset_bytes| Workload {
         read_percent: 0,
@@ -105,6 +108,7 @@ fn sizes_that_do_not_fit_are_refused_before_a_byte_is_written() {
 
 #[test]
 fn atomic_writes_are_refused_where_there_are_none() {
+    own_process!();
     let directory = in_memory();
     let path = users_file(directory.path(), "data", MIB);
     let atomic = Intent {

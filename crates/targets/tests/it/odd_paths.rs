@@ -7,6 +7,7 @@ use stripewise_targets::{Intent, Knowledge, TargetName};
 
 #[test]
 fn what_is_no_storage_says_what_it_is_at_once() {
+    own_process!();
     let top = directory();
     let fifo = top.path().join("fifo");
     rustix::fs::mknodat(
@@ -38,6 +39,7 @@ fn what_is_no_storage_says_what_it_is_at_once() {
 
 #[test]
 fn paths_that_lead_nowhere_say_why() {
+    own_process!();
     let top = directory();
     let file = users_file(top.path(), "file", 4096);
     let broken = top.path().join("broken");
@@ -59,6 +61,7 @@ fn paths_that_lead_nowhere_say_why() {
 
 #[test]
 fn a_file_that_vanishes_after_the_plan_is_an_error_and_not_made_again() {
+    own_process!();
     let top = directory();
     let path = users_file(top.path(), "file", 1 << 16);
     for intent in [reading(), overwriting()] {
@@ -72,6 +75,7 @@ fn a_file_that_vanishes_after_the_plan_is_an_error_and_not_made_again() {
 
 #[test]
 fn more_than_256_in_flight_must_be_asked_for_by_number() {
+    own_process!();
     let top = directory();
     let path = users_file(top.path(), "file", 4096);
     let intent = |outstanding_total, outstanding_by_number| Intent {
@@ -86,6 +90,7 @@ fn more_than_256_in_flight_must_be_asked_for_by_number() {
 
 #[test]
 fn simulated_targets_and_datasets_are_not_opened_here() {
+    own_process!();
     for name in ["sim:hdd", "dataset:x"] {
         let name: TargetName = name.parse().expect("a name");
         let error = stripewise_targets::plan(&name, &reading(), &Knowledge::none());

@@ -42,6 +42,7 @@ fn unsure() -> Intent {
 
 #[test]
 fn a_file_in_a_lower_layer_of_an_overlay_is_not_copied_up() {
+    own_process!();
     const TEST: &str = "a_file_in_a_lower_layer_of_an_overlay_is_not_copied_up";
     if !can_run(TEST, &["mount"]) {
         return;
@@ -68,6 +69,7 @@ fn a_file_in_a_lower_layer_of_an_overlay_is_not_copied_up() {
 
 #[test]
 fn who_uses_a_file_in_the_upper_directory_is_seen_through_the_overlay() {
+    own_process!();
     const TEST: &str = "who_uses_a_file_in_the_upper_directory_is_seen_through_the_overlay";
     if !can_run(TEST, &["mount", "losetup"]) {
         return;
@@ -97,6 +99,7 @@ fn who_uses_a_file_in_the_upper_directory_is_seen_through_the_overlay() {
 
 #[test]
 fn where_the_layers_of_an_overlay_are_out_of_sight_copying_up_is_told() {
+    own_process!();
     const TEST: &str = "where_the_layers_of_an_overlay_are_out_of_sight_copying_up_is_told";
     if !can_run(TEST, &["mount"]) {
         return;
@@ -127,6 +130,7 @@ fn where_the_layers_of_an_overlay_are_out_of_sight_copying_up_is_told() {
 
 #[test]
 fn a_file_that_may_be_copied_up_counts_whole_against_the_free_space() {
+    own_process!();
     const TEST: &str = "a_file_that_may_be_copied_up_counts_whole_against_the_free_space";
     if !can_run(TEST, &["mount", "losetup", "mkfs.ext4"]) {
         return;

@@ -17,6 +17,7 @@ fn careful(intent: Intent) -> Intent {
 
 #[test]
 fn directories_of_live_databases_need_leave() {
+    own_process!();
     let cases = [
         ("tempdb.mdf", "SQL Server"),
         ("templog.ldf", "SQL Server"),
@@ -45,6 +46,7 @@ fn directories_of_live_databases_need_leave() {
 
 #[test]
 fn a_volume_with_a_live_database_needs_leave_from_any_directory_and_for_its_device() {
+    own_process!();
     const TEST: &str =
         "a_volume_with_a_live_database_needs_leave_from_any_directory_and_for_its_device";
     if !can_run(TEST, &["losetup", "mkfs.ext4"]) {
@@ -69,7 +71,7 @@ fn a_volume_with_a_live_database_needs_leave_from_any_directory_and_for_its_devi
     std::fs::copy("/bin/sleep", &program).expect("a copy");
     std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).expect("executable");
     let mut command = Command::new(&program);
-    command.arg("120");
+    command.arg("3600");
     let server = Holder::running(command);
     let error = plan(&elsewhere, &careful(filling(1)));
     refused(error, NeedsBusyOk, "users.mdf");
@@ -79,6 +81,7 @@ fn a_volume_with_a_live_database_needs_leave_from_any_directory_and_for_its_devi
 
 #[test]
 fn a_database_on_a_volume_of_its_own_counts_without_a_running_server() {
+    own_process!();
     const TEST: &str = "a_database_on_a_volume_of_its_own_counts_without_a_running_server";
     if !can_run(TEST, &["losetup", "mkfs.ext4"]) {
         return;

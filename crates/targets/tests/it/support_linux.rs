@@ -4,10 +4,12 @@
 mod machine;
 
 use crate::support::writing;
-pub use machine::{Loop, Mount, is_root, run, skip, skip_kernel, text, try_run, unmount};
+pub use machine::{
+    Loop, Mount, is_root, run, skip, skip_kernel, text, try_run, unmount, wait_until,
+};
 use std::fs::File;
-use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use stripewise_targets::{Intent, Manner};
 
@@ -31,7 +33,7 @@ pub struct Holder(Child);
 impl Holder {
     pub fn of(path: impl AsRef<Path>) -> Holder {
         let input = File::open(path).expect("it opens");
-        let child = Command::new("sleep").arg("120").stdin(input).spawn();
+        let child = Command::new("sleep").arg("3600").stdin(input).spawn();
         Holder(child.expect("sleep starts"))
     }
 
@@ -100,4 +102,18 @@ pub fn destroying(name: &str) -> Intent {
         destroy: Some(name.to_owned()),
         ..writing()
     }
+}
+
+/// A node of a device that everybody may read and write.
+pub fn open_node(device: &Loop, top: &Path) -> PathBuf {
+    let number = std::fs::metadata(&device.device).expect("there").rdev();
+    let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
+    let node = top.join("node");
+    run(
+        "mknod",
+        &[text(&node), "b", &major.to_string(), &minor.to_string()],
+    );
+    run("chmod", &["666", text(&node)]);
+    run("chmod", &["755", text(top)]);
+    node
 }
