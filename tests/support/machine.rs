@@ -8,8 +8,6 @@ mod skips;
 mod wait;
 
 pub use skips::{skip, skip_kernel};
-use std::ffi::OsStr;
-use std::fmt::Debug;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -44,17 +42,23 @@ pub fn can_run(test: &str, needs: &[&str]) -> bool {
     true
 }
 
-/// Runs a tool that must work; its standard output. A tool that finds a device in
-/// use is started again: `udev` and its like look at every device that changes.
+/// Runs a tool that must work; its standard output.
 #[track_caller]
-pub fn run<A: AsRef<OsStr> + Debug>(command: &str, arguments: &[A]) -> String {
+pub fn run(command: &str, arguments: &[&str]) -> String {
+    finish(Command::new(command).args(arguments))
+}
+
+/// Runs a tool until it does not find its device in use any more: `udev` and its like
+/// look at every device that changes.
+#[track_caller]
+fn finish(command: &mut Command) -> String {
     let mut printed = String::new();
-    wait_until(&format!("{command} {arguments:?}"), || {
-        let output = Command::new(command).args(arguments).output();
-        let output = output.unwrap_or_else(|error| panic!("{command}: {error}"));
+    wait_until(&format!("{command:?}"), || {
+        let output = command.output();
+        let output = output.unwrap_or_else(|error| panic!("{command:?}: {error}"));
         let said = String::from_utf8_lossy(&output.stderr);
         let worked = output.status.success();
-        assert!(worked || is_busy(&said), "{command} {arguments:?}: {said}");
+        assert!(worked || is_busy(&said), "{command:?}: {said}");
         printed = String::from_utf8_lossy(&output.stdout).trim().to_owned();
         worked
     });
@@ -114,10 +118,9 @@ impl Loop {
     /// `losetup` finds a free device and takes it in one step, as other tests take
     /// devices at the same time.
     pub fn over(backing: PathBuf, directory: TempDir, options: &[&str]) -> Loop {
-        let mut arguments: Vec<&OsStr> = vec!["-f".as_ref(), "--show".as_ref()];
-        arguments.extend(options.iter().map(OsStr::new));
-        arguments.push(backing.as_ref());
-        let device = run("losetup", &arguments);
+        let mut losetup = Command::new("losetup");
+        losetup.args(["-f", "--show"]).args(options).arg(&backing);
+        let device = finish(&mut losetup);
         let taken = Loop {
             device,
             backing,

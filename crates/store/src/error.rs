@@ -403,7 +403,8 @@ fn holder_of(path: &Path) -> Option<String> {
             .flatten()
             .any(|descriptor| std::fs::read_link(descriptor.path()).is_ok_and(|link| link == path));
         if holds {
-            let command = std::fs::read_to_string(process.path().join("comm")).unwrap_or_default();
+            let command = std::fs::read(process.path().join("comm")).unwrap_or_default();
+            let command = String::from_utf8_lossy(&command);
             return Some(format!("{} (process {name})", command.trim()));
         }
     }

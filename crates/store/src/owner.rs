@@ -73,12 +73,12 @@ impl Owner {
 /// Start of a process in ticks since boot; `None` when there is no such process
 /// or only its exit status is left (a zombie).
 fn process_start(pid: &str) -> Option<String> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    parse_stat(&stat)
+    let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    parse_stat(&String::from_utf8_lossy(&stat))
 }
 
-/// Field 22 of `/proc/PID/stat`. The command's name (field 2) may hold spaces
-/// and parentheses, so that counting starts at the last closing one.
+/// Field 22 of `/proc/PID/stat`. The command's name (field 2) may hold any bytes, spaces
+/// and parentheses, too, so that counting starts at the last closing one.
 fn parse_stat(stat: &str) -> Option<String> {
     let (_, rest) = stat.rsplit_once(')')?;
     let mut fields = rest.split_ascii_whitespace();

@@ -397,7 +397,8 @@ mod tests {
         let no_path = Path::new("socket:[4711]");
         let odd = std::ffi::OsStr::from_bytes(b"d\xffd");
         // (process, name, what it has open, whether it is named)
-        let cases: [(u32, &[u8], &[(&Path, &str)], bool); 11] = [
+        type Open<'a> = &'a [(&'a Path, &'a str)];
+        let cases: [(u32, &[u8], Open<'_>, bool); 11] = [
             (10, b"stripewise", &[(&data, WRITING)], false),
             (11, b"cp", &[(&data, READING)], true),
             (12, b"dd", &[(&other, WRITING)], false),

@@ -1,7 +1,7 @@
 //! Agreement with `sfdisk -J`, `parted` and `lsblk -t -J`, where they can say it.
 
+use crate::borrowed::{Loop, can_run, directory, skip};
 use crate::scratch::Scratch;
-use crate::skips::skip;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -142,48 +142,34 @@ fn parted_finds_the_same_partitions_aligned() {
 }
 
 /// A loop device over an image, with its partitions.
-struct Attached(String);
-
-impl Attached {
-    fn new(path: &Path, sector: &str) -> Option<Self> {
-        let made = Command::new("losetup")
-            .args(["--find", "--show", "--partscan", "--sector-size", sector])
-            .arg(path)
-            .output()
-            .ok()?;
-        let device = String::from_utf8(made.stdout).ok()?.trim().to_owned();
-        made.status.success().then_some(Attached(device))
-    }
-}
-
-impl Drop for Attached {
-    fn drop(&mut self) {
-        let _ = Command::new("losetup").args(["-d", &self.0]).status();
-    }
+fn attached(scratch: &Scratch, sector: &str) -> Loop {
+    let options = ["--partscan", "--sector-size", sector];
+    Loop::over(scratch.path.clone(), directory(), &options)
 }
 
 #[test]
 fn loop_devices_are_described_as_lsblk_describes_them() {
     const NAME: &str = "loop_devices_are_described_as_lsblk_describes_them";
+    if !can_run(NAME, &["root", "losetup"]) {
+        return;
+    }
     for (name, script) in SCRIPTS {
         let Some(scratch) = image(name, script) else {
             return skip(NAME, "sfdisk");
         };
-        let Some(attached) = Attached::new(&scratch.path, "512") else {
-            return skip(NAME, "root and losetup");
-        };
+        let attached = attached(&scratch, "512");
         let columns = "NAME,SIZE,ALIGNMENT,MIN-IO,OPT-IO,PHY-SEC,LOG-SEC,ROTA";
-        let Some(said) = said_by("lsblk", &["-b", "-J", "-o", columns, &attached.0]) else {
+        let Some(said) = said_by("lsblk", &["-b", "-J", "-o", columns, &attached.device]) else {
             return skip(NAME, "lsblk");
         };
         let said = &said["blockdevices"][0];
         let request = Request {
-            device: Some(attached.0.clone()),
+            device: Some(attached.device.clone()),
             ..Request::default()
         };
         let survey = System::live().survey(&request).expect("a survey");
         let own = |disk: &&stripewise_disk_inspect::survey::Disk| {
-            attached.0.ends_with(&format!("/{}", disk.device.name))
+            attached.device.ends_with(&format!("/{}", disk.device.name))
         };
         let disk = survey.disks.iter().find(own).expect("the loop device");
         let queue = &disk.device.queue;
@@ -223,22 +209,23 @@ fn loop_devices_are_described_as_lsblk_describes_them() {
 #[test]
 fn a_disk_with_sectors_of_4_kib_is_read_as_sfdisk_reads_it() {
     const NAME: &str = "a_disk_with_sectors_of_4_kib_is_read_as_sfdisk_reads_it";
+    if !can_run(NAME, &["root", "losetup"]) {
+        return;
+    }
     let scratch = Scratch::new("agreement-4k");
     scratch.file.set_len(SIZE_BYTES).expect("a sparse file");
-    let Some(attached) = Attached::new(&scratch.path, "4096") else {
-        return skip(NAME, "root and losetup");
-    };
+    let attached = attached(&scratch, "4096");
     let made = Command::new("sh")
         .arg("-c")
         .arg(format!(
             "printf 'label: gpt\\nstart=256, size=1000\\nstart=2560, size=1000\\n' | sfdisk --quiet --no-reread --no-tell-kernel {}",
-            attached.0
+            attached.device
         ))
         .output();
     if !made.is_ok_and(|made| made.status.success()) {
         return skip(NAME, "sfdisk");
     }
-    let said = said_by("sfdisk", &["-J", &attached.0]).expect("sfdisk was there");
+    let said = said_by("sfdisk", &["-J", &attached.device]).expect("sfdisk was there");
     assert_eq!(said["partitiontable"]["sectorsize"], 4096);
     let found = table(&scratch.path);
     assert_eq!(found.sector_bytes, 4096);

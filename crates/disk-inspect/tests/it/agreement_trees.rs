@@ -3,9 +3,9 @@
 //! disks. They are run, not quoted; what each cannot say is named where it is left
 //! out.
 
+use crate::borrowed::skip;
 use crate::golden::TREES;
 use crate::machine::Machine;
-use crate::skips::skip;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;

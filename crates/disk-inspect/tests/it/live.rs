@@ -1,7 +1,7 @@
 //! This machine: only what must hold on any Linux.
 
+use crate::borrowed::skip;
 use crate::scratch::Scratch;
-use crate::skips::skip;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use stripewise_disk_inspect::{Inspect, System, layout};

@@ -1,55 +1,23 @@
 //! Real loop devices, which need root and losetup.
 
+use crate::borrowed::{Loop, can_run, directory, wait_until};
 use crate::scratch::Scratch;
-use crate::skips::skip;
-use std::path::Path;
-use std::process::Command;
-use std::time::{Duration, Instant};
 use stripewise_disk_inspect::storage::{BlockDeviceKind, Use};
 use stripewise_disk_inspect::{Inspect, System};
-
-/// A device that was detached is let go of when the last who has it open closes it.
-const DETACHED_WITHIN: Duration = Duration::from_secs(20);
-
-/// A loop device that goes with its value.
-struct Attached {
-    path: String,
-}
-
-impl Attached {
-    /// `None` where this user may not, or the tool is missing.
-    fn new(backing: &Path, direct_io: &str) -> Option<Self> {
-        let made = Command::new("losetup")
-            .args(["--find", "--show", &format!("--direct-io={direct_io}")])
-            .arg(backing)
-            .output()
-            .ok()?;
-        let path = String::from_utf8(made.stdout).ok()?.trim().to_owned();
-        (made.status.success() && path.starts_with("/dev/loop")).then_some(Attached { path })
-    }
-
-    fn name(&self) -> &str {
-        self.path.trim_start_matches("/dev/")
-    }
-}
-
-impl Drop for Attached {
-    fn drop(&mut self) {
-        let _ = Command::new("losetup").args(["-d", &self.path]).status();
-    }
-}
 
 #[test]
 fn a_loop_device_leads_to_the_disk_of_its_file_and_is_found_from_the_file() {
     const NAME: &str = "a_loop_device_leads_to_the_disk_of_its_file_and_is_found_from_the_file";
+    if !can_run(NAME, &["root", "losetup"]) {
+        return;
+    }
     let mut scratch = Scratch::new("loop-backing");
     scratch.file.set_len(8 << 20).expect("a file of 8 MiB");
-    let Some(attached) = Attached::new(&scratch.path, "off") else {
-        return skip(NAME, "root and losetup");
-    };
+    let backing = scratch.path.clone();
+    let attached = Loop::over(backing, directory(), &["--direct-io=off"]);
     let system = System::live();
     let storage = system
-        .storage_of_path(Path::new(&attached.path))
+        .storage_of_path(attached.path())
         .expect("the loop device");
     let device = storage.nearest().expect("a device");
     assert_eq!(device.kind, BlockDeviceKind::Loop);
@@ -81,9 +49,7 @@ fn a_loop_device_leads_to_the_disk_of_its_file_and_is_found_from_the_file() {
     drop(attached);
     // Whoever has the device open at that moment keeps it until he closes it: other tests
     // ask each loop device for its backing.
-    let end = Instant::now() + DETACHED_WITHIN;
-    while !system.uses_of_file(&scratch.file).is_empty() {
-        assert!(Instant::now() < end, "the device still has its file");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    wait_until("the device lets go of its file", || {
+        system.uses_of_file(&scratch.file).is_empty()
+    });
 }

@@ -17,6 +17,9 @@ mod agreement;
 #[cfg(target_os = "linux")]
 mod agreement_trees;
 #[cfg(target_os = "linux")]
+#[path = "../../../../tests/support/machine.rs"]
+mod borrowed;
+#[cfg(target_os = "linux")]
 mod golden;
 #[cfg(target_os = "linux")]
 mod layout;
@@ -29,8 +32,5 @@ mod machine;
 #[cfg(target_os = "linux")]
 #[path = "../../../../tests/support/scratch.rs"]
 mod scratch;
-#[cfg(target_os = "linux")]
-#[path = "../../../../tests/support/skips.rs"]
-mod skips;
 #[cfg(target_os = "linux")]
 mod trees;

@@ -15,6 +15,7 @@ fn ids(first: u8) -> Identifiers {
 
 #[test]
 fn a_device_is_blank_afterwards_and_its_old_table_comes_back_from_the_file() {
+    own_process!();
     if !can_run("a_device_is_blank", &["root", "losetup"]) {
         return;
     }
@@ -43,6 +44,7 @@ fn a_device_is_blank_afterwards_and_its_old_table_comes_back_from_the_file() {
 
 #[test]
 fn a_mark_is_of_one_maker_alone() {
+    own_process!();
     if !can_run("a_mark_is_of_one_maker", &["root", "losetup"]) {
         return;
     }
@@ -72,6 +74,7 @@ fn a_mark_is_of_one_maker_alone() {
 
 #[test]
 fn a_device_is_divided_exactly_where_that_is_asked_and_tells_by_whom() {
+    own_process!();
     if !can_run("a_device_is_divided", &["root", "losetup"]) {
         return;
     }
@@ -118,6 +121,7 @@ fn a_device_is_divided_exactly_where_that_is_asked_and_tells_by_whom() {
 
 #[test]
 fn a_private_mount_is_seen_by_nobody_else_and_leaves_nothing() {
+    own_process!();
     const TEST: &str = "a_private_mount_is_seen_by_nobody_else";
     if !can_run(TEST, &["root", "losetup", "mkfs.ext4"]) {
         return;

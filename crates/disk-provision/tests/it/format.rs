@@ -31,18 +31,8 @@ fn make(device: &Loop, wish: &FormatWish) -> FormatReport {
     let plan = plan_format(Path::new(&partition), wish, None).expect("a plan");
     assert_eq!(plan.in_the_way, None);
     let name = partition.strip_prefix("/dev/").unwrap();
-    let mut tries = 0;
-    let report = loop {
-        tries += 1;
-        match format_as(&plan, name) {
-            Ok(report) => break report,
-            // Another test held a claim of ours, between fork and exec.
-            Err(error) if is_busy(&error.to_string()) && tries < 20 => {
-                std::thread::sleep(std::time::Duration::from_millis(100));
-            }
-            Err(error) => panic!("{error}: {:?}", error.hint()),
-        }
-    };
+    let report = format_as(&plan, name);
+    let report = report.unwrap_or_else(|error| panic!("{error}: {:?}", error.hint()));
     assert_eq!(
         report.allocation_unit_bytes,
         Some(wish.allocation_unit_bytes)
@@ -67,6 +57,7 @@ fn can_be_mounted(device: &Loop) {
 
 #[test]
 fn ext4_has_its_block_its_cluster_and_its_stripe() {
+    own_process!();
     if !can_run(
         "ext4_has_its_block",
         &["root", "losetup", "mkfs.ext4", "tune2fs"],
@@ -103,6 +94,7 @@ fn ext4_has_its_block_its_cluster_and_its_stripe() {
 
 #[test]
 fn xfs_has_its_block_and_its_stripe_also_over_another_file_system() {
+    own_process!();
     if !can_run(
         "xfs_has_its_block",
         &["root", "losetup", "mkfs.xfs", "xfs_info"],
@@ -131,6 +123,7 @@ fn xfs_has_its_block_and_its_stripe_also_over_another_file_system() {
 
 #[test]
 fn btrfs_has_its_sector() {
+    own_process!();
     if !can_run("btrfs_has_its_sector", &["root", "losetup", "mkfs.btrfs"])
         || !kernel_mounts("btrfs_has_its_sector", "btrfs")
     {
@@ -152,6 +145,7 @@ fn btrfs_has_its_sector() {
 
 #[test]
 fn ntfs_has_its_cluster_and_knows_where_it_starts() {
+    own_process!();
     if !can_run(
         "ntfs_has_its_cluster",
         &["root", "losetup", "mkfs.ntfs", "ntfsinfo"],
@@ -173,6 +167,7 @@ fn ntfs_has_its_cluster_and_knows_where_it_starts() {
 /// end: the device would be two things at once.
 #[test]
 fn nothing_is_left_of_what_was_there_before() {
+    own_process!();
     if !can_run(
         "nothing_is_left_of_what_was_there",
         &[
@@ -216,6 +211,7 @@ fn nothing_is_left_of_what_was_there_before() {
 
 #[test]
 fn a_size_that_this_kernel_cannot_mount_is_refused_before_anything_is_written() {
+    own_process!();
     if !can_run("a_size_that_this_kernel_cannot_mount", &["root", "losetup"]) {
         return;
     }
@@ -235,6 +231,7 @@ fn a_size_that_this_kernel_cannot_mount_is_refused_before_anything_is_written() 
 
 #[test]
 fn a_tool_that_fails_is_quoted() {
+    own_process!();
     if !can_run("a_tool_that_fails", &["root", "losetup", "mkfs.btrfs"]) {
         return;
     }

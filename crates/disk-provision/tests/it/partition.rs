@@ -23,6 +23,7 @@ fn sfdisk(device: &str) -> (String, u64, u64, u64) {
 
 #[test]
 fn every_alignment_in_either_table_is_what_sfdisk_and_the_kernel_see() {
+    own_process!();
     if !can_run("every_alignment_in_either_table", &TOOLS) {
         return;
     }
@@ -74,6 +75,7 @@ fn every_alignment_in_either_table_is_what_sfdisk_and_the_kernel_see() {
 
 #[test]
 fn other_tools_find_nothing_wrong() {
+    own_process!();
     if !can_run(
         "other_tools_find_nothing_wrong",
         &["root", "losetup", "sgdisk", "parted"],
@@ -109,6 +111,7 @@ fn other_tools_find_nothing_wrong() {
 
 #[test]
 fn size_and_type_are_as_asked_for() {
+    own_process!();
     if !can_run("size_and_type_are_as_asked_for", &TOOLS) {
         return;
     }
@@ -129,6 +132,7 @@ fn size_and_type_are_as_asked_for() {
 
 #[test]
 fn a_plan_writes_nothing_and_tells_what_would_be_lost() {
+    own_process!();
     if !can_run("a_plan_writes_nothing", &["root", "losetup", "mkfs.ext4"]) {
         return;
     }
@@ -158,6 +162,7 @@ fn a_plan_writes_nothing_and_tells_what_would_be_lost() {
 
 #[test]
 fn nothing_of_what_was_there_comes_to_light_again() {
+    own_process!();
     let needs = [
         "root",
         "losetup",
@@ -199,6 +204,7 @@ fn nothing_of_what_was_there_comes_to_light_again() {
 
 #[test]
 fn what_the_sectors_cannot_have_is_refused_with_the_nearest() {
+    own_process!();
     if !can_run("what_the_sectors_cannot_have", &["root", "losetup"]) {
         return;
     }
@@ -210,6 +216,7 @@ fn what_the_sectors_cannot_have_is_refused_with_the_nearest() {
 
 #[test]
 fn a_write_error_half_way_says_how_to_go_back() {
+    own_process!();
     let needs = ["root", "losetup", "mount"];
     if !can_run("a_write_error_half_way", &needs) {
         return;

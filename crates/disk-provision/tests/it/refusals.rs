@@ -46,6 +46,7 @@ fn ext4() -> FormatWish {
 
 #[test]
 fn a_mounted_device() {
+    own_process!();
     if !can_run("a_mounted_device", &["root", "losetup", "mkfs.ext4"]) {
         return;
     }
@@ -61,6 +62,7 @@ fn a_mounted_device() {
 
 #[test]
 fn a_disk_with_a_mounted_partition_and_that_partition() {
+    own_process!();
     if !can_run(
         "a_disk_with_a_mounted_partition",
         &["root", "losetup", "mkfs.ext4"],
@@ -78,6 +80,7 @@ fn a_disk_with_a_mounted_partition_and_that_partition() {
 
 #[test]
 fn swap() {
+    own_process!();
     if !can_run("swap", &["root", "losetup", "mkswap", "swapon"]) {
         return;
     }
@@ -90,6 +93,7 @@ fn swap() {
 
 #[test]
 fn what_a_loop_device_stands_on() {
+    own_process!();
     if !can_run("what_a_loop_device_stands_on", &["root", "losetup"]) {
         return;
     }
@@ -100,6 +104,7 @@ fn what_a_loop_device_stands_on() {
 
 #[test]
 fn a_member_of_a_mounted_btrfs() {
+    own_process!();
     if !can_run(
         "a_member_of_a_mounted_btrfs",
         &["root", "losetup", "mkfs.btrfs"],
@@ -119,6 +124,7 @@ fn a_member_of_a_mounted_btrfs() {
 
 #[test]
 fn one_that_somebody_has_claimed() {
+    own_process!();
     if !can_run("one_that_somebody_has_claimed", &["root", "losetup"]) {
         return;
     }
@@ -134,13 +140,14 @@ fn one_that_somebody_has_claimed() {
 
 #[test]
 fn one_that_a_process_has_open() {
+    own_process!();
     if !can_run("one_that_a_process_has_open", &["root", "losetup"]) {
         return;
     }
     let device = Loop::new(64 * MIB);
     let input = std::fs::File::open(device.path()).unwrap();
     let mut child = Command::new("sleep")
-        .arg("60")
+        .arg("3600")
         .stdin(input)
         .spawn()
         .unwrap();
@@ -155,6 +162,7 @@ fn one_that_a_process_has_open() {
 
 #[test]
 fn a_read_only_device() {
+    own_process!();
     if !can_run("a_read_only_device", &["root", "losetup"]) {
         return;
     }
@@ -164,6 +172,7 @@ fn a_read_only_device() {
 
 #[test]
 fn a_disk_with_a_read_only_partition_and_that_partition() {
+    own_process!();
     if !can_run("a_read_only_partition", &["root", "losetup", "blockdev"]) {
         return;
     }
@@ -189,6 +198,7 @@ fn a_disk_with_a_read_only_partition_and_that_partition() {
 
 #[test]
 fn another_name_than_the_kernels() {
+    own_process!();
     if !can_run("another_name_than_the_kernels", &["root", "losetup"]) {
         return;
     }
@@ -205,6 +215,7 @@ fn another_name_than_the_kernels() {
 
 #[test]
 fn the_disk_under_the_root_file_system() {
+    own_process!();
     let storage = System::live()
         .storage_of_path(Path::new("/"))
         .expect("a root");
@@ -221,6 +232,7 @@ fn the_disk_under_the_root_file_system() {
 
 #[test]
 fn a_device_that_changed_since_its_plan() {
+    own_process!();
     if !can_run("a_device_that_changed", &["root", "losetup", "mkfs.ext4"]) {
         return;
     }
@@ -238,6 +250,7 @@ fn a_device_that_changed_since_its_plan() {
 
 #[test]
 fn a_partition_has_no_table_and_a_disk_with_partitions_no_file_system() {
+    own_process!();
     if !can_run(
         "a_partition_has_no_table",
         &["root", "losetup", "mkfs.ext4"],
@@ -262,6 +275,7 @@ fn a_partition_has_no_table_and_a_disk_with_partitions_no_file_system() {
 
 #[test]
 fn files_and_devices_that_cannot_bear_partitions_are_named_so() {
+    own_process!();
     let file = tempfile::NamedTempFile::new().unwrap();
     let error = plan_partition(file.path(), &wish("1M", TableKind::Gpt), None).unwrap_err();
     says(&error, &["is not a block device", "losetup"]);
@@ -273,8 +287,7 @@ fn files_and_devices_that_cannot_bear_partitions_are_named_so() {
     }
     // A compressed disk in memory of our own.
     let Ok(number) = std::fs::read_to_string("/sys/class/zram-control/hot_add") else {
-        eprintln!("skipped: devices_that_cannot_bear_partitions: needs zram in the kernel");
-        return;
+        return skip_kernel("devices_that_cannot_bear_partitions", "zram");
     };
     let device = format!("/dev/zram{}", number.trim());
     let error = plan_partition(Path::new(&device), &wish("1M", TableKind::Gpt), None).unwrap_err();
@@ -285,6 +298,7 @@ fn files_and_devices_that_cannot_bear_partitions_are_named_so() {
 
 #[test]
 fn one_whose_users_cannot_be_seen_needs_the_word_of_whoever_asks() {
+    own_process!();
     const TEST: &str = "one_whose_users_cannot_be_seen";
     if !can_run(TEST, &["root", "losetup", "unshare", "mkfs.ext4"]) {
         return;

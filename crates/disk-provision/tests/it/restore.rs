@@ -81,6 +81,7 @@ fn old_tables_come_back_from_under(table: TableKind) {
 
 #[test]
 fn old_tables_of_all_kinds_come_back_byte_for_byte_from_under_a_gpt() {
+    own_process!();
     if can_run("old_tables_of_all_kinds", &TOOLS) {
         old_tables_come_back_from_under(TableKind::Gpt);
     }
@@ -88,6 +89,7 @@ fn old_tables_of_all_kinds_come_back_byte_for_byte_from_under_a_gpt() {
 
 #[test]
 fn old_tables_of_all_kinds_come_back_byte_for_byte_from_under_an_mbr() {
+    own_process!();
     if can_run("old_tables_of_all_kinds", &TOOLS) {
         old_tables_come_back_from_under(TableKind::Mbr);
     }
@@ -95,6 +97,7 @@ fn old_tables_of_all_kinds_come_back_byte_for_byte_from_under_an_mbr() {
 
 #[test]
 fn logical_partitions_are_shown_by_the_kernel_again() {
+    own_process!();
     if !can_run("logical_partitions_are_shown", &TOOLS) {
         return;
     }
@@ -121,6 +124,7 @@ fn logical_partitions_are_shown_by_the_kernel_again() {
 
 #[test]
 fn a_file_of_another_size_or_damaged_is_refused_and_nothing_is_written() {
+    own_process!();
     if !can_run("a_file_of_another_size", &TOOLS) {
         return;
     }
@@ -154,6 +158,7 @@ fn a_file_of_another_size_or_damaged_is_refused_and_nothing_is_written() {
 
 #[test]
 fn a_file_that_exists_is_never_saved_over_and_stops_everything() {
+    own_process!();
     if !can_run("a_file_that_exists", &["root", "losetup"]) {
         return;
     }
@@ -173,6 +178,7 @@ fn a_file_that_exists_is_never_saved_over_and_stops_everything() {
 
 #[test]
 fn where_the_old_table_cannot_be_saved_nothing_is_written() {
+    own_process!();
     if !can_run("where_the_old_table", &["root", "losetup"]) {
         return;
     }
@@ -200,6 +206,7 @@ fn where_the_old_table_cannot_be_saved_nothing_is_written() {
 
 #[test]
 fn a_pipe_and_a_huge_file_are_no_saved_tables() {
+    own_process!();
     if !can_run("a_pipe_and_a_huge_file", &["root", "losetup", "mkfifo"]) {
         return;
     }

@@ -3,7 +3,7 @@
 #[path = "../../../../tests/support/machine.rs"]
 mod machine;
 
-pub use machine::{Loop, can_run, directory, is_busy, run, skip};
+pub use machine::{Loop, can_run, directory, run, skip, skip_kernel};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -22,7 +22,7 @@ pub fn kernel_mounts(test: &str, kind: &str) -> bool {
     let known = std::fs::read_to_string("/proc/filesystems").unwrap_or_default();
     let has = known.split_whitespace().any(|word| word == kind);
     if !has {
-        eprintln!("skipped: {test}: needs {kind} in the kernel");
+        skip_kernel(test, kind);
     }
     has
 }

@@ -2,7 +2,6 @@
 //! instead, and that it is said.
 
 use std::fs::File;
-use std::process::Command;
 use std::sync::Arc;
 
 use rustix::process::{Resource, Rlimit, setrlimit};
@@ -14,9 +13,6 @@ use stripewise_io_engine::{
 };
 
 use crate::fixture::{Files, skip};
-
-/// Says to the test's own binary that it is the child.
-const CHILD: &str = "STRIPEWISE_TEST_CHILD";
 
 /// One read on every slot.
 struct OneEach {
@@ -87,30 +83,11 @@ fn missing(test: &str) -> bool {
     reason.is_some()
 }
 
-/// Runs one test of this binary again as a child that may change its limits.
-fn run_as_child(test: &str) {
-    let status = Command::new(std::env::current_exe().expect("this binary"))
-        .args(["--exact", test, "--nocapture"])
-        .env(CHILD, "1")
-        .output()
-        .expect("the child starts");
-    let text = String::from_utf8_lossy(&status.stdout);
-    assert!(
-        status.status.success(),
-        "{text}{}",
-        String::from_utf8_lossy(&status.stderr)
-    );
-    assert!(text.contains("1 passed"), "the child ran the test: {text}");
-}
-
 #[test]
 fn an_ordinary_user_with_a_small_memlock_limit_gets_plain_buffers() {
-    let name = "limits::an_ordinary_user_with_a_small_memlock_limit_gets_plain_buffers";
-    if missing(name) {
+    own_process!();
+    if missing("an_ordinary_user_with_a_small_memlock_limit_gets_plain_buffers") {
         return;
-    }
-    if std::env::var_os(CHILD).is_none() {
-        return run_as_child(name);
     }
     let limit = Some(64 << 10);
     let limits = Rlimit {

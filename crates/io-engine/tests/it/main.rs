@@ -1,5 +1,10 @@
 //! All integration tests of the crate, in one binary.
 
+#[cfg(target_os = "linux")]
+#[macro_use]
+#[path = "../../../../tests/support/own_process.rs"]
+mod own_process;
+
 mod faults;
 mod fixture;
 #[path = "../../../../tests/support/skips.rs"]

@@ -1,6 +1,7 @@
 //! What the tests share: small plans, and runs of one job in either driver.
 
 pub use crate::skips::skip;
+pub use crate::wait::wait_until;
 use std::sync::atomic::AtomicU8;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use stripewise_array_sim::Simulate;

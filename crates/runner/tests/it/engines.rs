@@ -77,6 +77,9 @@ pub const UNOPENABLE: u8 = 2;
 /// How many engines of the sort [`UNOPENABLE`] were asked for.
 pub static ASKED: AtomicU32 = AtomicU32::new(0);
 
+/// How many engines of the sort [`STUCK`] are.
+pub static STUCK_THREADS: AtomicU32 = AtomicU32::new(0);
+
 /// Works for 10,000 waits and then, by `END`, never returns or breaks; or the
 /// second one cannot be opened at all.
 pub struct Ill<const END: u8> {
@@ -123,6 +126,7 @@ impl<const END: u8> Engine for Ill<END> {
             if END == BROKEN {
                 return Err(error(ErrorKind::Broken, "it fell to pieces"));
             }
+            STUCK_THREADS.fetch_add(1, Ordering::Relaxed);
             // Like a thread in an uninterruptible call to the kernel.
             loop {
                 std::thread::park();

@@ -2,6 +2,10 @@
 //! known by pencil and paper. Virtual time is exact; where real threads run,
 //! only what does not depend on the machine's speed is asserted.
 
+#[macro_use]
+#[path = "../../../../tests/support/own_process.rs"]
+mod own_process;
+
 mod arrays;
 mod common;
 mod engines;
@@ -15,4 +19,6 @@ mod real_time;
 mod skips;
 mod streams;
 mod virtual_time;
+#[path = "../../../../tests/support/wait.rs"]
+mod wait;
 mod window;

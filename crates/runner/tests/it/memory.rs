@@ -1,16 +1,12 @@
 //! 256 threads stay under 64 MiB, however wide their latencies spread.
 
 use crate::common::*;
-use std::process::Command;
 use stripewise_io_engine::backend::faulty::Faulty;
 use stripewise_io_engine::backend::null::Null;
 use stripewise_io_engine::{Effect, Fault, FaultPlan, When};
 use stripewise_runner::AsPlanned;
 use stripewise_runner::drive::real;
 use stripewise_workload::Workload;
-
-/// Set for the process that runs alone and is measured.
-const ALONE: &str = "STRIPEWISE_TEST_MEMORY_ALONE";
 
 /// The most memory this process has had resident, where the system tells.
 fn resident_bytes_max() -> Option<u64> {
@@ -25,18 +21,9 @@ fn threads_256_stay_under_64_mib() {
     if resident_bytes_max().is_none() {
         return skip("threads_256_stay_under_64_mib", "/proc/self/status");
     }
-    if std::env::var_os(ALONE).is_none() {
-        // Other tests share this process; measure in one of its own, whose threads take the
-        // processors for as long as it runs.
-        let _alone = alone();
-        let this = std::env::current_exe().expect("a test has a path");
-        let status = Command::new(this)
-            .args(["--exact", "memory::threads_256_stay_under_64_mib"])
-            .env(ALONE, "1")
-            .status();
-        assert!(status.expect("it starts").success());
-        return;
-    }
+    // Its threads take the processors for as long as it runs.
+    let _alone = alone();
+    own_process!();
     // Delays from 1 us to 1 s: every octave between is touched.
     let faults = (0..20).map(|octave| Fault::Operation {
         when: When::PerMillion(1_000),

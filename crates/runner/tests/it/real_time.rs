@@ -21,20 +21,26 @@ fn a_thread_that_thinks_issues_no_more_than_its_pauses_allow() {
         }),
         ..workload()
     };
-    let operations = || {
-        let totals = run_real::<Null>(workload.clone(), &plan(200 * MS));
-        totals.jobs[0].counts.operations()
-    };
     // Fewer where the machine is loaded, none where the thread was not given a processor in
     // time; never more.
-    let counted: Vec<u64> = (0..10).map(|_| operations()).collect();
-    assert!(counted.iter().any(|&count| count > 0), "{counted:?}");
+    let mut counted = Vec::new();
+    wait_until("a thread that thinks gets a processor", || {
+        let totals = run_real::<Null>(workload.clone(), &plan(200 * MS));
+        counted.push(totals.jobs[0].counts.operations());
+        counted.len() >= 10 && counted.iter().any(|&count| count > 0)
+    });
     assert!(counted.iter().all(|&count| count <= 63), "{counted:?}");
 }
 
 #[test]
 fn intervals_of_many_threads_add_up_to_the_totals() {
     let _alone = alone();
+    // What must hold at any speed holds in every run; in one of them all threads work.
+    wait_until("all threads get a processor", intervals_add_up);
+}
+
+/// Whether there were operations of all kinds.
+fn intervals_add_up() -> bool {
     let jobs = [
         real_job(Workload {
             threads: 3,
@@ -72,7 +78,7 @@ fn intervals_of_many_threads_add_up_to_the_totals() {
         }
         assert_eq!(counts.operations(), counts.latency_ns().count());
         assert_eq!(counts.bytes(), counts.operations() * 8192);
-        assert!(counts.operations() > 0 && counts.errors.total() == 0);
+        assert_eq!(counts.errors.total(), 0);
         // Little's law: never more in flight than asked for.
         let asked = u128::from(jobs[job].plan.workload.threads)
             * u128::from(jobs[job].plan.workload.outstanding);
@@ -82,22 +88,26 @@ fn intervals_of_many_threads_add_up_to_the_totals() {
         assert!(in_flight <= limit, "{in_flight} of {limit}");
         assert_eq!(result.capabilities.name, "null");
     }
-    assert!(totals.jobs[1].counts.kind(Kind::Write).operations > 0);
-    assert!(totals.jobs[0].counts.cpu.user_ns + totals.jobs[0].counts.cpu.system_ns > 0);
     assert_eq!(kept.measured.map(|measured| measured.1), Some(250 * MS));
     assert!(kept.ticks > 0);
+    let counts = [0, 1].map(|job| &totals.jobs[job].counts);
+    let kinds = [Kind::Read, Kind::Write].map(|kind| counts[1].kind(kind).operations);
+    let cpu_ns = counts[0].cpu.user_ns + counts[0].cpu.system_ns;
+    counts[0].operations() > 0 && kinds.iter().all(|&operations| operations > 0) && cpu_ns > 0
 }
 
-/// Raises the interrupt flag when so many intervals have passed.
+/// Raises the interrupt flag when two intervals have passed and something was counted.
 struct Interrupter<'a> {
     flag: &'a AtomicU8,
     level: u8,
+    operations: u64,
     measured: bool,
 }
 
 impl Observer for Interrupter<'_> {
     fn interval(&mut self, summary: &IntervalSummary) {
-        if summary.index == 1 {
+        self.operations += summary.jobs[0].operations();
+        if summary.index >= 1 && self.operations > 0 {
             self.flag.store(self.level, Ordering::Relaxed);
         }
     }
@@ -115,6 +125,7 @@ fn an_interrupt_stops_the_run_and_keeps_what_was_measured() {
         let mut observer = Interrupter {
             flag: &flag,
             level,
+            operations: 0,
             measured: false,
         };
         let jobs = [real_job(workload())];
@@ -122,7 +133,7 @@ fn an_interrupt_stops_the_run_and_keeps_what_was_measured() {
         let totals = real::run::<Null>(&jobs, &[], &plan, &mut AsPlanned, &mut observer, &flag)
             .expect("the engine opens");
         assert_eq!(totals.stop_reason, StopReason::Interrupted);
-        assert!(totals.measured_ns >= 200 * MS && totals.measured_ns < 100 * SECOND);
+        assert!((200 * MS..plan.duration_ns).contains(&totals.measured_ns));
         assert!(totals.jobs[0].counts.operations() > 0);
         assert!(observer.measured);
     }
@@ -135,6 +146,7 @@ fn an_interrupt_stops_a_virtual_run_too() {
     let mut observer = Interrupter {
         flag: &flag,
         level: 1,
+        operations: 0,
         measured: false,
     };
     let totals = stripewise_runner::drive::virtual_time::run(
@@ -205,9 +217,9 @@ impl Policy for Sudden {
 #[test]
 fn a_policy_can_stop_in_the_middle_of_an_interval() {
     let _alone = alone();
-    const LONG: u64 = 20_000 * MS;
+    const LONG: u64 = 1_000 * SECOND;
     let plan = RunPlan {
-        interval_ns: LONG / 2,
+        interval_ns: 10 * SECOND,
         duration_ns: LONG,
         look_ns: MS,
         ..RunPlan::default()
@@ -218,7 +230,13 @@ fn a_policy_can_stop_in_the_middle_of_an_interval() {
         .expect("the engine opens");
     assert_eq!(totals.stop_reason, StopReason::Policy);
     assert!(totals.measured_ns < LONG);
-    assert_eq!(sum_of_intervals(&kept, 0), totals.jobs[0].counts);
+    if kept
+        .intervals
+        .last()
+        .is_some_and(|last| last.workers_late == 0)
+    {
+        assert_eq!(sum_of_intervals(&kept, 0), totals.jobs[0].counts);
+    }
 }
 
 #[test]
@@ -257,7 +275,7 @@ fn threads_are_pinned_and_an_unknown_processor_is_only_a_remark() {
     let plan = RunPlan {
         operations_max_per_thread: Some(100),
         watches_for_pauses: false,
-        ..plan(20_000 * MS)
+        ..plan(u64::MAX)
     };
     let run = |cpus: &[u32]| {
         real::run::<Null>(&jobs, cpus, &plan, &mut AsPlanned, &mut (), &none)
