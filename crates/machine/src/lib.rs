@@ -17,6 +17,10 @@ pub mod observe;
 mod system;
 mod throttle;
 
+#[cfg(all(test, target_os = "linux"))]
+#[path = "../../../tests/support/skips.rs"]
+mod skips;
+
 #[cfg(target_os = "linux")]
 pub mod linux;
 #[cfg(target_os = "linux")]

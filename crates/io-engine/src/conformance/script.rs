@@ -163,7 +163,7 @@ impl Source for SlowWrites {
         let Some(before) = operation.offset_bytes.checked_sub(4096) else {
             return;
         };
-        let limit_ns = self.clock.now_ns() + 20_000_000_000;
+        let limit_ns = self.clock.now_ns() + 300_000_000_000;
         let mut byte = [0];
         while sys::read_at(&self.file, &mut byte, before, 0).expect("reads") == 0 || byte != *b"w" {
             assert!(self.clock.now_ns() < limit_ns, "it was not submitted");

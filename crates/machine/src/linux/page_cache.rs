@@ -135,7 +135,7 @@ mod tests {
         if let Some(pages) = by_cachestat(&file) {
             assert_eq!(pages, wanted);
         } else {
-            eprintln!("skipped: cachestat agrees with mincore: needs Linux 6.5");
+            crate::skips::skip_kernel("cachestat_agrees_with_mincore", "cachestat (Linux 6.5)");
         }
         assert_eq!(cached_bytes(&file), Some(wanted * page));
     }

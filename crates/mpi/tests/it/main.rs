@@ -4,3 +4,5 @@ mod leading;
 mod mpirun;
 mod ranks;
 mod together;
+#[path = "../../../../tests/support/wait.rs"]
+mod wait;

@@ -1,15 +1,15 @@
 //! The program under `mpirun`. Without the feature there is no such program: the tests are
 //! named and counted as ignored.
 
+use crate::wait::wait_until;
 use std::io::Read;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+use stripewise_store::{Filter, Store, StoredInterval};
 use tempfile::TempDir;
 
-/// The longest that anything here may take before it counts as hung.
-const PATIENCE: Duration = Duration::from_secs(300);
 /// How long `mpirun` may need to end when all of its ranks have.
 const END: Duration = Duration::from_secs(20);
 
@@ -163,9 +163,7 @@ fn a_rank_that_stands_still_is_named_and_nobody_hangs() {
         assert!(status.unwrap().success());
     };
     kill("-STOP");
-    let stopped = Instant::now();
     let (output, _) = ended(child);
-    assert!(stopped.elapsed() < PATIENCE);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(
         said.contains(":2 says nothing for 5 s; all hosts stop"),
@@ -279,20 +277,18 @@ fn each_host_verifies_its_own_target() {
     assert_eq!(output.status.code(), Some(0), "{said}");
 }
 
-/// Waits until the rank with this store measures; its process.
+/// Waits until the rank with this store has kept intervals in which it worked; its process.
 fn measuring(mpirun: u32, store: &Path) -> String {
-    let begun = Instant::now();
-    loop {
-        assert!(begun.elapsed() < PATIENCE, "no rank measures");
-        std::thread::sleep(Duration::from_millis(100));
-        let grown = std::fs::metadata(store.with_extension("db-wal"));
-        if grown.is_ok_and(|wal| wal.len() > 0)
-            && let Some(pid) = child_with(mpirun, store)
-        {
-            std::thread::sleep(Duration::from_secs(2));
-            return pid;
-        }
-    }
+    wait_until("a rank measures", || has_measured(store).is_some());
+    child_with(mpirun, store).expect("the rank is there")
+}
+
+fn has_measured(store: &Path) -> Option<()> {
+    let store = Store::open_read_only(store).ok()?;
+    let runs = store.list(&Filter::default()).ok()?;
+    let intervals = store.load_intervals(&runs.first()?.id, 0).ok()?;
+    let worked = |kept: &StoredInterval| kept.interval.read_operations > 0;
+    intervals.iter().any(worked).then_some(())
 }
 
 /// What an `mpirun` printed, and whether it had to be killed because it did not end though
