@@ -1,7 +1,7 @@
 //! What is no answer is nowhere taken for one: void numbers, and series that were
 //! stopped before their end.
 
-use crate::support::{Answer, Desk, users_file};
+use crate::support::{Answer, Desk, long_enough, users_file};
 use rustix::process::Signal;
 use std::path::Path;
 
@@ -241,25 +241,17 @@ fn a_check_says_which_operations_failed_with_which_error() {
     let desk = Desk::new();
     let file = desk.file("data");
     users_file(&file, 4 << 20);
-    desk.json(&[
-        "run",
-        &file,
-        "--duration",
-        "100ms",
-        "--busy-ok",
-        "--repeat",
-        "2",
-    ]);
-    desk.json(&["baseline", "set", "last"]);
-    let failing = ["--inject", "fail=5@every=3 read"];
-    desk.run(
-        &[
-            &["run", &file, "--duration", "100ms", "--busy-ok"][..],
-            &failing,
-        ]
-        .concat(),
-    )
-    .ended(4);
+    let run = |more: &[&str]| {
+        let measure = |duration: &str| {
+            let run = ["run", &file, "--busy-ok", "--json", "--duration", duration];
+            desk.run(&[&run[..], more].concat())
+        };
+        let operations = "runs.0.jobs.0.outcome.operations";
+        long_enough(measure, |answer| answer.json().at(operations).count() > 10)
+    };
+    run(&["--repeat", "2"]).done();
+    desk.json(&["baseline", "set", "last", "--anyway"]);
+    run(&["--inject", "fail=5@every=3 read"]).ended(4);
     let judged = desk.run(&["check", "--busy-ok", "--run", "last"]);
     let flat = judged
         .stdout

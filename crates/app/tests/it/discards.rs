@@ -3,8 +3,9 @@
 //! the flags say.
 
 use crate::support::served::Served;
-use crate::support::{Answer, Desk, Json, Loop, MIB, Mount, can_run, run, users_file};
-use std::io::Write;
+use crate::support::{
+    Answer, Desk, Json, Loop, MIB, Mount, can_run, long_enough, read_by_another, run, users_file,
+};
 use std::os::unix::fs::MetadataExt;
 
 const SHORT: [&str; 5] = ["--duration", "200ms", "--busy-ok", "--block", "4K"];
@@ -14,6 +15,24 @@ fn discarding<'a>(target: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     all.extend(SHORT);
     all.extend(more);
     all
+}
+
+/// A run whose window is long enough for so many operations of each of these kinds.
+fn with_operations(desk: &Desk, target: &str, more: &[&str], kinds: &[&str], least: u64) -> Answer {
+    let measure = |duration: &str| {
+        let run = ["run", target, "--busy-ok", "--block", "4K", "--json"];
+        desk.run(&[&run[..], more, &["--duration", duration]].concat())
+            .done()
+    };
+    long_enough(measure, |answer| {
+        let outcome = outcome(answer);
+        let operations = |kind: &&str| count(&outcome, &format!("{kind}.operations"));
+        kinds.iter().map(operations).all(|found| found >= least)
+    })
+}
+
+fn outcome(answer: &Answer) -> Json {
+    answer.json().at("runs.0.jobs.0.outcome")
 }
 
 fn count(outcome: &Json, path: &str) -> u64 {
@@ -30,11 +49,10 @@ fn discards_are_counted_apart_from_reads_and_writes() {
     let desk = Desk::new();
     let volume = desk.volume();
     for engine in ["threads", "auto"] {
-        let only = ["--discard", "--size", "16M", "--engine", engine, "--json"];
-        let answer = desk.run(&discarding(&volume, &only)).done();
-        let outcome = answer.json().at("runs.0.jobs.0.outcome");
+        let only = ["--discard", "--size", "16M", "--engine", engine];
+        let answer = with_operations(&desk, &volume, &only, &["discard"], 1);
+        let outcome = outcome(&answer);
         let discards = count(&outcome, "discard.operations");
-        assert!(discards > 0, "{engine}: {}", answer.stdout);
         assert_eq!(count(&outcome, "discard.bytes"), discards * 4096);
         assert!(count(&outcome, "discard.latency_ns.max") > 0);
         assert_eq!(count(&outcome, "operations"), discards);
@@ -54,26 +72,24 @@ fn discards_are_counted_apart_from_reads_and_writes() {
         "30",
         "--size",
         "16M",
-        "--json",
     ];
-    let answer = desk.run(&discarding(&volume, &mix)).done();
-    let outcome = answer.json().at("runs.0.jobs.0.outcome");
+    let answer = with_operations(&desk, &volume, &mix, &["read", "write", "discard"], 500);
+    let outcome = outcome(&answer);
     let kinds =
         ["read", "write", "discard"].map(|kind| count(&outcome, &format!("{kind}.operations")));
     let all = count(&outcome, "operations");
     assert_eq!(kinds.iter().sum::<u64>(), all);
     assert_eq!(count(&outcome, "bytes"), (kinds[0] + kinds[1]) * 4096);
-    if all > 2000 {
-        for (kind, percent) in kinds.into_iter().zip([50, 20, 30]) {
-            let share = kind * 100 / all;
-            assert!(share.abs_diff(percent) <= 5, "{share} %, not {percent}");
-        }
+    for (kind, percent) in kinds.into_iter().zip([50, 20, 30]) {
+        let share = kind * 100 / all;
+        assert!(share.abs_diff(percent) <= 5, "{share} %, not {percent}");
     }
     let intervals = outcome.at("intervals").items();
     let in_intervals = intervals.iter().map(|one| count(one, "discard_operations"));
     assert_eq!(in_intervals.sum::<u64>(), kinds[2]);
-    let told = ["--discard", "--size", "16M", "--explain"];
-    let text = desk.run(&discarding(&volume, &told)).done();
+    let told = ["--discard", "--size", "16M"];
+    with_operations(&desk, &volume, &told, &["discard"], 100);
+    let text = desk.run(&["history", "show", "last", "--explain"]).done();
     for word in ["random discard", "discarded-space", "iB discarded in "] {
         assert!(text.stdout.contains(word), "{word}: {}", text.stdout);
     }
@@ -93,7 +109,8 @@ fn a_load_without_reads_is_called_by_its_writes() {
     let desk = Desk::new();
     let volume = desk.volume();
     let mix = ["--write", "--discard-percent", "30", "--size", "16M"];
-    let text = desk.run(&discarding(&volume, &mix)).done();
+    with_operations(&desk, &volume, &mix, &["write", "discard"], 10);
+    let text = desk.run(&["history", "show", "last"]).done();
     for word in [
         "random write, 70 %",
         "random discard, 30 %",
@@ -118,12 +135,11 @@ fn the_history_the_metrics_and_heat_maps_have_the_latency_of_discards() {
     let desk = Desk::new();
     let volume = desk.volume();
     let mix = ["--read-percent", "50", "--discard-percent", "30"];
-    let more = ["--size", "16M", "--interval", "20ms", "--json"];
-    let run = desk.run(&discarding(&volume, &[&mix[..], &more].concat()));
-    let run = run.done().json();
-    let p99 = run
-        .at("runs.0.jobs.0.outcome.discard.latency_ns.p99")
-        .count();
+    let more = ["--size", "16M", "--interval", "20ms"];
+    let load = [&mix[..], &more].concat();
+    let kinds = ["read", "write", "discard"];
+    let p99 = outcome(&with_operations(&desk, &volume, &load, &kinds, 10));
+    let p99 = p99.at("discard.latency_ns.p99").count();
     let served = Served::start(&desk, &[]);
     let listed = served.json("/api/runs");
     assert_eq!(listed["jobs"][0]["discard_latency_ns_p99"], p99);
@@ -154,7 +170,7 @@ fn a_kept_file_loses_what_is_discarded_and_is_known_again() {
         .done();
     let before = allocated(&file);
     let cover = ["--discard", "--distribution", "covering"];
-    desk.run(&discarding(&file, &cover)).done();
+    with_operations(&desk, &file, &cover, &["discard"], 64);
     assert!(allocated(&file) < before, "nothing was discarded");
     assert_eq!(std::fs::metadata(&file).expect("there").len(), 16 * MIB);
     desk.run(&discarding(&file, &["--write"])).done();
@@ -168,25 +184,24 @@ fn what_is_not_the_very_file_that_was_made_is_never_discarded_from() {
     let make = ["prepare", &file, "--size", "4M", "--busy-ok"];
     desk.run(&make).done();
     let (copy, other) = (desk.file("copy"), desk.file("other"));
-    std::fs::copy(&file, &copy).expect("copied");
-    let data = users_file(&other, 4 * MIB);
+    run("cp", &[&file, &copy]);
+    users_file(&other, 4 * MIB);
     let never = |path: &str| {
-        let before = std::fs::read(path).expect("there");
+        let before = read_by_another(path);
         for permission in [&[][..], &["--overwrite"]] {
             let switches = [&["--discard"][..], permission].concat();
             desk.run(&discarding(path, &switches))
                 .failed(3, &[path, "did not make", "hint:"]);
         }
-        assert!(std::fs::read(path).expect("there") == before, "{path}");
+        assert!(read_by_another(path) == before, "{path}");
         // A file may take some more for what is said of it.
         assert!(allocated(path) >= before.len() as u64, "{path} has holes");
     };
     never(&copy);
     // Somebody appended to it.
-    let mut grown = std::fs::File::options().append(true).open(&file);
-    let appended = grown.as_mut().map(|file| file.write_all(&data));
-    appended.expect("open").expect("appended");
-    run("sync", &[]);
+    let append = ["oflag=append", "conv=notrunc,fsync", "status=none"];
+    let (from, to) = (format!("if={other}"), format!("of={file}"));
+    run("dd", &[&append[..], &[&from, &to]].concat());
     never(&file);
     // Another file took its name.
     std::fs::rename(&other, &file).expect("renamed");
@@ -206,12 +221,12 @@ fn what_is_outside_of_the_part_in_use_is_not_discarded() {
         for engine in ["threads", "auto"] {
             for distribution in ["uniform", "covering"] {
                 run("sync", &[]);
-                let before = std::fs::read(backing).expect("there");
+                let before = read_by_another(backing);
                 let switches = ["--engine", engine, "--distribution", distribution];
                 let switches = [&part[..], &switches, load].concat();
-                desk.run(&discarding(path, &switches)).done();
+                with_operations(&desk, path, &switches, &["discard"], 64);
                 run("sync", &[]);
-                let after = std::fs::read(backing).expect("there");
+                let after = read_by_another(backing);
                 let (first, last) = (4 << 20, 8 << 20);
                 assert!(before[..first] == after[..first], "{path}: before it");
                 assert!(before[last..] == after[last..], "{path}: behind it");
@@ -276,19 +291,10 @@ fn a_device_is_discarded_from_only_where_it_is_named() {
     );
     let before = allocated(&backing);
     for engine in ["threads", "auto"] {
-        let named = [
-            "--discard",
-            "--destroy",
-            device.name(),
-            "--engine",
-            engine,
-            "--json",
-        ];
-        let answer = desk.run(&discarding(&path, &named)).done();
-        let outcome = answer.json().at("runs.0.jobs.0.outcome");
-        assert!(count(&outcome, "discard.operations") > 0, "{engine}");
+        let named = ["--discard", "--destroy", device.name(), "--engine", engine];
+        let answer = with_operations(&desk, &path, &named, &["discard"], 64);
         assert_eq!(
-            count(&outcome, "errors.total"),
+            count(&outcome(&answer), "errors.total"),
             0,
             "{engine}: {}",
             answer.stdout

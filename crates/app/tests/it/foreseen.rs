@@ -1,6 +1,6 @@
 //! What is known before anything is made or measured is said before it.
 
-use crate::support::{Desk, Loop, MIB, can_run, codes, names, skip, users_file};
+use crate::support::{Desk, Loop, MIB, can_run, codes, names, run, skip, users_file};
 
 /// A directory in memory; `None` where there is none.
 fn memory(test: &str) -> Option<tempfile::TempDir> {
@@ -89,9 +89,7 @@ fn memory_is_reported_before_a_file_is_filled() {
 fn zeros_and_holes_are_reported_before_the_first_operation() {
     let desk = Desk::new();
     let sparse = desk.file("sparse");
-    let file = std::fs::File::create(&sparse).expect("a file");
-    file.set_len(16 * MIB).expect("a size");
-    drop(file);
+    run("truncate", &["--size", "16M", &sparse]);
     let answer = desk
         .run(&["run", &sparse, "--busy-ok", "--duration", "100ms", "--json"])
         .done();

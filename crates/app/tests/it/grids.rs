@@ -1,7 +1,8 @@
 //! Lists make grids; patterns are recorded; sizes, offsets and syncs on real files. What
 //! patterns and rates mean is tested as functions in `campaign`.
 
-use crate::support::{Desk, Json};
+use crate::support::machine::skip_kernel;
+use crate::support::{Desk, Json, long_enough};
 
 /// What tells the cells of a grid apart.
 fn cell(run: &Json) -> (u64, u64, u64, u64) {
@@ -83,9 +84,14 @@ fn distributions_and_patterns_are_in_the_record() {
 #[test]
 fn syncs_of_a_real_file_are_counted_apart() {
     let desk = Desk::new();
-    let job = desk.job_on_file(&["--write", "--sync", "fdatasync:2", "--duration", "1s"]);
-    let writes = job.at("outcome.write.operations").count();
-    let syncs = job.at("outcome.sync.operations").count();
+    let counts = |duration: &str| {
+        let load = ["--write", "--sync", "fdatasync:2", "--duration", duration];
+        let outcome = desk.job_on_file(&load).at("outcome");
+        let syncs = outcome.maybe("sync.operations");
+        let syncs = syncs.map_or(0, |count| count.count());
+        (outcome.at("write.operations").count(), syncs)
+    };
+    let (writes, syncs) = long_enough(counts, |(writes, _)| *writes > 6);
     assert!(syncs.abs_diff(writes / 2) <= 2, "{writes} {syncs}");
     assert!(desk.job_on_file(&[]).at("outcome").maybe("sync").is_none());
 }
@@ -94,14 +100,18 @@ fn syncs_of_a_real_file_are_counted_apart() {
 fn cache_modes_work_on_a_real_file_and_are_recorded() {
     let desk = Desk::new();
     for mode in ["direct", "direct-sync", "buffered", "buffered-sync"] {
-        let job = desk.job_on_file(&["--write", "--cache", mode]);
+        let measure = |duration: &str| {
+            desk.job_on_file(&["--write", "--cache", mode, "--duration", duration])
+        };
+        let writes = |job: &Json| job.at("outcome.write.operations").count() > 0;
+        let job = long_enough(measure, writes);
         assert_eq!(job.at("workload.cache").text(), mode);
-        assert!(job.at("outcome.write.operations").count() > 0);
     }
 }
 
 #[test]
 fn blocks_from_512_bytes_to_64_mib_work_on_a_real_file() {
+    let test = "blocks_from_512_bytes_to_64_mib_work_on_a_real_file";
     let desk = Desk::new();
     let volume = desk.volume();
     for (block, bytes, size) in [("512", 512, "8M"), ("64M", 64 << 20, "128M")] {
@@ -118,7 +128,7 @@ fn blocks_from_512_bytes_to_64_mib_work_on_a_real_file() {
             "--json",
         ]);
         if block == "512" && document.stderr.contains("logical sector") {
-            eprintln!("skipped: 512 bytes on a real file: needs sectors of 512 bytes");
+            skip_kernel(test, "sectors of 512 bytes below temporary files");
             continue;
         }
         let document = document.done().json();
@@ -135,20 +145,26 @@ fn base_offsets_and_sizes_bound_what_is_read() {
     let desk = Desk::new();
     // Every byte outside of [64K, 64K + 1M) of the target fails.
     let inject = "fail=5@offsets=0..65536;fail=5@offsets=1114112..1099511627776";
-    let job = desk.job_on_file(&[
-        "--base-offset",
-        "64K",
-        "--size",
-        "1M",
-        "--inject",
-        inject,
-        "--outstanding",
-        "8",
-    ]);
-    assert!(job.at("outcome.operations").count() > 0);
+    let has_operations = |job: &Json| job.at("outcome.operations").count() > 0;
+    let inside = |duration: &str| {
+        desk.job_on_file(&[
+            "--base-offset",
+            "64K",
+            "--size",
+            "1M",
+            "--inject",
+            inject,
+            "--outstanding",
+            "8",
+            "--duration",
+            duration,
+        ])
+    };
+    let job = long_enough(inside, has_operations);
     assert_eq!(job.at("outcome.errors.total").count(), 0);
     for offset in ["63s", "36K"] {
-        let job = desk.job_on_file(&["--base-offset", offset, "--size", "4M"]);
-        assert!(job.at("outcome.operations").count() > 0, "{offset}");
+        let load = ["--base-offset", offset, "--size", "4M", "--duration"];
+        let measure = |duration: &str| desk.job_on_file(&[&load[..], &[duration]].concat());
+        long_enough(measure, has_operations);
     }
 }

@@ -269,37 +269,37 @@ fn a_moment_that_has_passed_is_refused_before_anything_is_done() {
 #[test]
 fn hosts_start_at_the_agreed_instant_and_record_by_how_much_they_missed_it() {
     let desk = Desk::new();
-    let moment = whole_second_in(4).to_string();
-    let mut running = Vec::new();
-    for name in ["a", "b"] {
-        let file = desk.file(&format!("{name}.data"));
-        let store = desk.file(&format!("{name}.db"));
-        Answer::of(&mut at(
-            &store,
-            &["prepare", &file, "--size", "1M", "--busy-ok"],
-        ))
-        .done();
-        let mut arguments = vec![
-            "run",
-            &file,
-            "--busy-ok",
-            "--engine",
-            "threads",
-            "--cache",
-            "buffered",
-        ];
-        arguments.extend(["--rate", "40", "--duration", "2s", "--interval", "250ms"]);
-        arguments.extend(["--start-at", &moment, "--json"]);
-        running.push((Running::start(at(&store, &arguments)), store));
+    let stores = ["a", "b"].map(|name| desk.file(&format!("{name}.db")));
+    let files = ["a", "b"].map(|name| desk.file(&format!("{name}.data")));
+    for (store, file) in stores.iter().zip(&files) {
+        let prepare = ["prepare", file, "--size", "1M", "--busy-ok"];
+        Answer::of(&mut at(store, &prepare)).done();
     }
-    let mut stores = Vec::new();
-    for (process, store) in running {
-        let answer = process.wait().done();
-        let start = answer.json().at("runs.0.start");
+    // Until both came before the instant, and measured at the same time.
+    let started = [2, 4, 8, 16, 32, 64, 128].into_iter().find_map(|seconds| {
+        let moment = whole_second_in(seconds).to_string();
+        let duration = format!("{seconds}s");
+        let running = [0, 1].map(|host| {
+            let run = ["run", &files[host], "--busy-ok", "--engine", "threads"];
+            let load = ["--cache", "buffered", "--rate", "40", "--interval", "250ms"];
+            let when = ["--duration", &duration, "--start-at", &moment, "--json"];
+            Running::start(at(&stores[host], &[&run[..], &load, &when].concat()))
+        });
+        let answers = running.map(Running::wait);
+        let is_late = |answer: &Answer| answer.stderr.contains("has passed");
+        if answers.iter().any(is_late) {
+            return None;
+        }
+        let starts = answers.map(|answer| answer.done().json().at("runs.0.start"));
+        let skew_ns = |start: &Json| start.at("skew_ns").number();
+        let is_together = |start: &Json| skew_ns(start) < seconds as f64 * 5e8;
+        starts.iter().all(is_together).then_some((moment, starts))
+    });
+    let (moment, starts) = started.expect("both started together");
+    for start in starts {
         assert_eq!(start.at("agreed").text()[..19], moment[..19]);
         // Never before the instant; how long after is the machine's business.
         assert!(start.at("skew_ns").number() >= 0.0);
-        stores.push(store);
     }
     let document = desk.json(&["merge", &stores[0], &stores[1]]);
     let rows = merged(&document).at("hosts").items();
@@ -329,7 +329,6 @@ fn a_wait_ends_with_an_interrupt() {
     let file = desk.file("data");
     desk.run(&["prepare", &file, "--size", "1M", "--busy-ok"])
         .done();
-    let started = std::time::Instant::now();
     let run = [
         "run",
         &file,
@@ -343,5 +342,4 @@ fn a_wait_ends_with_an_interrupt() {
     waiting.until("Waiting for");
     waiting.signal(Signal::INT);
     waiting.wait().ended(130);
-    assert!(started.elapsed().as_secs() < 3_000, "nobody waited an hour");
 }

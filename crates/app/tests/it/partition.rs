@@ -17,7 +17,7 @@ impl Drop for Partitions<'_> {
 
 fn bytes(device: &Loop) -> Vec<u8> {
     run("blockdev", &["--flushbufs", &device.device]);
-    std::fs::read(&device.device).expect("the device")
+    read_by_another(&device.device)
 }
 
 /// Where the report says that the old table is.

@@ -2,14 +2,13 @@
 //! and what is refused before the first byte.
 
 use crate::report::holds_to_definition_of;
-use crate::support::{Desk, Json, Running, names, text};
+use crate::support::{Desk, Json, Running, long_enough, names, text};
 use rustix::process::Signal;
 use std::fs::OpenOptions;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// A witness that listens, and where it does.
 pub(crate) struct Listening {
@@ -132,7 +131,9 @@ fn a_run_that_is_killed_is_judged_by_what_the_witness_saw() {
     let witness = Listening::start(&desk, "killed.witness");
     let mut running = desk.start(&cut(&volume, &witness.place, &[]));
     running.until("from now on the power may be cut");
-    std::thread::sleep(Duration::from_millis(400));
+    let length = || std::fs::metadata(&witness.file).map_or(0, |file| file.len());
+    let before = length();
+    running.until_true("reports of its work", || length() > before + 16 * 16);
     running.signal(Signal::KILL);
     running.wait().ended(137);
     let kept = witness.running.wait().done().json();
@@ -174,12 +175,19 @@ fn a_run_that_is_killed_is_judged_by_what_the_witness_saw() {
 #[test]
 fn a_disk_that_loses_parts_of_writes_is_caught() {
     let desk = Desk::new();
-    let volume = desk.volume();
-    let witness = Listening::start(&desk, "lying.witness");
-    let more = ["--inject", "torn=512@every=7 write", "--duration", "400ms"];
-    desk.run(&cut(&volume, &witness.place, &more)).done();
-    witness.running.wait().done();
-    let after = judged(&desk, &witness.file, &only_file(&volume), 1);
+    let inject = ["--inject", "torn=512@every=7 write", "--json"];
+    let measure = |duration: &str| {
+        let volume = desk.file(&format!("in-{duration}"));
+        std::fs::create_dir(&volume).expect("a directory");
+        let witness = Listening::start(&desk, &format!("{duration}.witness"));
+        let more = [&inject[..], &["--duration", duration]].concat();
+        let document = desk.run(&cut(&volume, &witness.place, &more)).done().json();
+        witness.running.wait().done();
+        let writes = document.at("phases.1.write.operations").count();
+        (writes, witness.file, volume)
+    };
+    let (_, witness, volume) = long_enough(measure, |(writes, ..)| *writes > 100);
+    let after = judged(&desk, &witness, &only_file(&volume), 1);
     assert!(lost(&after) >= 1);
 }
 

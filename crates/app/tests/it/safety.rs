@@ -2,7 +2,8 @@
 //! files, loop devices and mounts that the tests make themselves.
 
 use crate::support::{
-    Answer, Desk, Loop, MIB, Mount, can_run, codes, names, run, users_file, with_json,
+    Answer, Desk, Json, Loop, MIB, Mount, can_run, codes, long_enough, names, read_by_another, run,
+    users_file, with_json,
 };
 
 const SHORT: [&str; 3] = ["--duration", "100ms", "--busy-ok"];
@@ -12,6 +13,24 @@ fn writing<'a>(target: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     all.extend(SHORT);
     all.extend(more);
     all
+}
+
+/// The job of a run whose window is long enough to write something.
+fn written(desk: &Desk, target: &str, permission: &[&str]) -> Json {
+    let measure = |duration: &str| {
+        let run = [
+            "run",
+            target,
+            "--write",
+            "--busy-ok",
+            "--duration",
+            duration,
+        ];
+        desk.job(&[&run[..], permission].concat())
+    };
+    long_enough(measure, |job| {
+        job.at("outcome.write.operations").count() > 0
+    })
 }
 
 fn reading(target: &str) -> Vec<&str> {
@@ -125,8 +144,7 @@ fn with_leave_a_users_file_is_written_and_keeps_its_size() {
     let file = desk.file("scratch");
     // No multiple of a block.
     let data = users_file(&file, MIB + 100);
-    let job = desk.job(&writing(&file, &["--overwrite"]));
-    assert!(job.at("outcome.write.operations").count() > 0);
+    written(&desk, &file, &["--overwrite"]);
     let after = std::fs::read(&file).expect("there");
     assert_eq!(after.len(), data.len());
     assert!(after != data, "nothing was written");
@@ -332,7 +350,7 @@ fn a_devices_data_stays_without_leave_by_name() {
     let desk = Desk::new();
     // Past the cache, which would void what is read.
     let device = Loop::dense(16 * MIB, &["--direct-io=on"]);
-    let before = std::fs::read(&device.device).expect("readable");
+    let before = read_by_another(&device.device);
     desk.run(&writing(&device.device, &[]))
         .failed(3, &["--destroy", device.name()]);
     desk.run(&writing(&device.device, &["--overwrite"]))
@@ -359,14 +377,11 @@ fn a_devices_data_stays_without_leave_by_name() {
     for series in document.at("series").items() {
         assert!(series.at("name").text().ends_with("-read"));
     }
-    assert!(
-        std::fs::read(&device.device).expect("readable") == before,
-        "it was changed"
-    );
-    let job = desk.job(&writing(&device.device, &["--destroy", device.name()]));
+    assert!(read_by_another(&device.device) == before, "it was changed");
+    let job = written(&desk, &device.device, &["--destroy", device.name()]);
     assert_eq!(job.at("target.kind").text(), "device");
     assert_eq!(job.at("target.device.name").text(), device.name());
-    assert!(std::fs::read(&device.device).expect("readable") != before);
+    assert!(read_by_another(&device.device) != before);
 }
 
 #[test]

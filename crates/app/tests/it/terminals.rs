@@ -1,6 +1,7 @@
 //! The program on a terminal, and what it does when the terminal goes away.
 
 use crate::support::machine::{append, can_run};
+use crate::support::windows::measured;
 use crate::support::{Desk, PATIENCE, code_of, names};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use std::fs::File;
@@ -92,17 +93,9 @@ impl Drop for Process {
     }
 }
 
-/// Intervals of all runs that the store has.
-fn stored(desk: &Desk) -> i64 {
-    let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
-    rusqlite::Connection::open_with_flags(desk.store(), flags)
-        .and_then(|store| store.query_row("SELECT count(*) FROM intervals", [], |row| row.get(0)))
-        .unwrap_or(0)
-}
-
 fn until_stored(desk: &Desk) {
     let began = Instant::now();
-    while stored(desk) == 0 {
+    while measured(desk) == 0 {
         assert!(began.elapsed() < PATIENCE, "nothing is stored");
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
@@ -117,7 +110,7 @@ fn a_terminal_that_is_closed_ends_the_run_which_is_kept_as_partial() {
         let desk = Desk::new();
         let volume = desk.volume();
         let run = ["run", &volume, "--busy-ok", "--size", "4M"];
-        let long = ["--duration", "60s", "--interval", "100ms"];
+        let long = ["--duration", "1h", "--interval", "100ms"];
         let terminal = Terminal::new();
         let mut process = terminal.start(&desk.command(&[&run, &long[..], more].concat()), true);
         until_stored(&desk);
@@ -139,7 +132,7 @@ fn a_terminal_that_is_closed_while_a_file_is_filled_leaves_no_file() {
     }
     let desk = Desk::new();
     let volume = desk.volume();
-    let run = ["run", &volume, "--busy-ok", "--size", "1G"];
+    let run = ["run", &volume, "--busy-ok", "--size", "64M"];
     let mut terminal = Terminal::new();
     let mut process = terminal.start(&desk.command(&run), true);
     terminal.until("Filling");

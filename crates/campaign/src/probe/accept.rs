@@ -74,22 +74,25 @@ pub fn place(context: &Context, readable: &Readable, name: &str) -> Outcome<Devi
 /// # Errors
 /// Where the store does not take it.
 pub fn keep(context: &Context, document: &StripeDocument, mut place: DevicePart) -> Outcome<bool> {
-    let (Some(unit), Some(interval), Some(phase), Some(disks)) = (
-        document.stripe_unit_bytes,
-        document.stripe_unit_bytes_interval,
-        document.phase_bytes,
-        document.disks,
-    ) else {
+    let Some(facts) = facts(document, place.start_bytes) else {
         context.note("there is no answer, so nothing was accepted");
         return Ok(false);
     };
-    let on_disk = |phase: u64| (phase + place.start_bytes) % unit;
+    let (survey, device) = (&place.survey, &place.device);
+    place.known.change(context, survey, Some(device), &facts)?;
+    Ok(true)
+}
+
+/// What the answer says of the disk on which the target begins at this byte; `None` where
+/// there is none.
+fn facts(document: &StripeDocument, start_bytes: u64) -> Option<Facts> {
+    let unit = document.stripe_unit_bytes?;
+    let first = (document.phase_bytes? + start_bytes) % unit;
     let error = document
         .phase_bytes_interval
         .map_or(0, |[low, high]| (high - low) / 2);
-    let first = on_disk(phase);
     let level = document.level.as_ref();
-    let facts = Facts {
+    Some(Facts {
         stripe_unit_bytes: Some(unit),
         raid_level: level.map(|level| format!("raid{level}")),
         raid_disks: level
@@ -98,15 +101,53 @@ pub fn keep(context: &Context, document: &StripeDocument, mut place: DevicePart)
         measured: Some(Measurement {
             method: document.method.clone(),
             measured_at: document.measured_at.clone(),
-            stripe_unit_bytes_interval: interval,
+            stripe_unit_bytes_interval: document.stripe_unit_bytes_interval?,
             first_unit_bytes: first,
             first_unit_bytes_interval: [first.saturating_sub(error), first + error],
-            disks,
+            disks: document.disks?,
             confidence: document.confidence,
         }),
         ..Facts::default()
-    };
-    let (survey, device) = (&place.survey, &place.device);
-    place.known.change(context, survey, Some(device), &facts)?;
-    Ok(true)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    /// What is found of three disks with units from byte 5,120 on, in a partition at 63
+    /// sectors. `disks`, `align` and `advise` are tested with the same facts.
+    #[test]
+    fn an_answer_of_a_partition_becomes_a_fact_of_its_disk() {
+        let mut document: Value = json!({
+            "schema_version": 1, "target": "/dev/loop0p1", "measured_at": "2026-11-23T15:00:00Z",
+            "method": "timed reads (probe stripe)", "stripe_unit_bytes": 65_536,
+            "stripe_unit_bytes_interval": [65_536, 65_536],
+            "phase_bytes": 5_120 + 65_536 - 32_256,
+            "phase_bytes_interval": [38_400 - 512, 38_400 + 512], "disks": 3,
+            "layouts": [], "confidence": 0.999, "reads": 12_000, "places_percent": [],
+            "duration_ns": 1, "seed": 1, "interrupted": false, "accepted": false,
+        });
+        let facts_of = |document: &Value| {
+            let document = serde_json::from_value(document.clone()).expect("a document");
+            facts(&document, 63 * 512)
+        };
+        let found = facts_of(&document).expect("an answer");
+        let expected = json!({
+            "stripe_unit_bytes": 65_536,
+            "measured": {
+                "method": "timed reads (probe stripe)",
+                "measured_at": "2026-11-23T15:00:00Z",
+                "stripe_unit_bytes_interval": [65_536, 65_536],
+                "first_unit_bytes": 5_120,
+                "first_unit_bytes_interval": [5_120 - 512, 5_120 + 512],
+                "disks": 3,
+                "confidence": 0.999,
+            },
+        });
+        assert_eq!(serde_json::to_value(&found).expect("JSON"), expected);
+        document["stripe_unit_bytes"] = Value::Null;
+        assert!(facts_of(&document).is_none());
+    }
 }

@@ -42,7 +42,7 @@ pub struct LayoutPlan {
     pub margin_percent: f64,
     /// Passes at most; 6 at least.
     pub passes_max: u32,
-    /// No pass begins that would probably end after this.
+    /// No pass begins that would probably end after this, but for the first of a sitting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_budget_ns: Option<u64>,
     /// Of the order of layouts and of every run's workload.
@@ -211,7 +211,7 @@ pub fn conduct_passes<M: PassMaker>(
         let ends_ns = maker.elapsed_ns().saturating_add(next_ns);
         if plan
             .time_budget_ns
-            .is_some_and(|budget| ends_ns > budget && made > 0)
+            .is_some_and(|budget| ends_ns > budget && here > 0)
         {
             return Ok(PassesEnded::Time);
         }

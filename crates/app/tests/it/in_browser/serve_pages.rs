@@ -1,12 +1,11 @@
 //! The pages of `serve` in a real browser.
 
 use super::browser::Browser;
-use crate::support::Desk;
 use crate::support::served::Served;
+use crate::support::{Desk, PATIENCE};
 use serde_json::json;
 use std::time::{Duration, Instant};
 
-const PATIENCE: Duration = Duration::from_secs(90);
 const LABEL: &str = "<img src=x onerror=alert(1)>";
 
 /// Waits until an expression of the page is true.

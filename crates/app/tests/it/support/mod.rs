@@ -7,9 +7,11 @@ pub mod served;
 pub mod shared;
 pub mod slow_array;
 pub mod streams;
+pub mod windows;
 
 pub use json::Json;
 pub use machine::{Cgroup, Loop, Mount, as_nobody, can_run, directory, run, skip, text, try_run};
+pub use windows::{long_enough, read_by_another, until_measured, written_by_another};
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -395,7 +397,8 @@ pub fn names(directory: impl AsRef<Path>) -> Vec<String> {
     names
 }
 
-/// A user's own file: written in full with noise, the same each time.
+/// A user's own file: written in full with noise, the same each time. A process that is gone
+/// wrote it: what this one had open, a child of another test may hold until it is a program.
 pub fn users_file(path: &str, bytes: u64) -> Vec<u8> {
     let mut state = 42_u64;
     let mut data = Vec::with_capacity(usize::try_from(bytes).expect("a small file") + 8);
@@ -408,9 +411,6 @@ pub fn users_file(path: &str, bytes: u64) -> Vec<u8> {
         data.extend_from_slice(&(word ^ (word >> 31)).to_le_bytes());
     }
     data.truncate(usize::try_from(bytes).expect("a small file"));
-    std::fs::write(path, &data).expect("a user's file");
-    std::fs::File::open(path)
-        .and_then(|file| file.sync_all())
-        .expect("synced");
+    written_by_another(path, &data);
     data
 }
