@@ -575,17 +575,8 @@ fn a_file_that_others_cut_or_remove_meanwhile_is_named_beside_the_verdict() {
             .done();
         // Of the first half alone: no write gives the file its length back.
         let verify = ["verify", &file, "--size", "32M", "--busy-ok"];
-        let run = desk.start(&[&verify[..], &["--duration", "1h", "--json"]].concat());
-        let before = std::fs::metadata(&file).and_then(|file| file.modified());
-        let before = before.expect("there");
-        // It is at work once the file has changed.
-        while std::fs::metadata(&file)
-            .and_then(|file| file.modified())
-            .expect("there")
-            == before
-        {
-            std::thread::sleep(std::time::Duration::from_millis(10));
-        }
+        let mut run = desk.start(&[&verify[..], &["--duration", "1h", "--json"]].concat());
+        run.until("Working");
         if cut {
             let opened = OpenOptions::new().write(true).open(&file);
             opened.and_then(|opened| opened.set_len(0)).expect("cut");
