@@ -123,7 +123,8 @@ fn bench_reads_a_users_file_and_says_why_it_does_not_write() {
         "50ms",
         "--json",
     ];
-    let answer = desk.run(&arguments).done();
+    let answer = desk.run(&arguments);
+    assert!(matches!(answer.code, Some(0 | 1)), "{}", answer.stderr);
     assert!(
         answer.stderr.contains("only reads are measured"),
         "{}",
@@ -369,7 +370,8 @@ fn a_devices_data_stays_without_leave_by_name() {
         "50ms",
         "--json",
     ];
-    let answer = desk.run(&bench).done();
+    let answer = desk.run(&bench);
+    assert!(matches!(answer.code, Some(0 | 1)), "{}", answer.stderr);
     for word in ["only reads are measured", "--destroy", "Writes: nothing"] {
         assert!(answer.stderr.contains(word), "{word}: {}", answer.stderr);
     }
@@ -439,7 +441,9 @@ fn small_volumes_can_be_benched() {
         let mount = Mount::made(&["mkfs.ext4", "-q", "-F"], &device, &[]);
         let mut all = vec!["bench", mount.text(), "--busy-ok"];
         all.extend(["--time", "2s", "--step", "50ms"]);
-        let answer = desk.run(&with_json(&all)).done();
+        // Where steps are so short, there may be no answer.
+        let answer = desk.run(&with_json(&all));
+        assert!(matches!(answer.code, Some(0 | 1)), "{}", answer.stderr);
         for run in answer.json().at("runs").items() {
             let size = run.at("jobs.0.target.size_bytes").count();
             assert!((MIB..mib * MIB / 4).contains(&size), "{size} of {mib} MiB");
