@@ -40,8 +40,8 @@ pub fn name_the_rest(rendered: &Rendered) {
     }
     if !rendered.boxes.is_empty() {
         note(format!(
-            "no font here has the letters {}, which the PNG shows as boxes; \
-             install one that has them (Noto Sans CJK, for example), or use svg",
+            "the PNG shows the letters {} as boxes: no font here has them, or they join \
+             with others; install a font that has them (Noto Sans CJK, for example), or use svg",
             rendered.boxes
         ));
     }

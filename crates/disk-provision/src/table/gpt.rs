@@ -1,10 +1,8 @@
-//! GUID partition tables, by the crate `gptman`, whose writes are caught and
-//! become patches: it writes primary before backup, and we want the reverse.
+//! GUID partition tables (UEFI 2.10, section 5.3): a header of 92 bytes and 128 entries of
+//! 128 bytes at the start of the disk, and the same again at its end.
 
 use super::{Identifiers, Patch, mbr};
 use crate::layout::{Geometry, Layout, Purpose};
-use std::collections::BTreeMap;
-use std::io::{self, Read, Seek, SeekFrom, Write};
 
 /// `0FC63DAF-8483-4772-8E79-3D69D8477DE4`, Linux file system, as stored.
 const LINUX: [u8; 16] = [
@@ -15,109 +13,76 @@ const WINDOWS: [u8; 16] = [
     0xa2, 0xa0, 0xd0, 0xeb, 0xe5, 0xb9, 0x33, 0x44, 0x87, 0xc0, 0x68, 0xb6, 0xb7, 0x26, 0x99, 0xc7,
 ];
 
+const HEADER_BYTES: usize = 92;
+/// Where the header keeps its own checksum, which is computed with zeros there.
+const HEADER_CHECKSUM: std::ops::Range<usize> = 16..20;
+const ENTRIES: usize = 128;
+const ENTRY_BYTES: usize = 128;
+/// The first sector of the entries of the primary table.
+const PRIMARY_ENTRIES: u64 = 2;
+
 /// The backup's entries and header, the primary's, the protective MBR.
 pub fn patches(geometry: &Geometry, parts: &[Layout], ids: &Identifiers) -> Vec<Patch> {
     let sector = geometry.sector();
-    let mut catcher = Catcher::new(geometry);
-    // Neither can fail: the catcher never does, and the layout fits the disk.
-    let mut table = gptman::GPT::new_from(&mut catcher, sector, ids.disk_guid())
-        .expect("a table for a disk that has room for a partition");
-    for (index, layout) in (0u8..).zip(parts) {
-        table[u32::from(index) + 1] = gptman::GPTPartitionEntry {
-            partition_type_guid: match layout.purpose {
-                Purpose::Linux => LINUX,
-                Purpose::Windows => WINDOWS,
-            },
-            unique_partition_guid: ids.partition_guid(index),
-            starting_lba: layout.start_bytes / sector,
-            ending_lba: (layout.start_bytes + layout.size_bytes) / sector - 1,
-            attribute_bits: 0,
-            partition_name: "".into(),
-        };
-    }
-    table
-        .write_into(&mut catcher)
-        .expect("partitions that fit the table");
-    let entries = table.header.partition_entry_lba;
-    let array = u64::from(table.header.number_of_partition_entries)
-        * u64::from(table.header.size_of_partition_entry);
-    let backup_entries = table.header.last_usable_lba + 1;
-    let last = table.header.backup_lba;
+    let entries = entries(sector, parts, ids);
+    let entries_sectors = entries.len() as u64 / sector;
+    let last = geometry.sectors() - 1;
+    let backup_entries = last - entries_sectors;
+    let header = |at: u64, other: u64, entries_at: u64| {
+        let mut bytes = Vec::with_capacity(sector as usize);
+        bytes.extend(b"EFI PART");
+        bytes.extend([0, 0, 1, 0]); // Revision 1.0.
+        bytes.extend((HEADER_BYTES as u32).to_le_bytes());
+        bytes.extend([0; 8]); // Its checksum, and a reserved field.
+        let usable = [PRIMARY_ENTRIES + entries_sectors, backup_entries - 1];
+        for lba in [at, other].into_iter().chain(usable) {
+            bytes.extend(lba.to_le_bytes());
+        }
+        bytes.extend(ids.disk_guid());
+        bytes.extend(entries_at.to_le_bytes());
+        bytes.extend((ENTRIES as u32).to_le_bytes());
+        bytes.extend((ENTRY_BYTES as u32).to_le_bytes());
+        bytes.extend(crc32fast::hash(&entries[..ENTRIES * ENTRY_BYTES]).to_le_bytes());
+        let checksum = crc32fast::hash(&bytes);
+        bytes[HEADER_CHECKSUM].copy_from_slice(&checksum.to_le_bytes());
+        bytes.resize(sector as usize, 0);
+        bytes
+    };
+    let patch = |first: u64, bytes: Vec<u8>, what: &str| Patch {
+        offset_bytes: first * sector,
+        bytes,
+        what: what.to_owned(),
+    };
     vec![
-        catcher.patch(backup_entries, array, "entries of the backup GPT"),
-        catcher.patch(last, sector, "header of the backup GPT"),
-        catcher.patch(entries, array, "entries of the GPT"),
-        catcher.patch(1, sector, "header of the GPT"),
+        patch(backup_entries, entries.clone(), "entries of the backup GPT"),
+        patch(
+            last,
+            header(last, 1, backup_entries),
+            "header of the backup GPT",
+        ),
+        patch(PRIMARY_ENTRIES, entries.clone(), "entries of the GPT"),
+        patch(1, header(1, last, PRIMARY_ENTRIES), "header of the GPT"),
         mbr::protective(geometry),
     ]
 }
 
-/// A disk of zeros that remembers what is written to it.
-struct Catcher {
-    sector: u64,
-    size: u64,
-    at: u64,
-    sectors: BTreeMap<u64, Vec<u8>>,
-}
-
-impl Catcher {
-    fn new(geometry: &Geometry) -> Self {
-        Catcher {
-            sector: geometry.sector(),
-            size: geometry.sectors() * geometry.sector(),
-            at: 0,
-            sectors: BTreeMap::new(),
-        }
+/// All entries, up to the end of their last sector.
+fn entries(sector: u64, parts: &[Layout], ids: &Identifiers) -> Vec<u8> {
+    assert!(parts.len() <= ENTRIES, "more partitions than entries");
+    let size = (ENTRIES * ENTRY_BYTES).next_multiple_of(sector as usize);
+    let mut bytes = Vec::with_capacity(size);
+    for (index, layout) in (0u8..).zip(parts) {
+        let end = layout.start_bytes + layout.size_bytes;
+        bytes.extend(match layout.purpose {
+            Purpose::Linux => LINUX,
+            Purpose::Windows => WINDOWS,
+        });
+        bytes.extend(ids.partition_guid(index));
+        bytes.extend((layout.start_bytes / sector).to_le_bytes());
+        bytes.extend((end / sector - 1).to_le_bytes());
+        // No attributes, no name.
+        bytes.resize((usize::from(index) + 1) * ENTRY_BYTES, 0);
     }
-
-    /// What was written to whole sectors from `first` on.
-    fn patch(&self, first: u64, length: u64, what: &str) -> Patch {
-        let count = length.div_ceil(self.sector);
-        let zeros = vec![0; self.sector as usize];
-        Patch {
-            offset_bytes: first * self.sector,
-            bytes: (first..first + count)
-                .flat_map(|sector| self.sectors.get(&sector).unwrap_or(&zeros).clone())
-                .collect(),
-            what: what.to_owned(),
-        }
-    }
-}
-
-impl Write for Catcher {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let (index, inside) = (self.at / self.sector, (self.at % self.sector) as usize);
-        let sector = self
-            .sectors
-            .entry(index)
-            .or_insert_with(|| vec![0; self.sector as usize]);
-        let length = bytes.len().min(sector.len() - inside);
-        sector[inside..inside + length].copy_from_slice(&bytes[..length]);
-        self.at += length as u64;
-        Ok(length)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl Read for Catcher {
-    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        bytes.fill(0);
-        self.at += bytes.len() as u64;
-        Ok(bytes.len())
-    }
-}
-
-impl Seek for Catcher {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        let moved = match to {
-            SeekFrom::Start(at) => Some(at),
-            SeekFrom::End(by) => self.size.checked_add_signed(by),
-            SeekFrom::Current(by) => self.at.checked_add_signed(by),
-        };
-        self.at = moved.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
-        Ok(self.at)
-    }
+    bytes.resize(size, 0);
+    bytes
 }

@@ -96,6 +96,23 @@ fn a_new_table_reads_back_as_it_was_meant_without_problems() {
     }
 }
 
+/// The sums are those of what the crate `gptman` wrote for the same partitions.
+#[test]
+fn the_bytes_of_a_gpt_are_those_of_other_writers() {
+    for (sector, want) in [(512, 0xb125_272f), (4096, 0xe22d_10e9)] {
+        let layouts = [(OLD, Purpose::Linux), (MIB, Purpose::Windows)];
+        let layouts = layouts.map(|(start_bytes, purpose)| Layout {
+            table: TableKind::Gpt,
+            purpose,
+            start_bytes,
+            size_bytes: 64 << 10,
+        });
+        let patches = patches(&geometry(sector), &layouts, &ids(1));
+        let all: Vec<u8> = patches.into_iter().flat_map(|patch| patch.bytes).collect();
+        assert_eq!(crc32fast::hash(&all), want, "{sector}");
+    }
+}
+
 #[test]
 fn windows_partitions_have_its_types() {
     for (table, kind) in [

@@ -1,8 +1,6 @@
 //! The embedded font: Roboto Regular, Apache licence, in `assets/roboto`.
 //! Widths of text come from it, so that labels are placed where they fit.
 
-use skrifa::MetadataProvider;
-use skrifa::instance::{LocationRef, Size};
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
@@ -22,15 +20,12 @@ const UNKNOWN: f64 = 0.6;
 
 /// Widths in em of the letters that Roboto has.
 static WIDTHS: LazyLock<HashMap<char, f64>> = LazyLock::new(|| {
-    let font = skrifa::FontRef::new(ROBOTO).expect("the embedded font is whole");
-    let (map, metrics) = (
-        font.charmap(),
-        font.glyph_metrics(Size::new(1.0), LocationRef::default()),
-    );
+    let font = ttf_parser::Face::parse(ROBOTO, 0).expect("the embedded font is whole");
+    let em = f64::from(font.units_per_em());
     let letters = (0x20..LETTERS_END).filter_map(char::from_u32);
     let known = letters.filter_map(|letter| {
-        let width = metrics.advance_width(map.map(letter)?)?;
-        Some((letter, f64::from(width)))
+        let width = font.glyph_hor_advance(font.glyph_index(letter)?)?;
+        Some((letter, f64::from(width) / em))
     });
     known.collect()
 });

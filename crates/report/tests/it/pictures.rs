@@ -254,28 +254,59 @@ fn runs_for_the_interval_of_an_answer_are_in_the_answer() {
     );
 }
 
-/// Letters that join, beside one that no font has, are drawn where a font has them.
-#[test]
-fn joined_letters_are_drawn_beside_one_that_no_font_has() {
-    let test = "joined_letters_are_drawn_beside_one_that_no_font_has";
-    let word = "\u{633}\u{644}\u{627}\u{645}";
-    if !letters_without_font(word).is_empty() {
-        return skip(test, "a font with Arabic letters (fonts-dejavu-core)");
-    }
-    let drawn = |words: &str| {
-        let svg = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"300\" height=\"40\" font-family=\"Roboto\">\n\
-             <text x=\"4\" y=\"28\" font-size=\"24\">{words}</text>\n</svg>"
-        );
-        png(&svg, 1.0, &About::default()).expect("a picture")
-    };
-    let nobody = "\u{10fffd}";
-    let boxes = nobody.repeat(4);
-    assert_ne!(
-        drawn(&format!("{nobody} {word}")),
-        drawn(&format!("{nobody} {boxes}"))
+fn words_alone(words: &str) -> Vec<u8> {
+    let svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"300\" height=\"40\">\n\
+         <text x=\"4\" y=\"28\" font-size=\"24\" fill=\"#000000\">{words}</text>\n</svg>"
     );
-    assert_ne!(drawn(word), drawn(&boxes));
+    png(&svg, 1.0, &About::default()).expect("a picture")
+}
+
+/// A letter that no font has, and one whose shape depends on its neighbours.
+#[test]
+fn what_cannot_be_drawn_is_a_box_and_is_named() {
+    let (nobody, joined) = ("\u{10fffd}", "\u{633}");
+    for letter in [nobody, joined] {
+        assert_eq!(letters_without_font(&format!("disk {letter}")), letter);
+    }
+    assert_eq!(words_alone(nobody), words_alone(joined));
+    assert_ne!(words_alone(nobody), words_alone(" "));
+    assert_eq!(letters_without_font("disk \u{b5} \u{41f}\n"), "");
+}
+
+#[test]
+fn letters_that_the_embedded_font_lacks_are_those_of_the_system() {
+    let test = "letters_that_the_embedded_font_lacks_are_those_of_the_system";
+    // DejaVu has it.
+    let star = "\u{2605}";
+    if !letters_without_font(star).is_empty() {
+        return skip(test, "a font with a star (fonts-dejavu-core)");
+    }
+    assert_ne!(words_alone(star), words_alone("\u{10fffd}"));
+}
+
+#[test]
+fn other_svgs_than_ours_are_refused() {
+    let svg = |inside: &str| format!("<svg width=\"10\" height=\"10\">{inside}</svg>");
+    let refused = |svg: &str| {
+        let drawn = png(svg, 1.0, &About::default());
+        drawn.expect_err(svg).to_string()
+    };
+    for (svg, why) in [
+        (svg("<path d=\"M0 0\"/>"), "the element `path`"),
+        (svg("<g></g>"), "the element `g`"),
+        (
+            svg("<circle r=\"1\" fill=\"red\"/>"),
+            "`red` is not a colour",
+        ),
+        (svg("<circle r=\"x\"/>"), "`r` is not a number"),
+        ("<svg width=\"10\"/>".to_owned(), "its first element is not"),
+        ("<svg></svg>".to_owned(), "it has no size"),
+        (String::new(), "it is no SVG"),
+        (svg("</svg"), "ill-formed"),
+    ] {
+        assert!(refused(&svg).contains(why), "{svg}: {}", refused(&svg));
+    }
 }
 
 fn size_of(png: &[u8]) -> [u32; 2] {
