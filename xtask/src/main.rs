@@ -136,7 +136,7 @@ fn run() -> Result<()> {
 fn write_schemas(root: &std::path::Path) -> Result<()> {
     let package = ["test", "--quiet", "--package", "stripewise-cli"];
     let mut test = shell::cargo(root, &package);
-    test.args(["--test", "schemas"]);
+    test.args(["--test", "it", "schemas::"]);
     test.env("STRIPEWISE_WRITE_SCHEMAS", "1");
     shell::run(&mut test)
 }

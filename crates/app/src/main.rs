@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;
+use stripewise_cli::{Output, Surroundings, run};
 
 /// Ends with a sentence, and exit code 3, when memory runs out.
 #[global_allocator]
@@ -9,5 +10,11 @@ static MEMORY: stripewise_machine::Memory = stripewise_machine::Memory;
 
 fn main() -> ExitCode {
     stripewise_machine::explain_lack_of_memory();
-    stripewise_cli::main(option_env!("STRIPEWISE_COMMIT"), stripewise_server::serve)
+    let surroundings = Surroundings {
+        commit: option_env!("STRIPEWISE_COMMIT"),
+        serve: stripewise_server::serve,
+        ..Surroundings::of_process()
+    };
+    let arguments = std::env::args_os().collect();
+    ExitCode::from(run(arguments, surroundings, Output::of_process()).code())
 }

@@ -13,6 +13,7 @@ use stripewise_machine::System;
 use stripewise_results::{HostFacts, run_id};
 use stripewise_runner::session::host_facts;
 use stripewise_store::{ErrorKind, Filter, KeptDocument, Owner, RunSummary, Store};
+use stripewise_targets::FreeSpace;
 use stripewise_units::{Hint, NameText, WallTime};
 
 /// Time, from outside.
@@ -46,6 +47,8 @@ pub struct Surroundings {
     pub version: String,
     /// Chance for ids: two processes that begin at once have different numbers here.
     pub chance: [u64; 2],
+    /// How large file systems count as where a share of them must stay free.
+    pub free_space: FreeSpace,
 }
 
 /// What every use case has at hand.
@@ -139,6 +142,12 @@ impl Context {
     #[must_use]
     pub fn version(&self) -> &str {
         &self.surroundings.version
+    }
+
+    /// How large file systems count as where a share of them must stay free.
+    #[must_use]
+    pub fn free_space(&self) -> FreeSpace {
+        self.surroundings.free_space
     }
 
     /// Nanoseconds since the program started.

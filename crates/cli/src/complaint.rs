@@ -3,8 +3,7 @@
 
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
-use crate::show::document::print_json;
-use crate::show::terminal;
+use crate::show::terminal::Output;
 use crate::switches::hints;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use serde::Serialize;
@@ -26,10 +25,17 @@ pub(crate) struct Version<'a> {
 
 /// Says what is wrong with a command line, with a hint as all errors have it; or
 /// prints what `--help` and `--version` asked for.
-pub fn complain(error: &clap::Error, commit: Option<&str>) -> Outcome {
+pub fn complain(
+    output: &Output,
+    error: &clap::Error,
+    words: &[String],
+    commit: Option<&str>,
+) -> Outcome {
+    // The parser ends at `--version` and does not say what else there was.
+    let json_is_asked_for = || words.iter().any(|word| word == "--json");
     if error.kind() == ErrorKind::DisplayVersion && json_is_asked_for() {
-        terminal::expect_document();
-        print_json(&Version {
+        output.expect_document();
+        output.print_json(&Version {
             schema_version: SCHEMA_VERSION,
             name: "stripewise",
             version: env!("CARGO_PKG_VERSION"),
@@ -40,19 +46,14 @@ pub fn complain(error: &clap::Error, commit: Option<&str>) -> Outcome {
         return Ok(Exit::Done);
     }
     if !error.use_stderr() {
-        terminal::print_clap(error);
+        output.print_clap(error);
         return Ok(Exit::Done);
     }
-    terminal::insist(&without_tips(&error.render().to_string()));
-    if let Some(hint) = hint(error) {
-        terminal::insist(&format!("hint: {hint}\n"));
+    output.insist(&without_tips(&error.render().to_string()));
+    if let Some(hint) = hint(error, words) {
+        output.insist(&format!("hint: {hint}\n"));
     }
     Ok(Exit::Usage)
-}
-
-/// The parser ends at `--version` and does not say what else there was.
-fn json_is_asked_for() -> bool {
-    std::env::args_os().any(|argument| argument == "--json")
 }
 
 /// The parser's text without its own advice: the hint stands for it, and is the
@@ -78,16 +79,18 @@ fn without_tips(text: &str) -> String {
 
 /// The hint of whatever could not read a value, else where the switches are
 /// explained. Where that was just printed, as no subcommand was given: how to begin, or none.
-fn hint(error: &clap::Error) -> Option<String> {
+fn hint(error: &clap::Error, words: &[String]) -> Option<String> {
     if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        return hints::command_here().is_empty().then(|| BEGIN.to_owned());
+        return hints::command_of(words)
+            .is_empty()
+            .then(|| BEGIN.to_owned());
     }
-    Some(hint_of(error))
+    Some(hint_of(error, words))
 }
 
 const BEGIN: &str = "begin with `stripewise bench DIRECTORY`, or without a disk with `stripewise bench sim:raid10-10k`";
 
-fn hint_of(error: &clap::Error) -> String {
+fn hint_of(error: &clap::Error, words: &[String]) -> String {
     let parse = error
         .source()
         .and_then(|source| source.downcast_ref::<ParseError>());
@@ -95,7 +98,9 @@ fn hint_of(error: &clap::Error) -> String {
         return parse.hint().to_owned();
     }
     let told = match (error.kind(), error.get(ContextKind::InvalidArg)) {
-        (ErrorKind::UnknownArgument, Some(ContextValue::String(unknown))) => hints::meant(unknown),
+        (ErrorKind::UnknownArgument, Some(ContextValue::String(unknown))) => {
+            hints::meant(unknown, words)
+        }
         _ => None,
     };
     if let Some(told) = told {
@@ -114,7 +119,7 @@ fn hint_of(error: &clap::Error) -> String {
             _ => {}
         }
     }
-    match hints::command_here().as_str() {
+    match hints::command_of(words).as_str() {
         "" => "`stripewise --help` lists the commands".to_owned(),
         command => format!("`stripewise {command} --help` explains every switch"),
     }

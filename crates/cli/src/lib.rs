@@ -11,76 +11,44 @@ mod output;
 mod request;
 pub mod schema;
 mod show;
+mod surroundings;
 mod switches;
 mod together;
 
-use exit_codes::Exit;
 use failure::{Failure, Outcome};
 use show::context::Context;
 use std::ffi::OsString;
-use std::process::ExitCode;
 use std::rc::Rc;
-use stripewise_campaign::live::Serve;
 use stripewise_units::Hint;
 use switches::{Cli, Command};
 
+pub use exit_codes::Exit;
 pub use show::context::{VERSION, host_name, system_clock};
+pub use show::terminal::Output;
+pub use stripewise_campaign::FreeSpace;
+pub use surroundings::{Surroundings, Variable};
 pub use together::{HostDocument, Together};
 
-/// Reads the command line of this process, does what it says, and returns the code to
-/// end with. `commit` is what the program was built from, for `--version --json`.
-pub fn main(commit: Option<&str>, serve: Serve) -> ExitCode {
-    let start = Start {
-        words: std::env::args_os().collect(),
-        serve,
-        together: None,
-    };
-    exit_codes::exit_code(main_of(start, commit))
-}
-
-/// The same for one of several hosts that do it together, which returns the number to end
-/// with. Hosts that do not lead print nothing: what fails on them is reported by the one
-/// that does.
-pub fn main_together(words: Vec<OsString>, commit: Option<&str>, together: Rc<dyn Together>) -> u8 {
-    let start = Start {
-        words,
-        serve: |_, _| Err(no_pages()),
-        together: Some(together),
-    };
-    main_of(start, commit).code()
-}
-
-/// Says why nothing can be done, and returns the number to end with.
-pub fn refuse(text: &str, hint: &str) -> u8 {
-    let failure = Failure::usage(text, Hint::plain(hint));
-    show::failures::print(&failure);
-    failure.exit.code()
-}
-
-fn no_pages() -> Failure {
-    Failure::usage("there are no pages here", "run `stripewise serve`")
-}
-
-/// How a process was started.
-struct Start {
-    words: Vec<OsString>,
-    serve: Serve,
-    together: Option<Rc<dyn Together>>,
-}
-
-fn main_of(start: Start, commit: Option<&str>) -> Exit {
-    let together = start.together.clone();
+/// Does what a command line says. The first of its words is the name of the program.
+pub fn run(arguments: Vec<OsString>, surroundings: Surroundings, output: Output) -> Exit {
+    let output = Rc::new(output);
+    let together = surroundings.together.clone();
     let is_shown = together.as_ref().is_none_or(|one| one.leads());
-    interrupt::outlive_file_size_limit();
-    let ended = match switches::parsed(start.words.clone()) {
-        Ok(cli) => dispatch(cli, start),
+    let ended = match switches::parsed(arguments.clone(), &output) {
+        Ok(cli) => dispatch(cli, arguments, surroundings, &output),
         Err(_) if !is_shown => Ok(Exit::Usage),
-        Err(error) => complaint::complain(&error, commit),
+        Err(error) => {
+            let words = arguments.iter().skip(1);
+            let words: Vec<String> = words
+                .map(|word| word.to_string_lossy().into_owned())
+                .collect();
+            complaint::complain(&output, &error, &words, surroundings.commit)
+        }
     };
-    let ended = match show::terminal::unwritten() {
+    let ended = match output.unwritten() {
         // What the measurement came to is not hidden behind it.
         Some(unwritten) if matches!(ended, Ok(exit) if exit != Exit::Done) => {
-            show::failures::print(&unwritten);
+            show::failures::print(&output, &unwritten);
             ended
         }
         Some(unwritten) => ended.and(Err(unwritten)),
@@ -91,26 +59,42 @@ fn main_of(start: Start, commit: Option<&str>) -> Exit {
             together.failed(&failure);
         }
         if is_shown {
-            show::failures::print(&failure);
+            show::failures::print(&output, &failure);
         }
         failure.exit
     });
-    show::terminal::farewell();
+    output.farewell();
     exit
 }
 
-fn dispatch(mut cli: Cli, start: Start) -> Outcome {
+/// Says why nothing can be done, and returns how to end.
+pub fn refuse(output: &Output, text: &str, hint: &str) -> Exit {
+    let failure = Failure::usage(text, Hint::plain(hint));
+    show::failures::print(output, &failure);
+    failure.exit
+}
+
+fn dispatch(
+    mut cli: Cli,
+    arguments: Vec<OsString>,
+    mut surroundings: Surroundings,
+    output: &Rc<Output>,
+) -> Outcome {
     if cli.global.events {
-        show::document::expect_events();
+        output.expect_events();
         cli.global.json = true;
     }
     if cli.global.json || cli.command.prints_a_document() {
-        show::terminal::expect_document();
+        output.expect_document();
     }
-    if start.together.is_some() {
+    if surroundings.together.is_some() {
         commands::hosts::refuse_alone(&cli.command)?;
     }
-    let context = Context::new(cli.global, start.together).map_err(|error| {
+    let serve = surroundings.serve;
+    let stdin = std::mem::replace(&mut surroundings.stdin, Box::new(std::io::empty()));
+    let typed = surroundings.typed.take().unwrap_or(arguments);
+    let context = Context::new(cli.global, surroundings, &typed, Rc::clone(output));
+    let context = context.map_err(|error| {
         Failure::new(
             Exit::Target,
             format!("cannot listen for Ctrl-C: {error}"),
@@ -123,7 +107,7 @@ fn dispatch(mut cli: Cli, start: Start) -> Outcome {
         Command::Prepare(arguments) => commands::prepare::prepare(&context, arguments),
         Command::Compare(arguments) => commands::compare::compare(&context, arguments),
         Command::Verify(arguments) => commands::verify::verify(&context, arguments),
-        Command::Witness(arguments) => commands::witness::witness(&context, arguments),
+        Command::Witness(arguments) => commands::witness::witness(&context, arguments, stdin),
         Command::Advise(arguments) => commands::advise::advise(&context, arguments),
         Command::Align(arguments) => commands::align::align(&context, arguments),
         Command::Lab(arguments) => commands::lab::lab(&context, arguments),
@@ -142,14 +126,14 @@ fn dispatch(mut cli: Cli, start: Start) -> Outcome {
         Command::Sqlio(arguments) => commands::sqlio::sqlio(&context, arguments),
         Command::History(arguments) => commands::history::history(&context, arguments),
         Command::Watch(arguments) => commands::watch::watch(&context, arguments),
-        Command::Serve(arguments) => commands::serve::serve(&context, arguments, start.serve),
+        Command::Serve(arguments) => commands::serve::serve(&context, arguments, serve),
         Command::Sim(arguments) => commands::sim::sim(&context, arguments),
         Command::Doctor(arguments) => commands::doctor::doctor(&context, arguments),
         Command::Completions(arguments) => commands::manual::completions(&context, arguments),
         Command::Man(arguments) => commands::manual::man(&context, arguments),
     };
     if context.has_measured() {
-        show::terminal::expect_no_loss();
+        output.expect_no_loss();
     }
     done.map(|exit| context.exit_with_damage(exit))
 }

@@ -12,7 +12,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use stripewise_campaign::run::{Beside, run};
 use stripewise_campaign::steps::start::{Agreed, Companion, Waiting};
-use stripewise_campaign::{Clock, Context, Interrupt, Outcome, Permissions, Silent, Surroundings};
+use stripewise_campaign::{
+    Clock, Context, FreeSpace, Interrupt, Outcome, Permissions, Silent, Surroundings,
+};
 use stripewise_lab::hosts::{Merge, Missing, PartInterval};
 use stripewise_mpi::{Carrier, Member, Message, Patience, Settings, parts_of};
 use stripewise_results::{GroupRecord, Interval, RunRecord, StartRecord};
@@ -86,6 +88,7 @@ fn recorded(target: &str, seconds: u64, seed: u64) -> Recorded {
         command: vec!["bench".to_owned()],
         version: "1".to_owned(),
         chance: [seed, 1],
+        free_space: FreeSpace::Measured,
     });
     let request = Request {
         jobs: vec![RequestJob {

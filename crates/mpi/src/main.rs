@@ -9,7 +9,7 @@ use mpi::traits::Communicator;
 use mpi_carrier::{Beater, Gate, MpiCarrier};
 use std::process::ExitCode;
 use std::rc::Rc;
-use stripewise_cli::{VERSION, host_name, main_together, refuse, system_clock};
+use stripewise_cli::{Output, Surroundings, VERSION, host_name, refuse, run, system_clock};
 use stripewise_mpi::{Closing, Member, OneOf, Patience, Settings, of_rank};
 
 /// Messages that wait for their receiver: a host that stands still for its six seconds
@@ -19,10 +19,10 @@ const BUFFER_BYTES: usize = 64 << 20;
 fn main() -> ExitCode {
     let asked = mpi::initialize_with_threading(Threading::Serialized);
     let Some((mut universe, threading)) = asked else {
-        return ExitCode::from(refuse(
+        return refused(
             "MPI was initialised before",
             "start the program with mpirun or srun",
-        ));
+        );
     };
     universe.set_buffer_size(BUFFER_BYTES);
     let world = universe.world();
@@ -31,7 +31,7 @@ fn main() -> ExitCode {
     let arguments = match of_rank(std::env::args_os(), &host, rank) {
         Ok(arguments) => arguments,
         // All ranks have the same words.
-        Err(error) if rank == 0 => return ExitCode::from(refuse(&error.to_string(), error.hint())),
+        Err(error) if rank == 0 => return refused(&error.to_string(), error.hint()),
         Err(_) => return ExitCode::SUCCESS,
     };
     let clock = system_clock();
@@ -57,7 +57,12 @@ fn main() -> ExitCode {
     // it prepares is taken for lost: the run ends before it began.
     let beater = (threading >= Threading::Serialized).then(|| Beater::start(member.pulse(), gate));
     let together = OneOf::new(Rc::clone(&member), arguments.map);
-    let code = main_together(arguments.rest, None, Rc::new(together));
+    let surroundings = Surroundings {
+        together: Some(Rc::new(together)),
+        typed: Some(std::env::args_os().collect()),
+        ..Surroundings::of_process()
+    };
+    let code = run(arguments.rest, surroundings, Output::of_process()).code();
     let closing = member.close();
     drop(beater);
     if closing == Closing::WithoutAll {
@@ -66,4 +71,8 @@ fn main() -> ExitCode {
     }
     // What is to be known of this rank is known to rank 0, which answers for all.
     ExitCode::from(if rank == 0 { code } else { 0 })
+}
+
+fn refused(text: &str, hint: &str) -> ExitCode {
+    ExitCode::from(refuse(&Output::of_process(), text, hint).code())
 }

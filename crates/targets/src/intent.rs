@@ -1,6 +1,6 @@
 //! What the caller means to do to a target, and what it knows.
 
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, FreeSpace, Result};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use stripewise_workload::{CacheMode, DataPattern, Workload};
@@ -120,6 +120,8 @@ pub struct Intent {
     /// Filling stops after this long and the file is cut to what is written
     /// (quick `bench`: 25 s). `None`: as long as it takes.
     pub fill_time_limit_ns: Option<u64>,
+    /// How large the file system counts as where a share of it must stay free.
+    pub free_space: FreeSpace,
 }
 
 impl Default for Intent {
@@ -144,6 +146,7 @@ impl Default for Intent {
             seed: 1,
             filled_by_caller: false,
             fill_time_limit_ns: None,
+            free_space: FreeSpace::Measured,
         }
     }
 }

@@ -19,6 +19,29 @@ pub const TEST_FILE_BYTES_MIN: u64 = 1 << 20;
 /// Test files are whole multiples of this.
 pub(crate) const FILE_UNIT_BYTES: u64 = 1 << 20;
 
+/// How large the rule takes a file system to be, of which a share stays free.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FreeSpace {
+    /// As large as it is.
+    #[default]
+    Measured,
+    /// No larger than this; what is available is what there really is. For tests, which have
+    /// to run on a disk of any size: no switch, file or variable leads here.
+    AsIfOf {
+        /// Size of the file system.
+        total_bytes: u64,
+    },
+}
+
+impl FreeSpace {
+    pub(crate) fn total_bytes(self, measured: u64) -> u64 {
+        match self {
+            FreeSpace::Measured => measured,
+            FreeSpace::AsIfOf { total_bytes } => measured.min(total_bytes),
+        }
+    }
+}
+
 /// Room on a file system, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Space {
@@ -166,6 +189,17 @@ mod tests {
                     "it says that more was asked for"
                 );
             }
+        }
+    }
+
+    #[test]
+    fn a_file_system_counts_as_no_larger_than_assumed_and_never_as_larger_than_it_is() {
+        let assumed = FreeSpace::AsIfOf {
+            total_bytes: 4 * GIB,
+        };
+        for (measured, total) in [(100 * GIB, 4 * GIB), (GIB, GIB)] {
+            assert_eq!(assumed.total_bytes(measured), total);
+            assert_eq!(FreeSpace::Measured.total_bytes(measured), measured);
         }
     }
 

@@ -406,6 +406,14 @@ fn unless_stopped(context: &Context, error: Error) -> Failure {
     }
 }
 
+/// The intent, with what is outside of it.
+fn here(context: &Context, intent: &Intent) -> Intent {
+    Intent {
+        free_space: context.free_space(),
+        ..intent.clone()
+    }
+}
+
 /// Judges a wish without carrying it out.
 pub fn judge(
     context: &Context,
@@ -413,6 +421,7 @@ pub fn judge(
     name: &TargetName,
     intent: &Intent,
 ) -> Outcome<Plan> {
+    let intent = &here(context, intent);
     knowing(context, store, |knowledge| {
         stripewise_targets::plan(name, intent, knowledge)
             .map_err(|error| unless_stopped(context, error))
@@ -505,6 +514,7 @@ pub fn expand(
 ) -> Outcome<()> {
     let mut hear = |_, _| {};
     let mut filling = Filling::new(context, FILLING, None, &mut hear);
+    let intent = &here(context, intent);
     let made = knowing(context, store, |knowledge| {
         stripewise_targets::expand(path, to_bytes, intent, knowledge, &mut filling)
             .map_err(|error| unless_stopped(context, error))

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use stripewise_campaign::run::{Beside, run};
-use stripewise_campaign::{Clock, Context, Event, Interrupt, Observer, Permissions, Surroundings};
+use stripewise_campaign::{
+    Clock, Context, Event, FreeSpace, Interrupt, Observer, Permissions, Surroundings,
+};
 use stripewise_results::{JobRecord, RunRecord};
 use stripewise_workload::{PlanOrder, Request, RequestJob, Workload};
 use tempfile::TempDir;
@@ -69,6 +71,9 @@ impl Desk {
             command: vec!["test".to_owned()],
             version: "0".to_owned(),
             chance: [7 + number * 10_007, 11],
+            free_space: FreeSpace::AsIfOf {
+                total_bytes: 4 << 30,
+            },
         })
     }
 

@@ -3,7 +3,6 @@
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
 use crate::show::context::Context;
-use crate::show::document::{print_json, print_text};
 use crate::show::terminal::{say, say_part};
 use crate::switches::baseline::{Baseline, BaselineAction, BaselineSet};
 use stripewise_campaign::baseline::{
@@ -32,30 +31,40 @@ fn set(context: &Context, wanted: &BaselineSet) -> Outcome {
         SetBaseline::Kept { kept, replaced } => (kept, replaced),
         SetBaseline::BrokenOff(exit) => {
             say!(
+                context.output,
                 "note: the baseline was not set: its repetitions did not end well; they are kept in the history"
             );
             return Ok(exit);
         }
     };
     if context.global.json {
-        print_json(&BaselineDocument::of(std::slice::from_ref(&kept)))?;
+        context
+            .output
+            .print_json(&BaselineDocument::of(std::slice::from_ref(&kept)))?;
     } else {
-        print_text(&wrapped(
+        context.output.print_text(&wrapped(
             &format!("Kept as baseline {}", line(&kept)?),
             "  ",
         ));
         if let Some(old) = &replaced {
-            print_text(&wrapped(
+            context.output.print_text(&wrapped(
                 &format!("It replaces {old}, whose runs stay in the history."),
                 "  ",
             ));
         }
     }
     for caution in kept.cautions() {
-        say_part!("{}", wrapped(&format!("warning: {caution}"), "  "));
+        say_part!(
+            context.output,
+            "{}",
+            wrapped(&format!("warning: {caution}"), "  ")
+        );
     }
     if has_few_repetitions(&kept) {
-        say!("hint: add --repeat 6 (and --replace) to run it again as the baseline");
+        say!(
+            context.output,
+            "hint: add --repeat 6 (and --replace) to run it again as the baseline"
+        );
     }
     Ok(Exit::Done)
 }
@@ -63,9 +72,9 @@ fn set(context: &Context, wanted: &BaselineSet) -> Outcome {
 fn remove(context: &Context, name: &str) -> Outcome {
     forget(context, name)?;
     if context.global.json {
-        print_json(&RemovedDocument::of(name))?;
+        context.output.print_json(&RemovedDocument::of(name))?;
     } else {
-        print_text(&format!(
+        context.output.print_text(&format!(
             "Removed the baseline {name}; its runs stay in the history.\n"
         ));
     }
@@ -75,7 +84,7 @@ fn remove(context: &Context, name: &str) -> Outcome {
 fn list(context: &Context) -> Outcome {
     let all = all(context)?;
     if context.global.json {
-        print_json(&BaselineDocument::of(&all))?;
+        context.output.print_json(&BaselineDocument::of(&all))?;
         return Ok(Exit::Done);
     }
     let mut text = String::new();
@@ -89,6 +98,6 @@ fn list(context: &Context) -> Outcome {
     if all.is_empty() {
         text.push_str("There is no baseline yet; `stripewise baseline set ID` keeps one.\n");
     }
-    print_text(&text);
+    context.output.print_text(&text);
     Ok(Exit::Done)
 }

@@ -3,7 +3,6 @@
 use crate::commands::hosts::{followed, led};
 use crate::failure::Outcome;
 use crate::show::context::Context;
-use crate::show::document::print_exact;
 use crate::show::page::{refuse_existing, say_written, write_beside_store, write_report};
 use crate::show::runs;
 use crate::show::terminal::say;
@@ -52,7 +51,7 @@ pub fn bench(context: &Context, arguments: &Bench) -> Outcome {
     }
     let exit = documents::exit(&document, exit_of_answers(&document, exit));
     if context.global.json {
-        print_exact(&document.to_json());
+        context.output.print_exact(&document.to_json());
     } else {
         runs::print_made(context, &store, &document, &[]);
     }
@@ -85,7 +84,7 @@ fn like_crystaldiskmark(context: &Context, arguments: &Bench) -> Outcome {
     documents::judge(&arguments.require, &mut document);
     let exit = documents::exit(&document, exit);
     if context.global.json {
-        print_exact(&document.to_json());
+        context.output.print_exact(&document.to_json());
     } else {
         runs::print_like(context, &store, &document);
     }
@@ -123,13 +122,17 @@ fn report(context: &Context, arguments: &Bench, store: &Store, document: Documen
     }
     let path = match &arguments.report {
         Some(path) => {
-            write_report(Some(store), document, path)?;
+            write_report(context, Some(store), document, path)?;
             path.clone()
         }
-        None => match write_beside_store(store, document) {
+        None => match write_beside_store(context, store, document) {
             Ok(path) => path,
             Err(failure) => {
-                say!("warning: no report was written: {}", failure.error);
+                say!(
+                    context.output,
+                    "warning: no report was written: {}",
+                    failure.error
+                );
                 return Ok(());
             }
         },

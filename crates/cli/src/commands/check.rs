@@ -2,12 +2,11 @@
 
 use crate::failure::Outcome;
 use crate::show::context::Context;
-use crate::show::document::{print_json, print_text};
 use crate::show::page::{refuse_existing, say_written, write_material};
 use crate::show::runs::all_kept_line;
 use crate::show::terminal::{say, say_part};
 use crate::switches::check::Check;
-use crate::switches::hints::{here, of_a_baseline, word_warnings};
+use crate::switches::hints::{of_a_baseline, word_warnings};
 use stripewise_campaign::check::{Answer, CheckLoad, CheckOptions, check as run_check, line};
 use stripewise_report::{
     comparison_text, errors_text, requirement_text, warnings_brief, warnings_text, wrapped,
@@ -23,15 +22,15 @@ pub fn check(context: &Context, arguments: &Check) -> Outcome {
         return broken_off(context, &answer, why);
     }
     if context.global.json {
-        print_json(&answer.document())?;
+        context.output.print_json(&answer.document())?;
     } else if context.global.quiet {
         // A check that found nothing says nothing: for jobs that mail what they print.
-        print_text(&line(&answer, exit));
+        context.output.print_text(&line(&answer, exit));
     } else {
-        print_text(&text(context, &answer));
+        context.output.print_text(&text(context, &answer));
     }
     if let Some(path) = &arguments.report {
-        write_material(&answer.material(context), path)?;
+        write_material(context, &answer.material(context), path)?;
         say_written(context, path);
     }
     Ok(exit)
@@ -63,13 +62,14 @@ fn options(arguments: &Check) -> CheckOptions {
 fn broken_off(context: &Context, answer: &Answer, why: &str) -> Outcome {
     let records = &answer.records;
     say!(
+        context.output,
         "note: {why}; {} kept in the history, and nothing is concluded from {}",
         counted(records.len(), "run is", "runs are"),
         plural(records.len(), "it", "them"),
     );
-    say_part!("{}", errors_text(records));
+    say_part!(context.output, "{}", errors_text(records));
     if context.global.json {
-        print_json(&answer.document())?;
+        context.output.print_json(&answer.document())?;
     }
     Ok(answer.exit())
 }
@@ -87,7 +87,7 @@ fn text(context: &Context, answer: &Answer) -> String {
         text.push_str(&wrapped(sentence, "  "));
     }
     let mut told = answer.records.clone();
-    let words = here();
+    let words = context.output.words();
     let of_baseline = answer.made && answer.baseline.is_some();
     word_warnings(&mut told, |hint| match of_baseline {
         true => of_a_baseline(&words, hint),

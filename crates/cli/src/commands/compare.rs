@@ -3,7 +3,6 @@
 use crate::failure::Failure;
 use crate::failure::Outcome;
 use crate::show::context::Context;
-use crate::show::document::{print_json, print_text};
 use crate::show::page::{refuse_existing, say_written, write_material};
 use crate::switches::compare::Compare;
 use stripewise_campaign::compare::{CompareQuestion, compare as compare_subjects};
@@ -27,15 +26,17 @@ pub fn compare(context: &Context, arguments: &Compare) -> Outcome {
         },
     )?;
     if context.global.json {
-        print_json(&compared.document())?;
+        context.output.print_json(&compared.document())?;
     } else {
-        print_text(&comparisons_text(&compared.records, &|text| {
-            context.style.heading(text)
-        }));
+        context
+            .output
+            .print_text(&comparisons_text(&compared.records, &|text| {
+                context.style.heading(text)
+            }));
     }
     let exit = compared.exit();
     if let Some(path) = &arguments.report {
-        write_material(&compared.material(), path)?;
+        write_material(context, &compared.material(), path)?;
         say_written(context, path);
     }
     Ok(exit)
@@ -50,9 +51,9 @@ fn profiles(context: &Context, arguments: &Compare, compared: &ProfileComparison
         ));
     }
     if context.global.json {
-        print_json(compared)?;
+        context.output.print_json(compared)?;
     } else {
-        print_text(&comparison_text(compared));
+        context.output.print_text(&comparison_text(compared));
     }
     Ok(compared.exit())
 }

@@ -3,29 +3,32 @@
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
 use crate::output::write_new;
-use crate::show::context::{Context, drives};
-use crate::show::document::{note, print_json, print_text};
+use crate::show::context::Context;
 use crate::show::terminal::say;
 use crate::switches::convert::Convert;
 use stripewise_campaign::convert::convert as to_plan;
 use stripewise_units::NameText;
 
 pub fn convert(context: &Context, arguments: &Convert) -> Outcome {
-    let drives = drives(&arguments.drive)?;
+    let drives = context.drives(&arguments.drive)?;
     let converted = to_plan(context, arguments.from, &arguments.file, &drives)?;
-    converted.notes.iter().for_each(note);
+    converted
+        .notes
+        .iter()
+        .for_each(|note| context.output.note(note));
     if let Some(output) = &arguments.output {
         write_new(output, converted.plan.as_bytes())?;
         say!(
+            context.output,
             "Wrote {}; `stripewise run --plan {}` runs it.",
             output.as_text(),
             output.as_text()
         );
     }
     if context.global.json {
-        print_json(&converted)?;
+        context.output.print_json(&converted)?;
     } else if arguments.output.is_none() {
-        print_text(&converted.plan);
+        context.output.print_text(&converted.plan);
     }
     Ok(Exit::Done)
 }

@@ -2,7 +2,6 @@
 
 use crate::failure::Outcome;
 use crate::show::context::Context;
-use crate::show::document::{note, print_json, print_text};
 use crate::switches::disks::{Disks, Like};
 use stripewise_campaign::disks::{DisksOptions, Facts, disks as look, disks_text, like};
 use stripewise_units::ByteSize;
@@ -20,15 +19,18 @@ pub fn disks(context: &Context, arguments: &Disks) -> Outcome {
         },
     )?;
     if context.global.json {
-        print_json(&seen.document())?;
+        context.output.print_json(&seen.document())?;
     } else {
-        print_text(&match arguments.like {
+        context.output.print_text(&match arguments.like {
             Some(Like::Diskpar) => like::diskpar(&seen.survey),
             Some(Like::Diskext) => like::diskext(&seen.survey),
             None => disks_text(&seen, &|text| context.style.heading(text)),
         });
     }
-    seen.survey.notes.iter().for_each(note);
+    seen.survey
+        .notes
+        .iter()
+        .for_each(|note| context.output.note(note));
     Ok(seen.exit())
 }
 

@@ -2,7 +2,6 @@
 
 use crate::failure::Outcome;
 use crate::show::context::Context;
-use crate::show::document::{print_json, print_text};
 use crate::switches::small::Doctor;
 use std::path::Path;
 use stripewise_campaign::doctor::doctor as look;
@@ -12,7 +11,7 @@ pub fn doctor(context: &Context, arguments: &Doctor) -> Outcome {
     let path = arguments.path.as_deref().unwrap_or(Path::new("."));
     let seen = look(context, path)?;
     if context.global.json {
-        print_json(&seen)?;
+        context.output.print_json(&seen)?;
         return Ok(seen.exit);
     }
     let mut text = String::new();
@@ -29,6 +28,6 @@ pub fn doctor(context: &Context, arguments: &Doctor) -> Outcome {
             ));
         }
     }
-    print_text(&text);
+    context.output.print_text(&text);
     Ok(seen.exit)
 }

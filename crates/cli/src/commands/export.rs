@@ -4,12 +4,12 @@ use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::output::write_new_with;
 use crate::show::context::Context;
-use crate::show::document::print_json;
 use crate::show::terminal::Stdout;
 use crate::switches::export::Export;
 use serde::Serialize;
 use std::io::{BufWriter, Write};
 use std::path::Path;
+use std::rc::Rc;
 use stripewise_campaign::export::{ExportFormat, export as write, is_broken_pipe, unwritten};
 use stripewise_results::SCHEMA_VERSION;
 use stripewise_units::NameText;
@@ -20,7 +20,7 @@ pub fn export(context: &Context, arguments: &Export) -> Outcome {
         to_file(context, arguments, format, path)?;
         return Ok(Exit::Done);
     }
-    let mut out = BufWriter::new(Stdout);
+    let mut out = BufWriter::new(Stdout(Rc::clone(&context.output)));
     let written = write(context, &arguments.subjects, format, &mut out);
     match written.and_then(|_| out.flush().map_err(unwritten)) {
         // A broken pipe means that the reader has seen enough.
@@ -73,7 +73,7 @@ fn to_file(
         Ok(())
     })?;
     if context.global.json {
-        print_json(&Exported {
+        context.output.print_json(&Exported {
             schema_version: SCHEMA_VERSION,
             export: Written {
                 path: path.as_text(),

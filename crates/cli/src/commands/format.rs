@@ -4,7 +4,6 @@ use super::partition::go_ahead;
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
 use crate::show::context::Context;
-use crate::show::document::{print_json, print_text};
 use crate::show::provision::Invitation;
 use crate::show::terminal::{say, say_part};
 use crate::switches::format::{Format, Kind};
@@ -21,13 +20,17 @@ pub fn format(context: &Context, arguments: &Format) -> Outcome {
     let plan = &planned_format.plan;
     let Some(go_ahead) = go_ahead else {
         if context.global.json {
-            print_json(&ProvisionDocument::<_, FormatReport>::new(plan, None))?;
+            context
+                .output
+                .print_json(&ProvisionDocument::<_, FormatReport>::new(plan, None))?;
         } else {
             let invitation = Invitation::of(arguments.yes, destroy, arguments.busy_ok);
-            print_text(&format_plan(plan, false, &|text| {
-                context.style.heading(text)
-            }));
-            print_text(&invitation.text(
+            context
+                .output
+                .print_text(&format_plan(plan, false, &|text| {
+                    context.style.heading(text)
+                }));
+            context.output.print_text(&invitation.text(
                 &plan.device.name,
                 plan.in_the_way.as_deref(),
                 plan.unseen.as_deref(),
@@ -37,18 +40,21 @@ pub fn format(context: &Context, arguments: &Format) -> Outcome {
     };
     if !context.global.quiet {
         say_part!(
+            context.output,
             "{}",
             format_plan(plan, true, &|text| context.style.heading(text))
         );
         if plan.in_the_way.is_none() && (plan.unseen.is_none() || arguments.busy_ok) {
-            say!("running {} ...", plan.program.as_text());
+            say!(context.output, "running {} ...", plan.program.as_text());
         }
     }
     let report = planned_format.carry_out(&go_ahead)?;
     if context.global.json {
-        print_json(&ProvisionDocument::new(plan, Some(&report)))?;
+        context
+            .output
+            .print_json(&ProvisionDocument::new(plan, Some(&report)))?;
     } else {
-        print_text(&format_report(&report));
+        context.output.print_text(&format_report(&report));
     }
     Ok(Exit::Done)
 }

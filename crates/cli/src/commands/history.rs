@@ -3,7 +3,6 @@
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
 use crate::show::context::Context;
-use crate::show::document::{print_exact, print_json, print_text};
 use crate::show::runs;
 use crate::switches::small::{History, HistoryAction, HistoryFilter};
 use stripewise_campaign::history::{
@@ -32,20 +31,22 @@ fn list(context: &Context, arguments: &History) -> Outcome {
     };
     let history = list_stored(context, &filter)?;
     if context.global.json {
-        print_json(&history.document())?;
+        context.output.print_json(&history.document())?;
         return Ok(Exit::Done);
     }
-    print_text(&match (history.is_empty(), history.is_filtered) {
-        (false, _) => history_table(&history.rows(limit as usize)),
-        (true, true) => {
-            "No stored run matches; `stripewise history` without switches lists all of them.\n"
-                .to_owned()
-        }
-        (true, false) => format!(
-            "Nothing is stored yet in {}.\n",
-            context.store_path()?.as_text()
-        ),
-    });
+    context
+        .output
+        .print_text(&match (history.is_empty(), history.is_filtered) {
+            (false, _) => history_table(&history.rows(limit as usize)),
+            (true, true) => {
+                "No stored run matches; `stripewise history` without switches lists all of them.\n"
+                    .to_owned()
+            }
+            (true, false) => format!(
+                "Nothing is stored yet in {}.\n",
+                context.store_path()?.as_text()
+            ),
+        });
     Ok(Exit::Done)
 }
 
@@ -67,15 +68,15 @@ fn show(context: &Context, names: &[String], percentiles: &[Percentile]) -> Outc
         && let Some(kept) = measurement(context, name)?
     {
         match context.global.json {
-            true => print_json(&kept.document()?)?,
-            false => print_text(&kept.text()?),
+            true => context.output.print_json(&kept.document()?)?,
+            false => context.output.print_text(&kept.text()?),
         }
         return Ok(Exit::Done);
     }
     let mut document = load(context, names)?;
     document.fill_percentiles(percentiles);
     if context.global.json {
-        print_exact(&document.to_json());
+        context.output.print_exact(&document.to_json());
     } else {
         runs::print_stored(context, &document, percentiles);
     }
@@ -85,7 +86,7 @@ fn show(context: &Context, names: &[String], percentiles: &[Percentile]) -> Outc
 fn delete(context: &Context, names: &[String]) -> Outcome {
     let done = forget(context, names)?;
     if context.global.json {
-        print_json(&done)?;
+        context.output.print_json(&done)?;
         return Ok(Exit::Done);
     }
     let with = match done.experiments.as_slice() {
@@ -98,6 +99,8 @@ fn delete(context: &Context, names: &[String]) -> Outcome {
         gone if done.deleted.is_empty() => gone.join(", "),
         gone => format!("{runs} and {}", gone.join(", ")),
     };
-    print_text(&format!("Deleted {what}{with}.\n"));
+    context
+        .output
+        .print_text(&format!("Deleted {what}{with}.\n"));
     Ok(Exit::Done)
 }

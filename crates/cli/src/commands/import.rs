@@ -4,7 +4,6 @@
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
 use crate::show::context::Context;
-use crate::show::document::{note, print_json, print_text};
 use crate::switches::import::Import;
 use stripewise_campaign::import::import as keep;
 use stripewise_report::imported_rows_table;
@@ -14,7 +13,7 @@ pub fn import(context: &Context, arguments: &Import) -> Outcome {
     let label = arguments.label.as_deref();
     let done = keep(context, &arguments.files, arguments.whole_results, label)?;
     if context.global.json {
-        print_json(&done)?;
+        context.output.print_json(&done)?;
         return Ok(Exit::Done);
     }
     let mut text = imported_rows_table(&done.runs);
@@ -28,17 +27,17 @@ pub fn import(context: &Context, arguments: &Import) -> Outcome {
     }
     for file in done.files.iter().filter(|_| !context.global.quiet) {
         for text in &file.notes {
-            note(format!("{}: {text}", file.source));
+            context.output.note(format!("{}: {text}", file.source));
         }
     }
     if done.copies > 0 && !context.global.quiet {
-        note(format!(
+        context.output.note(format!(
             "{} a copy of another one of these files",
             counted(done.copies, "result is", "results are")
         ));
     }
     text.push_str(&summary(&done.imported, done.already_there.len()));
-    print_text(&text);
+    context.output.print_text(&text);
     Ok(Exit::Done)
 }
 

@@ -5,7 +5,6 @@ use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::output::write_new;
 use crate::show::context::Context;
-use crate::show::document::{print_json, print_text};
 use crate::show::line::print_answer;
 use crate::show::page::refuse_existing;
 use crate::show::{advice, experiment};
@@ -28,8 +27,8 @@ pub fn lab(context: &Context, arguments: &Lab) -> Outcome {
             let file = with_slots(read(context, &arguments.plan)?, arguments.slots)?;
             let forecast = forecast(context, &file)?;
             match context.global.json {
-                true => print_json(&forecast)?,
-                false => print_text(&forecast_text(&forecast)),
+                true => context.output.print_json(&forecast)?,
+                false => context.output.print_text(&forecast_text(&forecast)),
             }
             Ok(Exit::Done)
         }
@@ -38,8 +37,8 @@ pub fn lab(context: &Context, arguments: &Lab) -> Outcome {
         LabAction::Plans => {
             let kept = plans(context)?;
             match context.global.json {
-                true => print_json(&kept)?,
-                false => print_text(&plans_text(&kept)),
+                true => context.output.print_json(&kept)?,
+                false => context.output.print_text(&plans_text(&kept)),
             }
             Ok(Exit::Done)
         }
@@ -131,7 +130,7 @@ fn run_study(context: &Context, name: &str, arguments: &LabRun) -> Outcome {
     };
     let repeated = repeat(context, &options, &arguments.safety.permissions())?;
     match context.global.json {
-        true => print_json(&repeated.document)?,
+        true => context.output.print_json(&repeated.document)?,
         false => print_answer(
             context,
             || study_text(&repeated.document),
@@ -161,8 +160,10 @@ fn clean_up(context: &Context, arguments: &LabClean) -> Outcome {
     let permissions = arguments.permissions();
     let cleaned = clean(context, &arguments.ids, arguments.yes, &permissions)?;
     match context.global.json {
-        true => print_json(&cleaned)?,
-        false => print_text(&cleaned_text(&cleaned, !arguments.ids.is_empty())),
+        true => context.output.print_json(&cleaned)?,
+        false => context
+            .output
+            .print_text(&cleaned_text(&cleaned, !arguments.ids.is_empty())),
     }
     cleaned.failure.map_or(Ok(Exit::Done), Err)
 }
@@ -178,11 +179,11 @@ fn write_template(context: &Context, arguments: &LabInit) -> Outcome {
     write_new(&arguments.file, TEMPLATE.as_bytes())?;
     let path = arguments.file.as_text();
     match context.global.json {
-        true => print_json(&Template {
+        true => context.output.print_json(&Template {
             schema_version: SCHEMA_VERSION,
             path: &path,
         })?,
-        false => print_text(&format!(
+        false => context.output.print_text(&format!(
             "Wrote {path}; edit it, then: stripewise lab run {path}\n"
         )),
     }

@@ -4,7 +4,6 @@ use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::output::write_new;
 use crate::show::context::Context;
-use crate::show::document::{print_json, print_text};
 use crate::show::terminal::say;
 use crate::switches::{Cli, small};
 use clap::{Command, CommandFactory};
@@ -25,13 +24,13 @@ pub fn completions(context: &Context, arguments: &small::Completions) -> Outcome
     );
     let script = String::from_utf8_lossy(&script);
     if context.global.json {
-        print_json(&Script {
+        context.output.print_json(&Script {
             schema_version: SCHEMA_VERSION,
             shell: arguments.shell.to_string(),
             script: &script,
         })?;
     } else {
-        print_text(&script);
+        context.output.print_text(&script);
     }
     Ok(Exit::Done)
 }
@@ -52,12 +51,13 @@ pub fn man(context: &Context, arguments: &small::Man) -> Outcome {
     let mut pages = Vec::new();
     write_pages(&command, directory, &mut pages)?;
     if context.global.json {
-        print_json(&Pages {
+        context.output.print_json(&Pages {
             schema_version: SCHEMA_VERSION,
             pages,
         })?;
     } else if !context.global.quiet {
         say!(
+            context.output,
             "{} in {}",
             counted(pages.len(), "page", "pages"),
             directory.as_text()

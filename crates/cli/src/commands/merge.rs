@@ -3,7 +3,6 @@
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
 use crate::show::context::Context;
-use crate::show::document::print_exact;
 use crate::show::runs;
 use crate::switches::merge::Merge;
 use stripewise_campaign::merge::{MergeRequest, merge as merge_runs};
@@ -19,7 +18,7 @@ pub fn merge(context: &Context, arguments: &Merge) -> Outcome {
     let records = merge_runs(context, &mut store, &request)?;
     let document = documents::document(records);
     if context.global.json {
-        print_exact(&document.to_json());
+        context.output.print_exact(&document.to_json());
     } else {
         runs::print_made(context, &store, &document, &[]);
     }

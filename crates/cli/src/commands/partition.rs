@@ -3,7 +3,6 @@
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::show::context::Context;
-use crate::show::document::{print_json, print_text};
 use crate::show::provision::Invitation;
 use crate::show::terminal::say_part;
 use crate::switches::partition::{self as asked, Partition};
@@ -25,13 +24,17 @@ pub fn partition(context: &Context, arguments: &Partition) -> Outcome {
     let (plan, save) = (&planned_table.plan, &planned_table.save);
     let Some(go_ahead) = go_ahead else {
         if context.global.json {
-            print_json(&ProvisionDocument::<_, TableReport>::new(plan, None))?;
+            context
+                .output
+                .print_json(&ProvisionDocument::<_, TableReport>::new(plan, None))?;
         } else {
             let command = Invitation::of(arguments.yes, destroy, arguments.busy_ok);
-            print_text(&table_plan(plan, save, false, &|text| {
-                context.style.heading(text)
-            }));
-            print_text(&command.text(
+            context
+                .output
+                .print_text(&table_plan(plan, save, false, &|text| {
+                    context.style.heading(text)
+                }));
+            context.output.print_text(&command.text(
                 &plan.device.name,
                 plan.in_the_way.as_deref(),
                 plan.unseen.as_deref(),
@@ -41,15 +44,18 @@ pub fn partition(context: &Context, arguments: &Partition) -> Outcome {
     };
     if !context.global.quiet {
         say_part!(
+            context.output,
             "{}",
             table_plan(plan, save, true, &|text| context.style.heading(text))
         );
     }
     let report = planned_table.carry_out(&go_ahead, &identifiers())?;
     if context.global.json {
-        print_json(&ProvisionDocument::new(plan, Some(&report)))?;
+        context
+            .output
+            .print_json(&ProvisionDocument::new(plan, Some(&report)))?;
     } else {
-        print_text(&table_report(plan, &report));
+        context.output.print_text(&table_report(plan, &report));
     }
     Ok(Exit::Done)
 }

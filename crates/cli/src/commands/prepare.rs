@@ -3,7 +3,6 @@
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
 use crate::show::context::Context;
-use crate::show::document::{print_json, print_text};
 use crate::switches::small::Prepare;
 use stripewise_campaign::prepare::{PrepareOptions, prepare as make};
 use stripewise_units::{format_bytes, shell_word};
@@ -24,9 +23,9 @@ pub fn prepare(context: &Context, arguments: &Prepare) -> Outcome {
         },
     )?;
     if context.global.json {
-        print_json(&made)?;
+        context.output.print_json(&made)?;
     } else {
-        print_text(&format!(
+        context.output.print_text(&format!(
             "Made {}, {}; `stripewise run {}` may read and write it.\n",
             made.path,
             format_bytes(made.size_bytes),

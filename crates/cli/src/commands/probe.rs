@@ -2,7 +2,6 @@
 
 use crate::failure::Outcome;
 use crate::show::context::Context;
-use crate::show::document::print_json;
 use crate::show::line::{folded, print_answer};
 use crate::switches::probe::{Flash, Probe, Stripe, What};
 use stripewise_campaign::Permissions;
@@ -31,7 +30,7 @@ fn stripe(context: &Context, arguments: &Stripe) -> Outcome {
     };
     let (document, exit) = probe_stripe(context, &wish, &permissions)?;
     if context.global.json {
-        print_json(&document)?;
+        context.output.print_json(&document)?;
     } else {
         let text = stripe_text(&document);
         print_answer(context, || text.clone(), || folded(&text));
@@ -54,7 +53,7 @@ fn flash(context: &Context, arguments: &Flash) -> Outcome {
     };
     let (document, exit) = probe_flash(context, &wish, &permissions)?;
     if context.global.json {
-        print_json(&document)?;
+        context.output.print_json(&document)?;
     } else {
         let text = flash_text(&document);
         print_answer(context, || text.clone(), || folded(&text));

@@ -3,7 +3,6 @@
 use crate::failure::{Failure, Outcome};
 use crate::output::{check_new, write_new};
 use crate::show::context::Context;
-use crate::show::document::print_json;
 use crate::show::line::print_answer;
 use crate::show::page::name_the_rest;
 use crate::switches::profile::Profile;
@@ -70,7 +69,7 @@ fn filled(context: &Context, arguments: &Profile) -> Outcome {
 /// On the terminal, and in the files that were asked for.
 fn show(context: &Context, measured: &MeasuredSurface, output: &[PathBuf]) -> Outcome<()> {
     match context.global.json {
-        true => print_json(measured)?,
+        true => context.output.print_json(measured)?,
         false => print_answer(context, || measured.text(), || measured.line()),
     }
     let look = PictureLook {
@@ -82,7 +81,7 @@ fn show(context: &Context, measured: &MeasuredSurface, output: &[PathBuf]) -> Ou
     };
     for path in output {
         let rendered = measured.rendered(format_of(path)?, &look)?;
-        name_the_rest(&rendered);
+        name_the_rest(context, &rendered);
         write_new(path, &rendered.bytes)?;
     }
     Ok(())

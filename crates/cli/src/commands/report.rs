@@ -4,9 +4,7 @@ use super::history::filter;
 use crate::failure::{Failure, Outcome};
 use crate::output::write_new;
 use crate::show::context::Context;
-use crate::show::document::{print_json, print_text};
 use crate::show::page::name_the_rest;
-use crate::show::terminal;
 use crate::switches::report::Report;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -36,7 +34,7 @@ pub fn report(context: &Context, arguments: &Report) -> Outcome {
             picture: arguments.picture.wanted(),
         },
     )?;
-    name_the_rest(&reported.rendered);
+    name_the_rest(context, &reported.rendered);
     deliver(context, arguments, format, &reported.rendered.bytes)?;
     Ok(reported.exit)
 }
@@ -89,18 +87,18 @@ fn deliver(
         None => None,
     };
     let Some(path) = path else {
-        if format == ReportFormat::Png && terminal::stdout_is_terminal() {
+        if format == ReportFormat::Png && context.output.stdout_is_terminal() {
             return Err(Failure::usage(
                 "a PNG is not printed on a terminal",
                 "name a file with -o FILE",
             ));
         }
-        terminal::print(bytes);
+        context.output.print(bytes);
         return Ok(());
     };
     write_new(&path, bytes)?;
     if context.global.json {
-        print_json(&Written {
+        context.output.print_json(&Written {
             schema_version: SCHEMA_VERSION,
             report: WrittenReport {
                 path: &path,
@@ -110,7 +108,9 @@ fn deliver(
         })?;
     } else {
         let size = format_bytes(bytes.len() as u64);
-        print_text(&format!("{} ({size})\n", path.as_text()));
+        context
+            .output
+            .print_text(&format!("{} ({size})\n", path.as_text()));
     }
     Ok(())
 }

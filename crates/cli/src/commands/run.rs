@@ -5,7 +5,6 @@ use crate::exit_codes::Exit;
 use crate::failure::Outcome;
 use crate::request::request_of;
 use crate::show::context::Context;
-use crate::show::document::{print_exact, print_text};
 use crate::show::runs;
 use crate::switches::run::Run;
 use crate::together::Together;
@@ -21,7 +20,9 @@ pub fn run(context: &Context, arguments: &Run) -> Outcome {
     let read = leads.then(|| request_of(context, arguments)).transpose()?;
     if arguments.show_request {
         if let Some(request) = read {
-            print_text(&format!("{}\n", request.to_json()));
+            context
+                .output
+                .print_text(&format!("{}\n", request.to_json()));
         }
         return Ok(Exit::Done);
     }
@@ -56,7 +57,7 @@ pub fn run(context: &Context, arguments: &Run) -> Outcome {
     document.fill_percentiles(&arguments.how.percentiles);
     let exit = documents::exit(&document, exit);
     if context.global.json {
-        print_exact(&document.to_json());
+        context.output.print_exact(&document.to_json());
     } else {
         runs::print_made(context, &store, &document, &arguments.how.percentiles);
     }

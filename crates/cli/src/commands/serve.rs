@@ -3,7 +3,6 @@
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::show::context::Context;
-use crate::show::document::{print_json, print_text};
 use crate::switches::serve::Serve;
 use serde::Serialize;
 use stripewise_campaign::live::{Announced, Serve as Server, Serving};
@@ -54,7 +53,7 @@ struct Listening<'a> {
 fn announced_to(context: &Context, announced: &Announced<'_>) {
     let token_file = announced.token_file.as_text();
     if !context.global.json {
-        print_text(&format!(
+        context.output.print_text(&format!(
             "Open {}\n(once; it signs a browser in). Token for scripts: {token_file}. Ctrl-C ends it.\n",
             announced.url
         ));
@@ -66,7 +65,7 @@ fn announced_to(context: &Context, announced: &Announced<'_>) {
         token_file,
     };
     // Whether it could be written is known when the command ends.
-    let _ = print_json(&Document {
+    let _ = context.output.print_json(&Document {
         schema_version: SCHEMA_VERSION,
         serve: listening,
     });

@@ -3,7 +3,6 @@
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
 use crate::show::context::Context;
-use crate::show::document::{print_json, print_text};
 use crate::switches::small::{Sim, SimAction};
 use stripewise_campaign::sim::{arrays_text, list, show};
 
@@ -12,20 +11,20 @@ pub fn sim(context: &Context, arguments: &Sim) -> Outcome {
         SimAction::List => {
             let arrays = list();
             match context.global.json {
-                true => print_json(&arrays)?,
-                false => print_text(&arrays_text(&arrays.arrays)),
+                true => context.output.print_json(&arrays)?,
+                false => context.output.print_text(&arrays_text(&arrays.arrays)),
             }
         }
         SimAction::Show { name } => {
             let shown = show(context, name)?;
             let keys = shown.array.description.as_deref().unwrap_or_default();
             match (context.global.json, shown.file) {
-                (true, _) => print_json(&shown)?,
-                (false, Some(file)) => print_text(&format!(
+                (true, _) => context.output.print_json(&shown)?,
+                (false, Some(file)) => context.output.print_text(&format!(
                     "{file}\n# All keys, with those left at their defaults:\n#\n{}",
                     commented(keys)
                 )),
-                (false, None) => print_text(keys),
+                (false, None) => context.output.print_text(keys),
             }
         }
     }

@@ -2,8 +2,7 @@
 
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
-use crate::show::context::{Context, drives};
-use crate::show::document::{note, print_exact, print_text};
+use crate::show::context::Context;
 use crate::show::runs;
 use crate::show::terminal::say_part;
 use crate::switches::sqlio::Sqlio;
@@ -16,15 +15,18 @@ use stripewise_runner::trust::Code;
 
 pub fn sqlio(context: &Context, arguments: &Sqlio) -> Outcome {
     if let Some(name) = &arguments.show {
-        print_text(&show(context, name)?);
+        context.output.print_text(&show(context, name)?);
         return Ok(Exit::Done);
     }
     let command = parse(&arguments.words)?;
     if command.help || (arguments.words.is_empty() && arguments.help.is_none()) {
-        print_text(stripewise_compat::sqlio::USAGE);
+        context.output.print_text(stripewise_compat::sqlio::USAGE);
         return Ok(Exit::Done);
     }
-    command.notes.iter().for_each(note);
+    command
+        .notes
+        .iter()
+        .for_each(|note| context.output.note(note));
     let permissions = Permissions {
         keep: false,
         overwrite: arguments.overwrite,
@@ -34,11 +36,11 @@ pub fn sqlio(context: &Context, arguments: &Sqlio) -> Outcome {
     let json = context.global.json;
     let mut say = |text: &str| {
         if !json {
-            print_text(text);
+            context.output.print_text(text);
         }
     };
     let label = arguments.label.as_deref();
-    let drives = drives(&arguments.drive)?;
+    let drives = context.drives(&arguments.drive)?;
     let ran = run(context, &command, &drives, label, &permissions, &mut say)?;
     tell(context, ran.record, ran.kept.is_ok());
     ran.kept?;
@@ -49,14 +51,19 @@ pub fn sqlio(context: &Context, arguments: &Sqlio) -> Outcome {
 fn tell(context: &Context, record: RunRecord, is_kept: bool) {
     let document = document(vec![record]);
     if context.global.json {
-        print_exact(&document.to_json());
+        context.output.print_exact(&document.to_json());
         return;
     }
-    say_part!("{}", partial_lines(&document.runs));
+    say_part!(context.output, "{}", partial_lines(&document.runs));
     let told = without_percentiles(&document.runs);
-    say_part!("{}{}", warnings_text(&told), options_here(&told));
+    say_part!(
+        context.output,
+        "{}{}",
+        warnings_text(&told),
+        options_here(&told)
+    );
     if is_kept && !context.global.quiet {
-        say_part!("{}", runs::all_kept_line(&document.runs));
+        say_part!(context.output, "{}", runs::all_kept_line(&document.runs));
     }
 }
 

@@ -3,7 +3,6 @@
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::show::context::Context;
-use crate::show::document::print_json;
 use crate::show::line::print_answer;
 use crate::switches::verify::Verify;
 use crate::together::{HostDocument, Together};
@@ -29,7 +28,7 @@ pub fn verify(context: &Context, arguments: &Verify) -> Outcome {
         return of_all(context, together, &document);
     }
     if context.global.json {
-        print_json(&document)?;
+        context.output.print_json(&document)?;
     } else {
         print_answer(context, || verified_text(&document), || verdict(&document));
     }
@@ -58,7 +57,7 @@ fn of_all(context: &Context, together: &dyn Together, own: &VerifyDocument) -> O
     };
     let all: Vec<OfHost> = found.into_iter().map(of_host).collect::<Outcome<_>>()?;
     match context.global.json {
-        true => print_json(&all)?,
+        true => context.output.print_json(&all)?,
         false => all.iter().for_each(|of| {
             let whole = || format!("{}:\n{}", of.host, verified_text(&of.document));
             let line = || format!("{}: {}", of.host, verdict(&of.document));

@@ -3,7 +3,6 @@
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
 use crate::show::context::Context;
-use crate::show::document::{print_json, print_line, print_text};
 use crate::show::terminal::say;
 use crate::switches::serve::Watch;
 use std::collections::BTreeSet;
@@ -24,7 +23,9 @@ const LOOKS_MIN: u32 = 3;
 pub fn watch(context: &Context, arguments: &Watch) -> Outcome {
     let view = context.view()?;
     if context.global.json && !context.global.events {
-        print_json(&now(&view, &Cursor::default())?)?;
+        context
+            .output
+            .print_json(&now(&view, &Cursor::default())?)?;
         return Ok(Exit::Done);
     }
     let (mut cursor, mut seen, mut without, mut any) =
@@ -39,13 +40,16 @@ pub fn watch(context: &Context, arguments: &Watch) -> Outcome {
             0
         };
         if context.global.events {
-            print_line(&looked);
+            context.output.print_line(&looked);
         } else {
-            print_text(&seen.lines(&looked));
+            context.output.print_text(&seen.lines(&looked));
         }
         if without >= LOOKS_MIN && !arguments.follow {
             if !any {
-                say!("No run is in progress in this store; --follow waits for the next one.");
+                say!(
+                    context.output,
+                    "No run is in progress in this store; --follow waits for the next one."
+                );
             }
             return Ok(Exit::Done);
         }

@@ -3,10 +3,11 @@
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::show::context::Context;
-use crate::show::document::{print_json, print_text};
 use crate::show::terminal::{Stdout, say};
 use crate::switches::witness::Witness;
+use std::io::Read;
 use std::path::Path;
+use std::rc::Rc;
 use stripewise_campaign::steps::input::read_text;
 use stripewise_campaign::witness::{Ending, Reports, in_words, witness as keep};
 use stripewise_units::NameText;
@@ -14,7 +15,7 @@ use stripewise_units::NameText;
 /// A file with a token is no longer than this.
 const TOKEN_BYTES_MAX: u64 = 4096;
 
-pub fn witness(context: &Context, arguments: &Witness) -> Outcome {
+pub fn witness(context: &Context, arguments: &Witness, stdin: Box<dyn Read + Send>) -> Outcome {
     if arguments.stdin && context.global.json {
         return Err(Failure::usage(
             "--stdin answers on stdout, where the document of --json would go",
@@ -29,17 +30,19 @@ pub fn witness(context: &Context, arguments: &Witness) -> Outcome {
                 .transpose()?,
         },
         None => Reports::Pipe {
-            from: Box::new(std::io::stdin()),
-            to: Box::new(Stdout),
+            from: stdin,
+            to: Box::new(Stdout(Rc::clone(&context.output))),
         },
     };
     let document = keep(context, &arguments.file, reports)?;
     if context.global.json {
-        print_json(&document)?;
+        context.output.print_json(&document)?;
     } else if arguments.stdin {
-        say!("{}", in_words(&document));
+        say!(context.output, "{}", in_words(&document));
     } else {
-        print_text(&format!("{}\n", in_words(&document)));
+        context
+            .output
+            .print_text(&format!("{}\n", in_words(&document)));
     }
     Ok(match (document.ending, context.signal()) {
         (Ending::Interrupted, Some(signal)) => Exit::Interrupted(signal),

@@ -3,7 +3,6 @@
 use crate::failure::Outcome;
 use crate::output::write_new;
 use crate::show::context::Context;
-use crate::show::document::print_json;
 use crate::show::line::{marked, print_answer};
 use crate::show::page::say_written;
 use std::path::Path;
@@ -18,7 +17,7 @@ use stripewise_units::{NameText, counted, format_duration};
 pub fn show(context: &Context, kept: &KeptLayouts, report: Option<&Path>) -> Outcome {
     let FoundLayouts { record, exit } = kept.found();
     if context.global.json {
-        print_json(&kept.document(&record))?;
+        context.output.print_json(&kept.document(&record))?;
     } else {
         let whole = || {
             let text = advice_text(&record, &effect_sentences(&record));

@@ -1,11 +1,12 @@
 //! What every command has at hand: switches, and what its use case has.
 
-use crate::interrupt::listen;
 use crate::show::observer::{Lines, Terminal};
 use crate::show::style::Style;
-use crate::show::terminal::stdout_is_terminal;
+use crate::show::terminal::Output;
+use crate::surroundings::{Surroundings, Variable};
 use crate::switches::Global;
 use crate::together::Together;
+use std::ffi::OsString;
 use std::hash::{BuildHasher, RandomState};
 use std::ops::Deref;
 use std::rc::Rc;
@@ -13,7 +14,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use stripewise_campaign::live::View;
 use stripewise_campaign::steps::drives::Drives;
-use stripewise_campaign::{Clock, Event, Observer, Outcome, Surroundings};
+use stripewise_campaign::{Clock, Event, Observer, Outcome};
 use stripewise_disk_inspect::System;
 use stripewise_runner::session::host_facts;
 use stripewise_units::{NameText, WallTime};
@@ -25,8 +26,11 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub struct Context {
     pub global: Global,
     pub style: Style,
+    /// Where it prints.
+    pub output: Rc<Output>,
     /// The others, where several hosts do the same.
     pub together: Option<Rc<dyn Together>>,
+    variable: Variable,
     /// What use cases have at hand.
     inner: stripewise_campaign::Context,
 }
@@ -93,14 +97,21 @@ impl Observer for Looking {
 }
 
 impl Context {
-    pub fn new(global: Global, together: Option<Rc<dyn Together>>) -> std::io::Result<Self> {
+    /// Of a command line in these surroundings; `typed` is what records keep of it.
+    pub fn new(
+        global: Global,
+        surroundings: Surroundings,
+        typed: &[OsString],
+        output: Rc<Output>,
+    ) -> std::io::Result<Self> {
         // The standard library's hasher is seeded from the system: enough to
         // tell processes of one second apart.
         let chance = RandomState::new();
         let observer: Box<dyn Observer> = match global.events {
-            true => Box::new(Lines),
-            false => Box::new(Terminal::new(global.quiet)),
+            true => Box::new(Lines(Rc::clone(&output))),
+            false => Box::new(Terminal::new(Rc::clone(&output), global.quiet)),
         };
+        let together = surroundings.together;
         let observer: Box<dyn Observer> = match &together {
             Some(together) => Box::new(Looking {
                 inner: observer,
@@ -108,22 +119,27 @@ impl Context {
             }),
             None => observer,
         };
-        let usual = || stripewise_store::default_path(|name| std::env::var_os(name));
-        let surroundings = Surroundings {
+        let variable = surroundings.variable;
+        let usual = || stripewise_store::default_path(|name| variable(name));
+        let no_colour = variable("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let inner = stripewise_campaign::Surroundings {
             clock: system_clock(),
             observer,
-            interrupt: listen()?,
+            interrupt: surroundings.interrupt?,
             store: global.store.clone().or_else(usual),
             store_is_named: global.store.is_some(),
-            command: Context::command_line(),
+            command: command_line(typed),
             version: VERSION.to_owned(),
             chance: [chance.hash_one(std::process::id()), chance.hash_one("step")],
+            free_space: surroundings.free_space,
         };
         Ok(Context {
-            style: Style::of(&global, stdout_is_terminal()),
+            style: Style::of(&global, output.stdout_is_terminal(), no_colour),
             global,
+            output,
             together,
-            inner: stripewise_campaign::Context::new(surroundings),
+            variable,
+            inner: stripewise_campaign::Context::new(inner),
         })
     }
 
@@ -138,23 +154,25 @@ impl Context {
         })
     }
 
-    /// The command line as typed (what is not UTF-8 in the form of [`NameText`]), in
-    /// the words that run it again: under the name
-    /// `sqlio` the program is its own subcommand.
-    pub fn command_line() -> Vec<String> {
-        let mut words: Vec<String> = std::env::args_os().map(|word| word.as_text()).collect();
-        if let Some(program) = words.first_mut() {
-            let is_sqlio = crate::switches::sqlio::is_sqlio(program.as_ref());
-            "stripewise".clone_into(program);
-            if is_sqlio {
-                words.insert(1, "sqlio".to_owned());
-            }
-        }
-        words
+    /// What drives stand for, by the switches and the environment.
+    pub fn drives(&self, mappings: &[String]) -> Outcome<Drives> {
+        let variable = Rc::clone(&self.variable);
+        let text = move |name: &str| variable(name)?.into_string().ok();
+        Drives::parse(mappings, Box::new(text))
     }
 }
 
-/// What drives stand for, by the switches and the environment.
-pub fn drives(mappings: &[String]) -> Outcome<Drives> {
-    Drives::parse(mappings, Box::new(|name| std::env::var(name).ok()))
+/// The command line as typed (what is not UTF-8 in the form of [`NameText`]), in
+/// the words that run it again: under the name
+/// `sqlio` the program is its own subcommand.
+fn command_line(typed: &[OsString]) -> Vec<String> {
+    let mut words: Vec<String> = typed.iter().map(|word| word.as_text()).collect();
+    if let Some(program) = words.first_mut() {
+        let is_sqlio = crate::switches::sqlio::is_sqlio(program.as_ref());
+        "stripewise".clone_into(program);
+        if is_sqlio {
+            words.insert(1, "sqlio".to_owned());
+        }
+    }
+    words
 }

@@ -3,36 +3,9 @@
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::show::style::printable;
-use crate::show::terminal;
+use crate::show::terminal::Output;
 use serde::Serialize;
-use std::sync::atomic::{AtomicBool, Ordering};
 use stripewise_report::{plain_json, wrapped};
-
-/// Prints a document to stdout, pretty, with a final newline. A reader that went
-/// away is no failure.
-pub fn print_json(document: &impl Serialize) -> Outcome<()> {
-    let mut text =
-        serde_json::to_string_pretty(document).map_err(|error| Failure::of(Exit::Usage, error))?;
-    text.push('\n');
-    print_exact(&text);
-    Ok(())
-}
-
-/// With `--events` the document is the last of the lines.
-static EVENTS: AtomicBool = AtomicBool::new(false);
-
-/// From now on stdout holds JSON lines.
-pub fn expect_events() {
-    EVENTS.store(true, Ordering::Relaxed);
-}
-
-/// Prints something as a line of JSON.
-pub fn print_line(event: &impl Serialize) {
-    // Plain fields with text as keys: there is nothing that JSON cannot hold.
-    if let Ok(text) = serde_json::to_string(event) {
-        terminal::print(plain_json(&format!("{text}\n")).as_bytes());
-    }
-}
 
 /// The document of a command, as the last event.
 #[derive(Serialize)]
@@ -41,27 +14,47 @@ struct DocumentEvent<'a> {
     document: &'a serde_json::Value,
 }
 
-/// Prints text for people to stdout, without control characters of others.
-pub fn print_text(text: &str) {
-    terminal::print(printable(text).as_bytes());
-}
-
-/// Prints a JSON document as it is, but for letters that a terminal would act upon:
-/// inside its strings they are escapes. A broken pipe means that the reader has seen
-/// enough; any other error is reported when the command has ended.
-pub fn print_exact(text: &str) {
-    if EVENTS.load(Ordering::Relaxed)
-        && let Ok(document) = serde_json::from_str(text)
-    {
-        return print_line(&DocumentEvent {
-            event: "document",
-            document: &document,
-        });
+impl Output {
+    /// Prints a document to stdout, pretty, with a final newline. A reader that went
+    /// away is no failure.
+    pub fn print_json(&self, document: &impl Serialize) -> Outcome<()> {
+        let mut text = serde_json::to_string_pretty(document)
+            .map_err(|error| Failure::of(Exit::Usage, error))?;
+        text.push('\n');
+        self.print_exact(&text);
+        Ok(())
     }
-    terminal::print(plain_json(text).as_bytes());
-}
 
-/// Something that must be known, on stderr.
-pub fn note(text: impl std::fmt::Display) {
-    terminal::tell(&wrapped(&format!("note: {text}"), "  "));
+    /// Prints something as a line of JSON.
+    pub fn print_line(&self, event: &impl Serialize) {
+        // Plain fields with text as keys: there is nothing that JSON cannot hold.
+        if let Ok(text) = serde_json::to_string(event) {
+            self.print(plain_json(&format!("{text}\n")).as_bytes());
+        }
+    }
+
+    /// Prints text for people to stdout, without control characters of others.
+    pub fn print_text(&self, text: &str) {
+        self.print(printable(text).as_bytes());
+    }
+
+    /// Prints a JSON document as it is, but for letters that a terminal would act upon:
+    /// inside its strings they are escapes. A broken pipe means that the reader has seen
+    /// enough; any other error is reported when the command has ended.
+    pub fn print_exact(&self, text: &str) {
+        if self.expects_events()
+            && let Ok(document) = serde_json::from_str(text)
+        {
+            return self.print_line(&DocumentEvent {
+                event: "document",
+                document: &document,
+            });
+        }
+        self.print(plain_json(text).as_bytes());
+    }
+
+    /// Something that must be known, on stderr.
+    pub fn note(&self, text: impl std::fmt::Display) {
+        self.tell(&wrapped(&format!("note: {text}"), "  "));
+    }
 }

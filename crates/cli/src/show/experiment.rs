@@ -4,9 +4,8 @@
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
 use crate::show::context::Context;
-use crate::show::document::print_json;
 use crate::show::line::{marked, print_answer};
-use crate::switches::hints::{here, word_warnings};
+use crate::switches::hints::word_warnings;
 use stripewise_campaign::steps::experiment::answer::Answer;
 use stripewise_campaign::steps::experiment::sitting::Sitting;
 use stripewise_lab::experiment::Ended;
@@ -33,7 +32,7 @@ pub fn conclude(context: &Context, sitting: Sitting) -> Outcome {
 /// Prints it, and says what the process returns.
 fn print(context: &Context, answer: &Answer) -> Outcome {
     if context.global.json {
-        print_json(&answer.document())?;
+        context.output.print_json(&answer.document())?;
     } else {
         print_answer(context, || text(context, answer), || line(answer));
     }
@@ -79,7 +78,7 @@ fn text(context: &Context, answer: &Answer) -> String {
         })
         .collect();
     text.push_str(&comparison_words(&only_notes.iter().collect::<Vec<_>>()));
-    let told = worth_showing(answer);
+    let told = worth_showing(context, answer);
     text.push_str(&match context.global.explain {
         true => warnings_text(&told),
         false => warnings_brief(&told),
@@ -92,7 +91,7 @@ fn text(context: &Context, answer: &Answer) -> String {
 
 /// The runs with what matters here: how well percentiles of single runs
 /// are known is nobody's business unless latencies are compared.
-fn worth_showing(answer: &Answer) -> Vec<RunRecord> {
+fn worth_showing(context: &Context, answer: &Answer) -> Vec<RunRecord> {
     let throughput = answer.kept.plan.metric.more_is_better();
     let mut records = answer.records.clone();
     for record in &mut records {
@@ -101,7 +100,7 @@ fn worth_showing(answer: &Answer) -> Vec<RunRecord> {
                 .retain(|warning| !(throughput && OF_PERCENTILES.contains(&warning.code.as_str())));
         }
     }
-    let words = here();
+    let words = context.output.words();
     word_warnings(&mut records, |hint| words.hint(hint));
     records
 }

@@ -1,21 +1,21 @@
 //! A failure, printed once, at the top.
 
 use crate::failure::Failure;
-use crate::show::terminal;
-use crate::switches::hints::here;
+use crate::show::terminal::Output;
 
 /// Prints the chain and the hint where they can be read.
-pub fn print(failure: &Failure) {
-    terminal::insist(&text(failure));
+pub fn print(output: &Output, failure: &Failure) {
+    output.insist(&text(output, failure));
 }
 
 /// The chain and the hint, a line each.
-fn text(failure: &Failure) -> String {
+fn text(output: &Output, failure: &Failure) -> String {
+    let words = output.words();
     let chain = failure.chain();
-    let of_option = |option| Some(here().option(option) + chain.strip_prefix(option)?);
+    let of_option = |option| Some(words.option(option) + chain.strip_prefix(option)?);
     // Names of options are those of switches here.
     let named = failure.option.and_then(of_option);
-    let hint = failure.hint.as_ref().map(|hint| here().hint(hint));
+    let hint = failure.hint.as_ref().map(|hint| words.hint(hint));
     lines(named.as_deref().unwrap_or(&chain), hint.as_deref())
 }
 

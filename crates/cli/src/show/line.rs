@@ -1,7 +1,6 @@
 //! With `-q` an answer is one line on stdout: what cron mails and a log keeps.
 
 use crate::show::context::Context;
-use crate::show::document::print_text;
 use stripewise_report::{document_line, one_line};
 use stripewise_results::{Document, RunRecord};
 use stripewise_store::Store;
@@ -13,8 +12,10 @@ pub fn print_answer(
     line: impl FnOnce() -> String,
 ) {
     match context.global.quiet {
-        true => print_text(&format!("{}\n", one_line(&line()))),
-        false => print_text(&whole()),
+        true => context
+            .output
+            .print_text(&format!("{}\n", one_line(&line()))),
+        false => context.output.print_text(&whole()),
     }
 }
 

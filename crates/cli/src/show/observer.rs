@@ -1,26 +1,27 @@
 //! What a use case says while it works: on a terminal, or as JSON lines.
 
-use super::document::{note, print_line};
 use super::failures::lines;
 use super::progress::Progress;
 use super::style::printable;
-use super::terminal::{insist, say, say_part};
-use crate::switches::hints::here;
+use super::terminal::{Output, say, say_part};
 use std::cell::RefCell;
+use std::rc::Rc;
 use stripewise_campaign::{Event, Observer};
 use stripewise_report::wrapped;
 use stripewise_units::Hint;
 
 /// Text and a progress bar on stderr.
 pub struct Terminal {
+    output: Rc<Output>,
     /// No plan, no progress.
     quiet: bool,
     bar: RefCell<Option<Progress>>,
 }
 
 impl Terminal {
-    pub fn new(quiet: bool) -> Terminal {
+    pub fn new(output: Rc<Output>, quiet: bool) -> Terminal {
         Terminal {
+            output,
             quiet,
             bar: RefCell::new(None),
         }
@@ -30,7 +31,7 @@ impl Terminal {
         let mut bar = self.bar.borrow_mut();
         match event {
             Event::Begin { title, total } => {
-                *bar = Some(Progress::start(self.quiet, *total, title));
+                *bar = Some(Progress::start(&self.output, self.quiet, *total, title));
             }
             Event::Progress {
                 title,
@@ -64,53 +65,55 @@ impl Observer for Terminal {
     fn hear(&self, event: &Event<'_>) {
         match event {
             Event::Plan { text } | Event::Status { text } if !self.quiet => {
-                self.above(|| plan(text));
+                self.above(|| plan(&self.output, text));
             }
-            Event::Remark { text } if !self.quiet => self.above(|| note(text)),
+            Event::Remark { text } if !self.quiet => self.above(|| self.output.note(text)),
             Event::Note { text, hint } => self.above(|| {
-                note(text);
+                self.output.note(text);
                 if let Some(hint) = hint {
-                    say!("hint: {}", here().hint(hint));
+                    say!(self.output, "hint: {}", self.output.words().hint(hint));
                 }
             }),
             Event::Failure { text, hint } => {
-                let hint = hint.map(|hint| here().hint(hint));
-                self.above(|| insist(&lines(text, hint.as_deref())));
+                let hint = hint.map(|hint| self.output.words().hint(hint));
+                self.above(|| self.output.insist(&lines(text, hint.as_deref())));
             }
-            Event::Warning { code, text, hint } => self.above(|| warn(*code, text, *hint)),
+            Event::Warning { code, text, hint } => {
+                self.above(|| warn(&self.output, *code, text, *hint));
+            }
             other => self.bar(other),
         }
     }
 }
 
 /// Lines as they are; a sentence as wide as people read.
-fn plan(text: &str) {
+fn plan(output: &Output, text: &str) {
     match text.contains('\n') {
-        true => say!("{text}"),
-        false => say_part!("{}", wrapped(text, "  ")),
+        true => say!(output, "{text}"),
+        false => say_part!(output, "{}", wrapped(text, "  ")),
     }
 }
 
-fn warn(code: Option<&str>, text: &str, hint: Option<&Hint>) {
-    let hint = hint.map(|hint| here().hint(hint));
+fn warn(output: &Output, code: Option<&str>, text: &str, hint: Option<&Hint>) {
+    let hint = hint.map(|hint| output.words().hint(hint));
     if code.is_none() {
-        say!("warning: {text}");
+        say!(output, "warning: {text}");
         if let Some(hint) = hint {
-            say!("hint: {hint}");
+            say!(output, "hint: {hint}");
         }
         return;
     }
     let hint = hint.map(|hint| format!("hint: {hint}"));
     for text in [Some(format!("warning: {text}")), hint].iter().flatten() {
-        say_part!("{}", printable(&wrapped(text, "  ")));
+        say_part!(output, "{}", printable(&wrapped(text, "  ")));
     }
 }
 
 /// Each event as a line of JSON on stdout.
-pub struct Lines;
+pub struct Lines(pub Rc<Output>);
 
 impl Observer for Lines {
     fn hear(&self, event: &Event<'_>) {
-        print_line(event);
+        self.0.print_line(event);
     }
 }

@@ -4,7 +4,6 @@ use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::output::{check_new, write_new};
 use crate::show::context::Context;
-use crate::show::document::{note, print_text};
 use crate::show::terminal::say_part;
 use std::path::{Path, PathBuf};
 use stripewise_campaign::steps::pages::{
@@ -17,29 +16,34 @@ use stripewise_units::NameText;
 
 /// What `--report FILE` of commands that measure does: a report on their document in the
 /// format that the file's name asks for. A file that exists is refused.
-pub fn write_report(store: Option<&Store>, document: Document, path: &Path) -> Outcome<()> {
-    write_material(&material_of(store, document), path)
+pub fn write_report(
+    context: &Context,
+    store: Option<&Store>,
+    document: Document,
+    path: &Path,
+) -> Outcome<()> {
+    write_material(context, &material_of(store, document), path)
 }
 
 /// Writes a report in the format that the file's name asks for.
-pub fn write_material(material: &Material, path: &Path) -> Outcome<()> {
+pub fn write_material(context: &Context, material: &Material, path: &Path) -> Outcome<()> {
     let format = ReportFormat::of_file(path).unwrap_or(ReportFormat::Html);
     let rendered = rendered(material, format, &PictureLook::default())?;
-    name_the_rest(&rendered);
+    name_the_rest(context, &rendered);
     write_new(path, &rendered.bytes)
 }
 
 /// Says which other pictures there are where nobody named one, and which letters will be
 /// boxes: nobody should have to look for the reason.
-pub fn name_the_rest(rendered: &Rendered) {
+pub fn name_the_rest(context: &Context, rendered: &Rendered) {
     if !rendered.pictures.is_empty() {
-        note(format!(
+        context.output.note(format!(
             "--chart NAME selects another picture: {}",
             rendered.pictures.join(", ")
         ));
     }
     if !rendered.boxes.is_empty() {
-        note(format!(
+        context.output.note(format!(
             "the PNG shows the letters {} as boxes: no font here has them, or they join \
              with others; install a font that has them (Noto Sans CJK, for example), or use svg",
             rendered.boxes
@@ -49,7 +53,7 @@ pub fn name_the_rest(rendered: &Rendered) {
 
 /// What `align --report FILE` does: a report on an experiment of the store.
 pub fn write_report_on(context: &Context, store: &Store, id: &str, path: &Path) -> Outcome<()> {
-    write_material(&material_on(context, store, id)?, path)?;
+    write_material(context, &material_on(context, store, id)?, path)?;
     say_written(context, path);
     Ok(())
 }
@@ -59,14 +63,18 @@ pub fn say_written(context: &Context, path: &Path) {
     let line = format!("Report: {}\n", path.as_text());
     match (context.global.json, context.global.quiet) {
         (_, true) => {}
-        (false, false) => print_text(&line),
-        (true, false) => say_part!("{line}"),
+        (false, false) => context.output.print_text(&line),
+        (true, false) => say_part!(context.output, "{line}"),
     }
 }
 
 /// The report that a bench leaves without being asked: `reports/ID.html` in the
 /// directory of the store.
-pub fn write_beside_store(store: &Store, document: Document) -> Outcome<PathBuf> {
+pub fn write_beside_store(
+    context: &Context,
+    store: &Store,
+    document: Document,
+) -> Outcome<PathBuf> {
     let first = document.runs.first();
     let name = first.and_then(|run| run.series.clone()).unwrap_or_default();
     let directory = store
@@ -82,7 +90,7 @@ pub fn write_beside_store(store: &Store, document: Document) -> Outcome<PathBuf>
         )
     })?;
     let path = directory.join(format!("{name}.html"));
-    write_report(Some(store), document, &path)?;
+    write_report(context, Some(store), document, &path)?;
     Ok(path)
 }
 

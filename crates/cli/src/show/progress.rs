@@ -1,7 +1,7 @@
 //! Progress with an ETA on stderr. On a terminal a line that is drawn again; in a
 //! log file nothing but one line when a long part starts. Silent with `--quiet`.
 
-use crate::show::terminal::{self, say};
+use crate::show::terminal::{Output, say};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use stripewise_units::format_duration;
 
@@ -13,10 +13,10 @@ pub struct Progress {
 impl Progress {
     /// Progress over `total` units; what a unit is stays with the caller, who
     /// words the message.
-    pub fn start(quiet: bool, total: u64, message: &str) -> Self {
-        if quiet || !terminal::stderr_is_terminal() {
+    pub fn start(output: &Output, quiet: bool, total: u64, message: &str) -> Self {
+        if quiet || !output.stderr_is_terminal() {
             if !quiet && !message.is_empty() {
-                say!("{message} ...");
+                say!(output, "{message} ...");
             }
             return Progress { bar: None };
         }

@@ -1,7 +1,6 @@
 //! Finished runs as text on stdout.
 
 use crate::show::context::Context;
-use crate::show::document::print_text;
 use crate::show::line;
 use stripewise_report::{RunsLook, are_like_runs, header_text, like_text, runs_text};
 use stripewise_results::{Document, RunRecord};
@@ -14,7 +13,9 @@ pub fn print_stored(context: &Context, document: &Document, percentiles: &[Perce
         true => like_text(document, context.global.explain),
         false => whole(context, document, percentiles),
     };
-    print_text(&format!("{}\n{text}", header_text(document)));
+    context
+        .output
+        .print_text(&format!("{}\n{text}", header_text(document)));
 }
 
 /// Runs that were just made: everything about them, and where they are kept.

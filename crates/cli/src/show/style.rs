@@ -55,14 +55,12 @@ pub struct Style {
 }
 
 impl Style {
-    /// From the switch, the terminal and `NO_COLOR`.
-    pub fn of(global: &Global, stdout_is_terminal: bool) -> Self {
+    /// From the switch, the terminal and whether `NO_COLOR` is set.
+    pub fn of(global: &Global, stdout_is_terminal: bool, no_colour: bool) -> Self {
         let colour = match global.color {
             Color::Always => true,
             Color::Never => false,
-            Color::Auto => {
-                stdout_is_terminal && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
-            }
+            Color::Auto => stdout_is_terminal && !no_colour,
         };
         Style { colour }
     }

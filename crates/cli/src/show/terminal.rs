@@ -4,7 +4,7 @@
 //!
 //! | stream | a reader that went away | any other error |
 //! |---|---|---|
-//! | stderr | nothing more is written | [`farewell`] says on stdout that words are missing |
+//! | stderr | nothing more is written | [`Output::farewell`] says on stdout that words are missing |
 //! | stdout | nothing more is written | reported on stderr at the end, with exit code 3 |
 //!
 //! A stream that was closed when the program began is as good as `/dev/null`: the
@@ -13,22 +13,23 @@
 use crate::exit_codes::Exit;
 use crate::failure::Failure;
 use crate::show::style::printable;
+use crate::switches::hints::Words;
+use std::cell::{Cell, OnceCell, RefCell};
 use std::io::{ErrorKind, IsTerminal, Write};
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::rc::Rc;
 use std::time::Duration;
 
-/// A line on stderr; written as `eprintln!` is.
+/// A line on stderr; written as `eprintln!` is, after the [`Output`].
 macro_rules! say {
-    ($($words:tt)*) => {
-        $crate::show::terminal::tell(&format!("{}\n", format_args!($($words)*)))
+    ($output:expr, $($words:tt)*) => {
+        $output.tell(&format!("{}\n", format_args!($($words)*)))
     };
 }
 
 /// Text on stderr without a line end of its own; written as `eprint!` is.
 macro_rules! say_part {
-    ($($words:tt)*) => {
-        $crate::show::terminal::tell(&format!($($words)*))
+    ($output:expr, $($words:tt)*) => {
+        $output.tell(&format!($($words)*))
     };
 }
 
@@ -37,68 +38,190 @@ pub(crate) use {say, say_part};
 /// How long a stream that takes nothing at the moment is left alone.
 const AGAIN_AFTER: Duration = Duration::from_millis(5);
 
-/// Why a stream takes no more; the first reason counts.
-static STDOUT: OnceLock<std::io::Error> = OnceLock::new();
-static STDERR: OnceLock<std::io::Error> = OnceLock::new();
+/// Columns of a terminal whose width is unknown.
+const COLUMNS_USUAL: usize = 100;
 
-/// Whether stdout holds, or will hold, something that a program reads.
-static DOCUMENT: AtomicBool = AtomicBool::new(false);
-
-/// Whether something was measured and is kept, so that it can be shown again.
-static KEPT: AtomicBool = AtomicBool::new(false);
-
-/// What was measured is kept, whatever becomes of the words about it.
-pub fn expect_no_loss() {
-    KEPT.store(true, Ordering::Relaxed);
+/// Where a command prints: the two streams, and what is known of their readers.
+pub struct Output {
+    stdout: Stream,
+    stderr: Stream,
+    /// These are the streams of the process, which the parser of the command line and the
+    /// progress bar know by themselves.
+    is_of_process: bool,
+    /// stdout holds, or will hold, something that a program reads.
+    document: Cell<bool>,
+    /// stdout holds JSON lines, and the document is the last of them.
+    events: Cell<bool>,
+    /// Something was measured and is kept, so that it can be shown again.
+    kept: Cell<bool>,
+    /// What the command that was parsed calls the options of a run.
+    words: OnceCell<Words>,
 }
 
-/// From now on only the document that was asked for goes to stdout, and no words
-/// that found stderr closed to them.
-pub fn expect_document() {
-    DOCUMENT.store(true, Ordering::Relaxed);
+/// One of the streams.
+struct Stream {
+    writer: RefCell<Box<dyn Write>>,
+    is_terminal: bool,
+    /// Why it takes no more; the first reason counts.
+    error: OnceCell<std::io::Error>,
 }
 
-/// Writes words for people to stderr, without control characters of others.
-/// What cannot be written is lost.
-pub fn tell(text: &str) {
-    let _ = to_stderr(text);
-}
-
-/// Writes what must be heard: to stderr, and where that is impossible to stdout,
-/// unless a document is expected there.
-pub fn insist(text: &str) {
-    if to_stderr(text).is_none() && takes_words() {
-        print(printable(text).as_bytes());
+impl Output {
+    /// stdout and stderr of this process.
+    #[must_use]
+    pub fn of_process() -> Output {
+        let (stdout, stderr) = (std::io::stdout(), std::io::stderr());
+        let are_terminals = [stdout.is_terminal(), stderr.is_terminal()];
+        Output::over(Box::new(stdout), Box::new(stderr), are_terminals, true)
     }
-}
 
-/// Writes bytes to stdout as they are. Whether all of them arrived is known to
-/// [`unwritten`].
-pub fn print(bytes: &[u8]) {
-    write(&STDOUT, &mut std::io::stdout().lock(), bytes);
-}
+    /// Streams that are no terminals.
+    #[must_use]
+    pub fn new(stdout: Box<dyn Write>, stderr: Box<dyn Write>) -> Output {
+        Output::over(stdout, stderr, [false; 2], false)
+    }
 
-/// Prints what the parser of the command line has to say, in its colours.
-pub fn print_clap(error: &clap::Error) {
-    if !error.use_stderr() {
+    fn over(
+        stdout: Box<dyn Write>,
+        stderr: Box<dyn Write>,
+        are_terminals: [bool; 2],
+        is_of_process: bool,
+    ) -> Output {
+        Output {
+            stdout: Stream::new(stdout, are_terminals[0]),
+            stderr: Stream::new(stderr, are_terminals[1]),
+            is_of_process,
+            document: Cell::new(false),
+            events: Cell::new(false),
+            kept: Cell::new(false),
+            words: OnceCell::new(),
+        }
+    }
+
+    /// What was measured is kept, whatever becomes of the words about it.
+    pub fn expect_no_loss(&self) {
+        self.kept.set(true);
+    }
+
+    /// From now on only the document that was asked for goes to stdout, and no words
+    /// that found stderr closed to them.
+    pub fn expect_document(&self) {
+        self.document.set(true);
+    }
+
+    /// From now on stdout holds JSON lines.
+    pub fn expect_events(&self) {
+        self.events.set(true);
+    }
+
+    /// Whether stdout holds JSON lines.
+    pub fn expects_events(&self) -> bool {
+        self.events.get()
+    }
+
+    /// From now on hints are worded for the command that was parsed.
+    pub fn word_for(&self, words: Words) {
+        let _ = self.words.set(words);
+    }
+
+    /// The words for hints; before a command is known those of none.
+    pub fn words(&self) -> Words {
+        self.words.get().cloned().unwrap_or_default()
+    }
+
+    /// Writes words for people to stderr, without control characters of others.
+    /// What cannot be written is lost.
+    pub fn tell(&self, text: &str) {
+        let _ = self.to_stderr(text);
+    }
+
+    /// Writes what must be heard: to stderr, and where that is impossible to stdout,
+    /// unless a document is expected there.
+    pub fn insist(&self, text: &str) {
+        if self.to_stderr(text).is_none() && self.takes_words() {
+            self.print(printable(text).as_bytes());
+        }
+    }
+
+    /// Writes bytes to stdout as they are. Whether all of them arrived is known to
+    /// [`Output::unwritten`].
+    pub fn print(&self, bytes: &[u8]) {
+        let _ = self.stdout.write(bytes);
+    }
+
+    /// Prints what the parser of the command line was asked for, in its colours.
+    pub fn print_clap(&self, asked: &clap::Error) {
+        if !self.is_of_process {
+            return self.print(asked.render().to_string().as_bytes());
+        }
         // clap decides about colour by the stream; a cut text is no help.
-        let printed = error.print().and_then(|()| std::io::stdout().flush());
-        note_error(&STDOUT, printed);
-    } else if note_error(&STDERR, error.print()).is_none() && takes_words() {
-        print(error.render().to_string().as_bytes());
+        let printed = asked.print().and_then(|()| std::io::stdout().flush());
+        self.stdout.note_error(printed);
+    }
+
+    /// Columns that help is wrapped to; `None` where the parser of the command line finds
+    /// out.
+    pub fn columns(&self) -> Option<usize> {
+        (!self.is_of_process).then_some(COLUMNS_USUAL)
+    }
+
+    /// The failure of a command whose answer could not be printed in full. A reader
+    /// that went away has seen enough and is none.
+    pub fn unwritten(&self) -> Option<Failure> {
+        let error = self.stdout.loss()?;
+        let room = match self.kept.get() {
+            true => {
+                "make room where it goes; nothing that was measured is lost: `stripewise history` lists it"
+            }
+            false => "make room where it goes, and run the command again",
+        };
+        let hint = crate::output::hint_of(error, room);
+        Some(Failure::new(
+            Exit::Target,
+            format!("cannot write to stdout: {error}"),
+            hint,
+        ))
+    }
+
+    /// Says on stdout that stderr lost words, if it did.
+    pub fn farewell(&self) {
+        if let Some(error) = self.stderr.loss()
+            && self.takes_words()
+        {
+            let text = format!("note: messages are missing: cannot write to stderr: {error}\n");
+            self.print(text.as_bytes());
+        }
+    }
+
+    /// Whether stdout is a terminal.
+    pub fn stdout_is_terminal(&self) -> bool {
+        self.stdout.is_terminal
+    }
+
+    /// Whether stderr is a terminal.
+    pub fn stderr_is_terminal(&self) -> bool {
+        self.stderr.is_terminal
+    }
+
+    fn takes_words(&self) -> bool {
+        !self.document.get() || self.stdout.is_terminal
+    }
+
+    fn to_stderr(&self, text: &str) -> Option<()> {
+        self.stderr.write(printable(text).as_bytes())
     }
 }
 
 /// stdout as a stream, for documents that are too large to be one text. The first
-/// error is returned, and is known to [`unwritten`].
-#[derive(Debug)]
-pub struct Stdout;
+/// error is returned, and is known to [`Output::unwritten`].
+pub struct Stdout(pub Rc<Output>);
 
 impl Write for Stdout {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        match write(&STDOUT, &mut std::io::stdout().lock(), bytes) {
+        let stream = &self.0.stdout;
+        match stream.write(bytes) {
             Some(()) => Ok(bytes.len()),
-            None => Err(STDOUT.get().map_or(ErrorKind::Other.into(), again)),
+            None => Err(stream.error.get().map_or(ErrorKind::Other.into(), again)),
         }
     }
 
@@ -106,45 +229,6 @@ impl Write for Stdout {
     fn flush(&mut self) -> std::io::Result<()> {
         Ok(())
     }
-}
-
-/// The failure of a command whose answer could not be printed in full. A reader
-/// that went away has seen enough and is none.
-pub fn unwritten() -> Option<Failure> {
-    let error = STDOUT.get().filter(|error| is_loss(error))?;
-    let room = match KEPT.load(Ordering::Relaxed) {
-        true => {
-            "make room where it goes; nothing that was measured is lost: `stripewise history` lists it"
-        }
-        false => "make room where it goes, and run the command again",
-    };
-    let hint = crate::output::hint_of(error, room);
-    Some(Failure::new(
-        Exit::Target,
-        format!("cannot write to stdout: {error}"),
-        hint,
-    ))
-}
-
-/// Says on stdout that stderr lost words, if it did.
-pub fn farewell() {
-    let lost = STDERR.get().filter(|error| is_loss(error));
-    if let Some(error) = lost
-        && takes_words()
-    {
-        let text = format!("note: messages are missing: cannot write to stderr: {error}\n");
-        print(text.as_bytes());
-    }
-}
-
-/// Whether stdout is a terminal.
-pub fn stdout_is_terminal() -> bool {
-    std::io::stdout().is_terminal()
-}
-
-/// Whether stderr is a terminal.
-pub fn stderr_is_terminal() -> bool {
-    std::io::stderr().is_terminal()
 }
 
 /// The same error once more; errors cannot be copied.
@@ -155,34 +239,31 @@ fn again(error: &std::io::Error) -> std::io::Error {
     }
 }
 
-fn takes_words() -> bool {
-    !DOCUMENT.load(Ordering::Relaxed) || stdout_is_terminal()
-}
-
-fn is_loss(error: &std::io::Error) -> bool {
-    error.kind() != ErrorKind::BrokenPipe
-}
-
-fn to_stderr(text: &str) -> Option<()> {
-    let text = printable(text);
-    write(&STDERR, &mut std::io::stderr().lock(), text.as_bytes())
-}
-
-/// Writes everything, or nothing more to a stream that failed before.
-fn write(stream: &OnceLock<std::io::Error>, out: &mut dyn Write, bytes: &[u8]) -> Option<()> {
-    if stream.get().is_some() {
-        return None;
-    }
-    note_error(stream, write_whole(out, bytes))
-}
-
-fn note_error<T>(stream: &OnceLock<std::io::Error>, result: std::io::Result<T>) -> Option<T> {
-    match result {
-        Ok(value) => Some(value),
-        Err(error) => {
-            let _ = stream.set(error);
-            None
+impl Stream {
+    fn new(writer: Box<dyn Write>, is_terminal: bool) -> Stream {
+        Stream {
+            writer: RefCell::new(writer),
+            is_terminal,
+            error: OnceCell::new(),
         }
+    }
+
+    /// Writes everything, or nothing more to a stream that failed before.
+    fn write(&self, bytes: &[u8]) -> Option<()> {
+        if self.error.get().is_some() {
+            return None;
+        }
+        self.note_error(write_whole(&mut **self.writer.borrow_mut(), bytes))
+    }
+
+    fn note_error(&self, result: std::io::Result<()>) -> Option<()> {
+        result.map_err(|error| self.error.set(error)).ok()
+    }
+
+    /// Why it lost something. A reader that went away lost nothing.
+    fn loss(&self) -> Option<&std::io::Error> {
+        let error = self.error.get();
+        error.filter(|error| error.kind() != ErrorKind::BrokenPipe)
     }
 }
 
@@ -212,9 +293,10 @@ mod tests {
     use super::*;
 
     /// Answers one call after the other; then takes a byte at a time.
+    #[derive(Clone, Default)]
     struct Scripted {
         errors: Vec<ErrorKind>,
-        taken: Vec<u8>,
+        taken: Rc<RefCell<Vec<u8>>>,
     }
 
     impl Write for Scripted {
@@ -223,7 +305,7 @@ mod tests {
                 Some(ErrorKind::WriteZero) => Ok(0),
                 Some(kind) => Err(kind.into()),
                 None => {
-                    self.taken.push(bytes[0]);
+                    self.taken.borrow_mut().push(bytes[0]);
                     Ok(1)
                 }
             }
@@ -236,13 +318,13 @@ mod tests {
 
     #[test]
     fn a_stream_that_is_busy_gets_everything() {
-        let mut out = Scripted {
+        let out = Scripted {
             errors: vec![ErrorKind::WouldBlock, ErrorKind::Interrupted],
-            taken: Vec::new(),
+            ..Scripted::default()
         };
-        let stream = OnceLock::new();
-        assert_eq!(write(&stream, &mut out, b"words"), Some(()));
-        assert_eq!(out.taken, b"words");
+        let stream = Stream::new(Box::new(out.clone()), false);
+        assert_eq!(stream.write(b"words"), Some(()));
+        assert_eq!(*out.taken.borrow(), b"words");
     }
 
     #[test]
@@ -252,15 +334,15 @@ mod tests {
             ErrorKind::BrokenPipe,
             ErrorKind::WriteZero,
         ] {
-            let mut out = Scripted {
+            let out = Scripted {
                 errors: vec![kind],
-                taken: Vec::new(),
+                ..Scripted::default()
             };
-            let stream = OnceLock::new();
-            assert_eq!(write(&stream, &mut out, b"one"), None);
-            assert_eq!(write(&stream, &mut out, b"two"), None);
-            assert_eq!(stream.get().unwrap().kind(), kind);
-            assert_eq!(out.taken, b"");
+            let stream = Stream::new(Box::new(out.clone()), false);
+            assert_eq!(stream.write(b"one"), None);
+            assert_eq!(stream.write(b"two"), None);
+            assert_eq!(stream.error.get().unwrap().kind(), kind);
+            assert_eq!(*out.taken.borrow(), b"");
         }
     }
 }

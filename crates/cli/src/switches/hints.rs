@@ -8,7 +8,6 @@
 use super::Cli;
 use clap::{ArgMatches, Command, CommandFactory};
 use std::collections::BTreeSet;
-use std::sync::OnceLock;
 use stripewise_results::RunRecord;
 use stripewise_units::Hint;
 use stripewise_workload::nearest;
@@ -36,22 +35,15 @@ pub struct Words {
     of_run: BTreeSet<String>,
 }
 
-static HERE: OnceLock<Words> = OnceLock::new();
-
-/// From now on hints are worded for the command that was parsed.
-pub fn word_for(matches: &ArgMatches) {
+/// The words of the command that was parsed.
+pub fn words_of(matches: &ArgMatches) -> Words {
     let mut path = Vec::new();
     let mut inner = matches.subcommand();
     while let Some((name, matches)) = inner {
         path.push(name);
         inner = matches.subcommand();
     }
-    let _ = HERE.set(Words::of(&path));
-}
-
-/// The words of the command that this process does.
-pub fn here() -> Words {
-    HERE.get().cloned().unwrap_or_default()
+    Words::of(&path)
 }
 
 impl Words {
@@ -155,25 +147,14 @@ pub fn of_a_baseline(words: &Words, hint: &Hint) -> String {
     }
 }
 
-fn words_here() -> Vec<String> {
-    let words = std::env::args_os().skip(1);
-    words
-        .map(|word| word.to_string_lossy().into_owned())
-        .collect()
-}
-
-/// The command of this process: `lab run`; empty where none was named.
-pub fn command_here() -> String {
-    named(&Cli::command(), &words_here()).0
+/// The command that these words name: `lab run`; empty where they name none.
+pub fn command_of(words: &[String]) -> String {
+    named(&Cli::command(), words).0
 }
 
 /// The switch that was probably meant by one that the command lacks, and a hint that
 /// says whose it is. `None` where nothing is near.
-pub fn meant(unknown: &str) -> Option<String> {
-    meant_by(unknown, &words_here())
-}
-
-fn meant_by(unknown: &str, words: &[String]) -> Option<String> {
+pub fn meant(unknown: &str, words: &[String]) -> Option<String> {
     let root = Cli::command();
     let (path, command) = named(&root, words);
     let typed = unknown.trim_start_matches('-');
@@ -292,7 +273,7 @@ mod tests {
         ];
         for (line, unknown, expected) in cases {
             let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
-            assert_eq!(meant_by(unknown, &words).as_deref(), expected, "{line}");
+            assert_eq!(meant(unknown, &words).as_deref(), expected, "{line}");
         }
     }
 }

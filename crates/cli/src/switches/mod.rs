@@ -26,6 +26,7 @@ pub mod sqlio;
 pub mod verify;
 pub mod witness;
 
+use crate::show::terminal::Output;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use std::ffi::{OsStr, OsString};
@@ -144,11 +145,15 @@ pub enum Command {
     Man(small::Man),
 }
 
-/// The command line of a process; hints are worded for what it names.
-pub fn parsed(words: Vec<OsString>) -> Result<Cli, clap::Error> {
+/// The command line; hints are worded for what it names.
+pub fn parsed(words: Vec<OsString>, output: &Output) -> Result<Cli, clap::Error> {
     let words = sqlio::arranged(words.into_iter());
-    let matches = Cli::command().try_get_matches_from(words)?;
-    hints::word_for(&matches);
+    let command = match output.columns() {
+        Some(columns) => Cli::command().term_width(columns),
+        None => Cli::command(),
+    };
+    let matches = command.try_get_matches_from(words)?;
+    output.word_for(hints::words_of(&matches));
     Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut Cli::command()))
 }
 

@@ -45,8 +45,9 @@ pub(crate) fn expand(
     let from_bytes = found.status.size_bytes;
     let by_bytes = to_bytes.saturating_sub(from_bytes);
     let in_memory = file_system.is_some_and(|found| found.in_memory);
-    judge_growth(&guard, in_memory, by_bytes, name, "is to grow")?;
-    judge_loops_below(&storage, by_bytes, name)?;
+    let size = intent.free_space;
+    judge_growth(&guard, in_memory, by_bytes, size, name, "is to grow")?;
+    judge_loops_below(&storage, by_bytes, size, name)?;
     let status = Status::of(&guard).map_err(|os| failed(name, "cannot be examined", os))?;
     let ours = mark::made_by_us(&guard, &status, knowledge);
     drop(guard);

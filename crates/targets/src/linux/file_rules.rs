@@ -48,7 +48,7 @@ pub(super) fn judge_write(
     }
     let judged = never_written(file, &status, name, knowledge)
         .and_then(|()| writable_at_all(file, name))
-        .and_then(|()| room_to_write(file, &status, name, intent.size))
+        .and_then(|()| room_to_write(file, &status, name, intent))
         .and_then(|()| open_elsewhere(file, &status, name))
         .and_then(|notes| seen_through_overlay(file, name, intent.busy_ok, notes));
     if !may_write {
@@ -201,7 +201,7 @@ fn writable_at_all(file: &File, name: &str) -> Result<()> {
 /// A sparse file grows on disk when it is written, and so do extents that are
 /// shared with snapshots or clones; a file in a lower layer of an overlay would
 /// be copied whole, whatever part of it is written.
-fn room_to_write(file: &File, status: &Status, name: &str, size: Size) -> Result<()> {
+fn room_to_write(file: &File, status: &Status, name: &str, intent: &Intent) -> Result<()> {
     let layer = overlay::layer_of(file, status);
     if layer == Layer::Lower {
         return Err(refuse(
@@ -216,7 +216,7 @@ fn room_to_write(file: &File, status: &Status, name: &str, size: Size) -> Result
     let growth = missing
         .max(layout.hole_bytes)
         .saturating_add(layout.shared_bytes);
-    let span = match size {
+    let span = match intent.size {
         Size::Auto => status.size_bytes,
         Size::Exactly(bytes) | Size::AtMost(bytes) => bytes.min(status.size_bytes),
     };
@@ -236,7 +236,7 @@ fn room_to_write(file: &File, status: &Status, name: &str, size: Size) -> Result
     }
     let storage = storage_of(file);
     let in_memory = storage.file_system.is_some_and(|found| found.in_memory);
-    space::judge_growth(file, in_memory, growth, name, what)
+    space::judge_growth(file, in_memory, growth, intent.free_space, name, what)
 }
 
 /// A loop device or a program may have the file's own inode in the upper directory of

@@ -33,7 +33,15 @@ impl Filling<'_> {
             done_bytes: 0,
             total_bytes: self.plan.bytes,
         };
-        let space = || Space::of(&self.made.file, self.in_memory, self.name).ok();
+        let space = || {
+            Space::of(
+                &self.made.file,
+                self.in_memory,
+                self.intent.free_space,
+                self.name,
+            )
+            .ok()
+        };
         let mut filling = fill::Filling {
             plan: self.plan,
             intent: self.intent,

@@ -6,7 +6,7 @@
 use super::access::failed;
 use super::identity::Status;
 pub(super) use crate::space::Space;
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, FreeSpace, Result};
 use rustix::fs::{FileType, Mode, OFlags};
 use std::fs::File;
 use stripewise_disk_inspect::storage::Storage;
@@ -14,7 +14,7 @@ use stripewise_units::{NameText, format_bytes};
 
 impl Space {
     /// Asks the file system of an open file or directory.
-    pub fn of(file: &File, in_memory: bool, name: &str) -> Result<Space> {
+    pub fn of(file: &File, in_memory: bool, size: FreeSpace, name: &str) -> Result<Space> {
         let found = rustix::fs::fstatvfs(file)
             .map_err(|os| failed(name, "cannot ask for the free space", os.into()))?;
         if found.f_blocks == 0 {
@@ -31,7 +31,7 @@ impl Space {
             u64::MAX
         };
         Ok(Space {
-            total_bytes: found.f_blocks.saturating_mul(found.f_frsize),
+            total_bytes: size.total_bytes(found.f_blocks.saturating_mul(found.f_frsize)),
             available_bytes: found.f_bavail.saturating_mul(found.f_frsize),
             limit_bytes,
         })
@@ -44,13 +44,14 @@ pub(super) fn judge_growth(
     file: &File,
     in_memory: bool,
     growth_bytes: u64,
+    size: FreeSpace,
     name: &str,
     what: &str,
 ) -> Result<()> {
     if growth_bytes == 0 {
         return Ok(());
     }
-    let space = Space::of(file, in_memory, name)?;
+    let space = Space::of(file, in_memory, size, name)?;
     if growth_bytes <= space.room_bytes() {
         return Ok(());
     }
@@ -67,7 +68,12 @@ pub(super) fn judge_growth(
 
 /// Loop devices over sparse files promise space that the file system below may
 /// not have; running out there breaks everything on the device.
-pub(super) fn judge_loops_below(storage: &Storage, bytes: u64, name: &str) -> Result<()> {
+pub(super) fn judge_loops_below(
+    storage: &Storage,
+    bytes: u64,
+    size: FreeSpace,
+    name: &str,
+) -> Result<()> {
     for layer in storage.layers() {
         let Some(looped) = &layer.looped else {
             continue;
@@ -90,7 +96,7 @@ pub(super) fn judge_loops_below(storage: &Storage, bytes: u64, name: &str) -> Re
             looped.backing_file.as_text()
         );
         let in_memory = looped.backing_file_system.as_deref() == Some("tmpfs");
-        judge_growth(&backing, in_memory, missing.min(bytes), name, &what)?;
+        judge_growth(&backing, in_memory, missing.min(bytes), size, name, &what)?;
     }
     Ok(())
 }

@@ -35,7 +35,7 @@ pub(crate) fn expand(
     }
     let from_bytes = found.status.size_bytes;
     let by_bytes = to_bytes.saturating_sub(from_bytes);
-    file_rules::room_for(&found, name, by_bytes, "is to grow")?;
+    file_rules::room_for(&found, name, by_bytes, intent.free_space, "is to grow")?;
     let mut options = OpenOptions::new();
     options.read(true).write(true);
     let file = file_rules::open_alone(&found, name, &mut options)?;

@@ -8,7 +8,7 @@ use super::access::{FoundPath, Status, failed, os_code, reopen};
 use super::{calls, mark};
 use crate::mark::Maker;
 use crate::space::Space;
-use crate::{Error, ErrorKind, Intent, Knowledge, Result, Size};
+use crate::{Error, ErrorKind, FreeSpace, Intent, Knowledge, Result, Size};
 use std::fs::{File, OpenOptions};
 use std::os::windows::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -52,7 +52,7 @@ pub(super) fn judge_write(
     };
     let judged = never_written(found, alone.as_ref().ok(), name, knowledge)
         .and_then(|()| alone.as_ref().map(drop).map_err(copy))
-        .and_then(|()| room_to_write(found, name, intent.size));
+        .and_then(|()| room_to_write(found, name, intent));
     if intent.overwrite || made == Maker::We {
         return judged;
     }
@@ -156,27 +156,39 @@ fn is_store(status: &Status, store: Option<&Path>) -> bool {
 }
 
 /// A sparse or compressed file grows on disk when it is written.
-fn room_to_write(found: &FoundPath, name: &str, size: Size) -> Result<()> {
+fn room_to_write(found: &FoundPath, name: &str, intent: &Intent) -> Result<()> {
     let Status {
         size_bytes,
         allocated_bytes,
         ..
     } = found.status;
-    let span = match size {
+    let span = match intent.size {
         Size::Auto => size_bytes,
         Size::Exactly(bytes) | Size::AtMost(bytes) => bytes.min(size_bytes),
     };
     let growth = size_bytes.saturating_sub(allocated_bytes).min(span);
-    room_for(found, name, growth, "is sparse or compressed")
+    room_for(
+        found,
+        name,
+        growth,
+        intent.free_space,
+        "is sparse or compressed",
+    )
 }
 
 /// Taking more of the volume is under the same rule as making a file.
-pub(super) fn room_for(found: &FoundPath, name: &str, growth: u64, what: &str) -> Result<()> {
+pub(super) fn room_for(
+    found: &FoundPath,
+    name: &str,
+    growth: u64,
+    size: FreeSpace,
+    what: &str,
+) -> Result<()> {
     if growth == 0 {
         return Ok(());
     }
     let directory = found.path.parent().unwrap_or(&found.path);
-    let space = space_of(directory, name)?;
+    let space = space_of(directory, size, name)?;
     if growth <= space.room_bytes() {
         return Ok(());
     }
@@ -218,11 +230,11 @@ pub(super) fn sector_bytes(path: &Path) -> u32 {
 }
 
 /// Room on the volume of a directory.
-pub(super) fn space_of(directory: &Path, name: &str) -> Result<Space> {
+pub(super) fn space_of(directory: &Path, size: FreeSpace, name: &str) -> Result<Space> {
     let (total_bytes, available_bytes) =
         calls::space(directory).map_err(|os| failed(name, "cannot ask for the free space", os))?;
     Ok(Space {
-        total_bytes,
+        total_bytes: size.total_bytes(total_bytes),
         available_bytes,
         limit_bytes: u64::MAX,
     })

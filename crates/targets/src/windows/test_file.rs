@@ -60,7 +60,11 @@ pub(super) fn plan_in(
     intent: &Intent,
     kept_at: Option<PathBuf>,
 ) -> Result<Plan> {
-    let mut fill = file_rules::space_of(&found.path, name)?.fill_plan(intent, &found.path, name)?;
+    let mut fill = file_rules::space_of(&found.path, intent.free_space, name)?.fill_plan(
+        intent,
+        &found.path,
+        name,
+    )?;
     if !intent.busy_ok {
         let root = calls::volume_root(&found.path).ok();
         if let Some(sign) = database::look_around(&found.path, root.as_deref()) {
@@ -111,7 +115,7 @@ pub(super) fn prepare(
         _ => None,
     };
     // The space is judged again: others may have used it since the plan.
-    let mut fill = file_rules::space_of(&found.path, &plan.name)?.fill_plan(
+    let mut fill = file_rules::space_of(&found.path, intent.free_space, &plan.name)?.fill_plan(
         &intent,
         &found.path,
         &plan.name,
@@ -183,7 +187,7 @@ fn fill_file(
     progress: &mut dyn Progress,
 ) -> Result<FillReport> {
     let started_ns = progress.now_ns();
-    let space = || file_rules::space_of(directory, name).ok();
+    let space = || file_rules::space_of(directory, intent.free_space, name).ok();
     let mut filling = Filling {
         plan,
         intent,

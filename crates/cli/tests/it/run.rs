@@ -1,0 +1,134 @@
+//! A command line is a function of its words and its surroundings: what it prints, and
+//! where it ends when a stream takes nothing.
+
+use std::cell::RefCell;
+use std::ffi::OsString;
+use std::io::{ErrorKind, Write};
+use std::rc::Rc;
+use stripewise_cli::{Exit, Output, Surroundings, run};
+
+/// A stream that takes everything, or fails from the start.
+#[derive(Clone, Default)]
+struct Stream {
+    taken: Rc<RefCell<Vec<u8>>>,
+    fails: Option<ErrorKind>,
+}
+
+impl Stream {
+    fn failing(kind: ErrorKind) -> Stream {
+        Stream {
+            fails: Some(kind),
+            ..Stream::default()
+        }
+    }
+
+    fn text(&self) -> String {
+        String::from_utf8(self.taken.borrow().clone()).unwrap()
+    }
+}
+
+impl Write for Stream {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        match self.fails {
+            Some(kind) => Err(kind.into()),
+            None => self.taken.borrow_mut().write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Runs a command line, with `stdout` and `stderr` as they are given.
+fn ended(line: &str, stdout: &Stream, stderr: &Stream) -> Exit {
+    let words = ["stripewise"].into_iter().chain(line.split_whitespace());
+    let output = Output::new(Box::new(stdout.clone()), Box::new(stderr.clone()));
+    run(
+        words.map(OsString::from).collect(),
+        Surroundings::default(),
+        output,
+    )
+}
+
+/// Runs a command line: how it ends, stdout and stderr.
+fn all_of(line: &str) -> (Exit, String, String) {
+    let (stdout, stderr) = (Stream::default(), Stream::default());
+    let exit = ended(line, &stdout, &stderr);
+    (exit, stdout.text(), stderr.text())
+}
+
+#[test]
+fn each_way_to_end_has_its_code() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = directory.path().join("results.db");
+    let simulated = format!(
+        "run sim:nvme --duration 1ms -q --store {}",
+        store.to_str().unwrap()
+    );
+    let missed = format!("{simulated} --require p50<1ns");
+    let cases = [
+        ("sim list", Exit::Done),
+        (&simulated, Exit::Done),
+        (&missed, Exit::Finding),
+        ("sim list --wrong", Exit::Usage),
+        ("run dataset:oja-nisula-2007-offset --store x", Exit::Usage),
+        ("man --dir /nowhere", Exit::Target),
+        // No variable says where a store would be.
+        ("history", Exit::Store),
+    ];
+    for (line, exit) in cases {
+        let (seen, stdout, stderr) = all_of(line);
+        assert_eq!(seen, exit, "{line}\n{stdout}\n{stderr}");
+    }
+}
+
+#[test]
+fn the_document_is_all_that_is_on_stdout() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = directory.path().join("results.db");
+    let line = format!(
+        "run sim:nvme --duration 1ms --json --store {}",
+        store.to_str().unwrap()
+    );
+    let (exit, stdout, stderr) = all_of(&line);
+    assert_eq!(exit, Exit::Done);
+    let document: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!(document["runs"].as_array().map(Vec::len), Some(1));
+    assert!(stderr.contains("sim:nvme"), "{stderr}");
+    // The next command begins afresh: its hints are worded for it, and it has no document.
+    let (exit, stdout, stderr) = all_of("sim list --jsn");
+    assert_eq!((exit, stdout.as_str()), (Exit::Usage, ""));
+    assert!(stderr.contains("did you mean --json?"), "{stderr}");
+}
+
+#[test]
+fn a_reader_that_went_away_is_no_failure_and_a_full_disk_is_one() {
+    let cases = [
+        (ErrorKind::BrokenPipe, Exit::Done, ""),
+        (
+            ErrorKind::StorageFull,
+            Exit::Target,
+            "cannot write to stdout",
+        ),
+    ];
+    for (kind, exit, says) in cases {
+        let stderr = Stream::default();
+        assert_eq!(ended("sim list", &Stream::failing(kind), &stderr), exit);
+        assert!(stderr.text().contains(says), "{}", stderr.text());
+        assert_eq!(stderr.text().is_empty(), says.is_empty());
+    }
+}
+
+#[test]
+fn what_stderr_does_not_take_is_said_on_stdout_unless_a_document_is_there() {
+    let full = Stream::failing(ErrorKind::StorageFull);
+    let stdout = Stream::default();
+    assert_eq!(ended("sim show nowhere", &stdout, &full), Exit::Usage);
+    let text = stdout.text();
+    assert!(text.contains("error: "), "{text}");
+    assert!(text.contains("messages are missing"), "{text}");
+    let stdout = Stream::default();
+    ended("sim show nowhere --json", &stdout, &full);
+    assert_eq!(stdout.text(), "");
+}
