@@ -5,7 +5,7 @@
 //! writes what is printed now into the pages. All other lines that call the program, in
 //! any page, name commands and switches that exist.
 
-use crate::support::{Desk, program, text};
+use crate::support::{Desk, here, program, text};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -159,12 +159,8 @@ fn help(known: &mut BTreeMap<String, Option<String>>, names: &[&str]) -> Option<
     if let Some(help) = known.get(&key) {
         return help.clone();
     }
-    let output = Command::new(program()).args(names).arg("--help").output();
-    let output = output.expect("the program");
-    let found = output
-        .status
-        .success()
-        .then(|| String::from_utf8_lossy(&output.stdout).into_owned());
+    let answer = here(&[names, &["--help"]].concat());
+    let found = (answer.code == Some(0)).then_some(answer.stdout);
     known.insert(key, found.clone());
     found
 }

@@ -4,10 +4,9 @@
 //! Texts are found by reading the sources: a hint that is rarely printed would
 //! never be seen otherwise.
 
-use crate::support::{Answer, program};
+use crate::support::here;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// Switches of other programs that texts speak of, and the hidden one.
 const FOREIGN: [&str; 20] = [
@@ -87,7 +86,7 @@ const OWNERS: [(&str, &[&str]); 27] = [
 
 /// The switches that `--help` of a command lists.
 fn switches_of(command: &[&str]) -> BTreeSet<String> {
-    let answer = Answer::of(Command::new(program()).args(command).arg("--help"));
+    let answer = here(&[command, &["--help"]].concat());
     let lines = answer.stdout.lines();
     lines
         .filter(|line| line.trim_start().starts_with('-'))
@@ -115,7 +114,7 @@ fn switches_in(text: &str) -> Vec<String> {
 
 /// All commands with their switches, those of their own commands included.
 fn commands() -> BTreeMap<String, BTreeSet<String>> {
-    let help = Answer::of(Command::new(program()).arg("--help"));
+    let help = here(&["--help"]);
     let listed = help
         .stdout
         .lines()

@@ -54,7 +54,8 @@ fn mistakes_in_a_plan_are_told_with_their_line() {
         "target = \"theirs\"\nfactor = \"threads\"\nlevels = [1, 2]\n[[cell]]\nwrite = true\n",
     );
     desk.write("theirs", &"x".repeat(1 << 20));
-    desk.run(&["lab", "run", &writes])
+    // The plan names its target from the current directory.
+    desk.process(&["lab", "run", &writes])
         .failed(3, &["--overwrite"]);
     desk.run(&["lab", "run", "nowhere.toml"])
         .failed(2, &["lab init"]);

@@ -1,7 +1,7 @@
 //! Several hosts as one: `run --start-at`, `export --histograms`, `merge`. The hosts are
 //! stores of one machine; what depends on clocks is tested as functions in `lab`.
 
-use crate::support::{Answer, Desk, Json, Running, codes, only_job, program};
+use crate::support::{Answer, Desk, Json, Running, codes, here, only_job, program};
 use rustix::process::Signal;
 use std::process::{Command, Stdio};
 
@@ -16,17 +16,23 @@ fn at(store: &str, arguments: &[&str]) -> Command {
     command
 }
 
+/// What a command comes to with a store of another host.
+fn on(store: &str, arguments: &[&str]) -> Answer {
+    here(&[arguments, &["--store", store]].concat())
+}
+
 /// A store of its own, as another host has it that has done this.
 fn host(desk: &Desk, name: &str, arguments: &[&str]) -> String {
     let store = desk.file(name);
-    Answer::of(&mut at(&store, arguments)).done();
+    on(&store, arguments).done();
     store
 }
 
 /// The last thing done in a store.
 fn last(store: &str) -> Json {
-    let shown = ["history", "show", "last", "--json"];
-    Answer::of(&mut at(store, &shown)).done().json()
+    on(store, &["history", "show", "last", "--json"])
+        .done()
+        .json()
 }
 
 fn simulated<'a>(threads: &'a str, more: &[&'a str]) -> Vec<&'a str> {
@@ -101,18 +107,14 @@ fn an_exported_file_says_the_same_as_its_store() {
         &simulated("2", &["--read-percent", "70", "--seed", "9"]),
     );
     let exported = desk.file("b.jsonl");
-    Answer::of(&mut at(
-        &b,
-        &["export", "--histograms", "last", "-o", &exported],
-    ))
-    .done();
+    on(&b, &["export", "--histograms", "last", "-o", &exported]).done();
     let of_stores = desk.json(&["merge", &a, &b]);
     let of_file = desk.json(&["merge", &exported, &a]);
     assert_eq!(only_job(&of_stores).json(), only_job(&of_file).json());
     assert_eq!(merged(&of_stores).json(), merged(&of_file).json());
     // An export without them says why it will not do.
     let plain = desk.file("plain.jsonl");
-    Answer::of(&mut at(&b, &["export", "last", "-o", &plain])).done();
+    on(&b, &["export", "last", "-o", &plain]).done();
     desk.run(&["merge", &a, &plain]).failed(
         2,
         &[
@@ -121,11 +123,7 @@ fn an_exported_file_says_the_same_as_its_store() {
             "export --histograms",
         ],
     );
-    Answer::of(&mut at(
-        &b,
-        &["export", "--histograms", "--format", "csv", "last"],
-    ))
-    .failed(2, &["CSV has no room"]);
+    on(&b, &["export", "--histograms", "--format", "csv", "last"]).failed(2, &["CSV has no room"]);
 }
 
 /// What was merged is kept with its hosts: merging goes on from there.

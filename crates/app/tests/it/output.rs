@@ -1,6 +1,6 @@
 //! What goes where: one document on stdout, everything else on stderr.
 
-use crate::support::{Answer, Desk, names, program, text};
+use crate::support::{Desk, here, names, text};
 use std::process::Command;
 
 /// The longest line that a table may have.
@@ -278,7 +278,7 @@ fn a_command_line_without_sense_is_a_usage_error() {
         &["run", "--bogus"],
         &["history", "purge"],
     ] {
-        let answer = Answer::of(Command::new(program()).args(arguments));
+        let answer = here(arguments);
         assert_eq!(answer.code, Some(2), "{arguments:?}");
         assert_eq!(answer.stdout, "", "{arguments:?}");
     }

@@ -33,22 +33,13 @@ impl Filling<'_> {
             done_bytes: 0,
             total_bytes: self.plan.bytes,
         };
-        let space = || {
-            Space::of(
-                &self.made.file,
-                self.in_memory,
-                self.intent.free_space,
-                self.name,
-            )
-            .ok()
-        };
         let mut filling = fill::Filling {
             plan: self.plan,
             intent: self.intent,
             name: self.name,
             writers: WRITERS,
             reserved: false,
-            space: &space,
+            space: &|| self.space(),
             write_at,
             failed: |name, what, os| failed(name, what, os),
         };
@@ -101,6 +92,11 @@ impl Filling<'_> {
             direct: past_cache,
             time_limit_hit,
         })
+    }
+
+    fn space(&self) -> Option<Space> {
+        let size = self.intent.free_space;
+        Space::of(&self.made.file, self.in_memory, size, self.name).ok()
     }
 
     /// Reserves the space; whether the file system can. ZFS answers yes without

@@ -1,8 +1,7 @@
 //! Mistakes and refusals, whole: what failed, on what, why, and a hint.
 
 use super::{Case, all_golden};
-use crate::support::{Desk, program, users_file};
-use std::process::Command;
+use crate::support::{Desk, here, users_file};
 
 const MISTAKES_IN_SWITCHES_ARE_NAMED_WITH_WHAT_IS_RIGHT: &[Case] = &[
     (
@@ -194,14 +193,7 @@ hint: `stripewise --help` lists the commands
 /// The help that is printed then names the commands: a hint that points to it leads nowhere.
 #[test]
 fn without_a_command_the_hint_says_how_to_begin() {
-    let said = |words: &[&str]| {
-        let output = Command::new(program())
-            .args(words)
-            .output()
-            .expect("it runs");
-        assert_eq!(output.status.code(), Some(2));
-        String::from_utf8(output.stderr).expect("text")
-    };
+    let said = |words: &[&str]| here(words).ended(2).stderr;
     let alone = said(&[]);
     assert!(alone.contains("Commands:"), "{alone}");
     assert!(

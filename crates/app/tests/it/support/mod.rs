@@ -13,10 +13,14 @@ pub use json::Json;
 pub use machine::{Cgroup, Loop, Mount, as_nobody, can_run, directory, run, skip, text, try_run};
 pub use windows::{long_enough, read_by_another, until_measured, written_by_another};
 
-use std::io::{BufRead, BufReader};
+use std::cell::RefCell;
+use std::ffi::OsString;
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::rc::Rc;
 use std::time::{Duration, Instant};
+use stripewise_cli::{FreeSpace, Output, Surroundings};
 use tempfile::TempDir;
 
 pub const MIB: u64 = 1 << 20;
@@ -42,6 +46,43 @@ pub const TWO_JOBS: &str = r#"
     threads = 2
     outstanding = 8
 "#;
+
+/// Commands that open what they are given as a target.
+const MEASURE: [&str; 10] = [
+    "run", "bench", "align", "verify", "probe", "profile", "advise", "sqlio", "check", "lab",
+];
+
+/// Words that write to a file that others can open, or make one.
+const KEEP: [&str; 5] = [
+    "prepare",
+    "--keep",
+    "--power-cut",
+    "--overwrite",
+    "--destroy",
+];
+
+/// Words before the name of a file that is made.
+const OUTPUT: [&str; 4] = ["-o", "--report", "--save", "init"];
+
+/// Text that a command printed in this process.
+#[derive(Clone, Default)]
+struct Written(Rc<RefCell<Vec<u8>>>);
+
+impl Written {
+    fn text(&self) -> String {
+        String::from_utf8(self.0.take()).expect("a command prints text")
+    }
+}
+
+impl Write for Written {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.borrow_mut().write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
 
 /// A directory with a store in it.
 pub struct Desk {
@@ -99,9 +140,47 @@ impl Desk {
         command
     }
 
-    /// Runs the program to its end.
+    /// Runs a command line to its end: in this process, or in one of its own where that
+    /// matters.
     pub fn run(&self, arguments: &[&str]) -> Answer {
+        match self.needs_a_process(arguments) {
+            true => self.process(arguments),
+            false => self.here(arguments),
+        }
+    }
+
+    /// Runs the program to its end in a process of its own.
+    pub fn process(&self, arguments: &[&str]) -> Answer {
         Answer::of(&mut self.command(arguments))
+    }
+
+    /// Whether a command line cannot be run in this process. One reason is a file that is
+    /// named from the current directory, which this process has for all tests. The other is
+    /// a file or device that is judged by who has it open, now or in the next command: a
+    /// child that a test beside this one forks holds all that this process has open until
+    /// the child becomes its program.
+    fn needs_a_process(&self, arguments: &[&str]) -> bool {
+        let is_relative = |name: &str| !name.starts_with(['/', '-']);
+        let is_there = |name: &str| is_relative(name) && self.path().join(name).exists();
+        let is_made = |pair: &[&str]| OUTPUT.contains(&pair[0]) && is_relative(pair[1]);
+        let is_judged = |name: &str| {
+            let is_text = [".toml", ".json", ".jsonl"].iter();
+            std::fs::metadata(name).is_ok_and(|found| !found.is_dir())
+                && !is_text.into_iter().any(|end| name.ends_with(end))
+        };
+        let measures = arguments
+            .first()
+            .is_some_and(|first| MEASURE.contains(first));
+        arguments.windows(2).any(is_made)
+            || arguments
+                .iter()
+                .any(|word| is_there(word) || KEEP.contains(word) || measures && is_judged(word))
+    }
+
+    /// Runs a command line to its end in this process.
+    fn here(&self, arguments: &[&str]) -> Answer {
+        let store = self.store();
+        here(&[arguments, &["--store", text(&store)]].concat())
     }
 
     /// Runs it with `--json`; it must succeed.
@@ -140,6 +219,27 @@ impl Desk {
         let listed = self.json(&["history"]);
         let rows = listed.at("history").items();
         rows.iter().map(|row| row.at("id").text()).collect()
+    }
+}
+
+/// Runs a command line to its end in this process, with no variable set and nothing on stdin.
+pub fn here(arguments: &[&str]) -> Answer {
+    let (stdout, stderr) = (Written::default(), Written::default());
+    let output = Output::new(Box::new(stdout.clone()), Box::new(stderr.clone()));
+    let words = ["stripewise"].iter().chain(arguments);
+    let surroundings = Surroundings {
+        serve: stripewise_server::serve,
+        free_space: FreeSpace::AsIfOf {
+            total_bytes: 4 << 30,
+        },
+        ..Surroundings::default()
+    };
+    let exit = stripewise_cli::run(words.map(OsString::from).collect(), surroundings, output);
+    Answer {
+        code: Some(i32::from(exit.code())),
+        stdout: stdout.text(),
+        stderr: stderr.text(),
+        line: format!("stripewise {}", arguments.join(" ")),
     }
 }
 
@@ -285,6 +385,17 @@ impl Running {
     }
 
     fn of(command: &mut Command) -> Running {
+        {
+            use std::io::Write as _;
+            let n = std::thread::current().name().unwrap_or("?").to_owned();
+            let _ = writeln!(
+                std::fs::File::options()
+                    .append(true)
+                    .create(true)
+                    .unwrap(),
+                "{n}"
+            );
+        }
         let line = format!("{command:?}");
         let mut child = command
             .stdout(Stdio::piped())
