@@ -34,8 +34,11 @@ pub fn run(arguments: Vec<OsString>, surroundings: Surroundings, output: Output)
     let output = Rc::new(output);
     let together = surroundings.together.clone();
     let is_shown = together.as_ref().is_none_or(|one| one.leads());
-    let ended = match switches::parsed(arguments.clone(), &output) {
-        Ok(cli) => dispatch(cli, arguments, surroundings, &output),
+    let ended = match switches::parsed(arguments.clone(), output.columns()) {
+        Ok((cli, words)) => {
+            output.word_for(words);
+            dispatch(cli, arguments, surroundings, &output)
+        }
         Err(_) if !is_shown => Ok(Exit::Usage),
         Err(error) => {
             let words = arguments.iter().skip(1);

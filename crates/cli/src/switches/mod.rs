@@ -26,7 +26,6 @@ pub mod sqlio;
 pub mod verify;
 pub mod witness;
 
-use crate::show::terminal::Output;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use std::ffi::{OsStr, OsString};
@@ -145,16 +144,20 @@ pub enum Command {
     Man(small::Man),
 }
 
-/// The command line; hints are worded for what it names.
-pub fn parsed(words: Vec<OsString>, output: &Output) -> Result<Cli, clap::Error> {
+/// The command line, and the words of hints for the command that it names. Help is wrapped
+/// to so many columns, or as wide as the terminal of this process.
+pub fn parsed(
+    words: Vec<OsString>,
+    columns: Option<usize>,
+) -> Result<(Cli, hints::Words), clap::Error> {
     let words = sqlio::arranged(words.into_iter());
-    let command = match output.columns() {
+    let command = match columns {
         Some(columns) => Cli::command().term_width(columns),
         None => Cli::command(),
     };
     let matches = command.try_get_matches_from(words)?;
-    output.word_for(hints::words_of(&matches));
-    Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut Cli::command()))
+    let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut Cli::command()))?;
+    Ok((cli, hints::words_of(&matches)))
 }
 
 impl Command {

@@ -73,7 +73,7 @@ fn each_way_to_end_has_its_code() {
         (&missed, Exit::Finding),
         ("sim list --wrong", Exit::Usage),
         ("run dataset:oja-nisula-2007-offset --store x", Exit::Usage),
-        ("man --dir /nowhere", Exit::Target),
+        ("man /nowhere", Exit::Target),
         // No variable says where a store would be.
         ("history", Exit::Store),
     ];
@@ -87,15 +87,14 @@ fn each_way_to_end_has_its_code() {
 fn the_document_is_all_that_is_on_stdout() {
     let directory = tempfile::tempdir().unwrap();
     let store = directory.path().join("results.db");
-    let line = format!(
-        "run sim:nvme --duration 1ms --json --store {}",
-        store.to_str().unwrap()
-    );
-    let (exit, stdout, stderr) = all_of(&line);
+    let on = |line: &str| format!("{line} --store {}", store.to_str().unwrap());
+    let (exit, ..) = all_of(&on("run sim:nvme --duration 1ms"));
+    assert_eq!(exit, Exit::Done);
+    let (exit, stdout, stderr) = all_of(&on("baseline set last --json"));
     assert_eq!(exit, Exit::Done);
     let document: serde_json::Value = serde_json::from_str(&stdout).unwrap();
-    assert_eq!(document["runs"].as_array().map(Vec::len), Some(1));
-    assert!(stderr.contains("sim:nvme"), "{stderr}");
+    assert!(document["baselines"].is_array(), "{stdout}");
+    assert!(stderr.contains("few repetitions"), "{stderr}");
     // The next command begins afresh: its hints are worded for it, and it has no document.
     let (exit, stdout, stderr) = all_of("sim list --jsn");
     assert_eq!((exit, stdout.as_str()), (Exit::Usage, ""));

@@ -389,10 +389,7 @@ impl Running {
             use std::io::Write as _;
             let n = std::thread::current().name().unwrap_or("?").to_owned();
             let _ = writeln!(
-                std::fs::File::options()
-                    .append(true)
-                    .create(true)
-                    .unwrap(),
+                std::fs::File::options().append(true).create(true).unwrap(),
                 "{n}"
             );
         }
