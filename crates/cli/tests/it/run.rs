@@ -67,12 +67,16 @@ fn each_way_to_end_has_its_code() {
         store.to_str().unwrap()
     );
     let missed = format!("{simulated} --require p50<1ns");
+    let no_target = format!(
+        "run dataset:oja-nisula-2007-offset --store {}",
+        store.to_str().unwrap()
+    );
     let cases = [
         ("sim list", Exit::Done),
         (&simulated, Exit::Done),
         (&missed, Exit::Finding),
         ("sim list --wrong", Exit::Usage),
-        ("run dataset:oja-nisula-2007-offset --store x", Exit::Usage),
+        (&no_target, Exit::Usage),
         ("man /nowhere", Exit::Target),
         // No variable says where a store would be.
         ("history", Exit::Store),
