@@ -47,10 +47,10 @@ fn make(device: &Loop, wish: &FormatWish) -> FormatReport {
 /// It is mounted, written to and read.
 #[track_caller]
 fn can_be_mounted(device: &Loop) {
-    let (path, _mount, _directory) = mounted(&device.partition(), &[]);
-    std::fs::write(path.join("file"), "data").expect("it can be written");
+    let mount = Mount::new(&[&device.partition()]);
+    std::fs::write(mount.path.join("file"), "data").expect("it can be written");
     assert_eq!(
-        std::fs::read_to_string(path.join("file")).expect("and read"),
+        std::fs::read_to_string(mount.path.join("file")).expect("and read"),
         "data"
     );
 }

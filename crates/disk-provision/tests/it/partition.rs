@@ -223,11 +223,8 @@ fn a_write_error_half_way_says_how_to_go_back() {
     }
     // A sparse backing file on a file system that is full: writes of new blocks
     // fail below the loop device.
-    let small = directory();
-    let text = small.path().to_str().unwrap().to_owned();
-    run("mount", &["-t", "tmpfs", "-o", "size=256k", "tmpfs", &text]);
-    let _mount = Undo("umount", vec![text]);
-    let backing = small.path().join("backing");
+    let small = Mount::new(&["-t", "tmpfs", "-o", "size=256k", "tmpfs"]);
+    let backing = small.path.join("backing");
     std::fs::File::create_new(&backing)
         .unwrap()
         .set_len(64 * MIB)
@@ -235,7 +232,7 @@ fn a_write_error_half_way_says_how_to_go_back() {
     let device = Loop::over(backing, directory(), &[]);
     let filler = vec![1u8; 256 << 10];
     // As much as fits; the rest is what fails.
-    let _ = std::fs::write(small.path().join("filler"), &filler);
+    let _ = std::fs::write(small.path.join("filler"), &filler);
     let plan = plan_partition(device.path(), &wish("1M", TableKind::Gpt), None).unwrap();
     let error = device.carry_out(&plan, "old").unwrap_err();
     assert_eq!(error.kind, ErrorKind::Io);

@@ -52,12 +52,8 @@ fn a_mounted_device() {
     }
     let device = Loop::new(64 * MIB);
     run("mkfs.ext4", &["-q", &device.device]);
-    let (path, _mount, _directory) = mounted(&device.device, &["-o", "ro"]);
-    refused(
-        &device,
-        &device.device,
-        &["is mounted at", path.to_str().unwrap()],
-    );
+    let mount = Mount::new(&["-o", "ro", &device.device]);
+    refused(&device, &device.device, &["is mounted at", mount.text()]);
 }
 
 #[test]
@@ -72,7 +68,7 @@ fn a_disk_with_a_mounted_partition_and_that_partition() {
     let device = Loop::new(64 * MIB);
     device.make("1M", TableKind::Gpt, "old");
     run("mkfs.ext4", &["-q", &device.partition()]);
-    let (_, _mount, _directory) = mounted(&device.partition(), &["-o", "ro"]);
+    let _mount = Mount::new(&["-o", "ro", &device.partition()]);
     let words = [&format!("{}p1 is mounted at", device.name())[..]];
     refused(&device, &device.device, &words);
     refused(&device, &device.partition(), &words);
@@ -118,7 +114,7 @@ fn a_member_of_a_mounted_btrfs() {
         &["-q", "-d", "raid0", &one.device, &two.device],
     );
     run("btrfs", &["device", "scan", &one.device, &two.device]);
-    let (_, _mount, _directory) = mounted(&one.device, &["-o", "ro"]);
+    let _mount = Mount::new(&["-o", "ro", &one.device]);
     refused(&two, &two.device, &["is mounted at", "btrfs"]);
 }
 

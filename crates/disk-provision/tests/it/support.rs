@@ -3,16 +3,14 @@
 #[path = "../../../../tests/support/machine.rs"]
 mod machine;
 
-pub use machine::{Loop, can_run, directory, run, skip, skip_kernel};
+pub use machine::{Loop, Mount, can_run, directory, run, skip, skip_kernel};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 use stripewise_disk_provision::{
     Destroy, Error, FormatPlan, FormatReport, Identifiers, Result, TableKind, TablePlan,
     TableReport, Wish, plan_partition,
 };
 use stripewise_units::ByteSize;
-use tempfile::TempDir;
 
 pub const MIB: u64 = 1 << 20;
 pub const NOW: &str = "2026-01-02T03:04:05.000Z";
@@ -99,29 +97,11 @@ pub fn says(error: &Error, words: &[&str]) {
     }
 }
 
-/// Ends something when it goes out of scope.
+/// Runs a tool when it goes out of scope.
 pub struct Undo(pub &'static str, pub Vec<String>);
 
 impl Drop for Undo {
     fn drop(&mut self) {
-        for _ in 0..40 {
-            let output = Command::new(self.0).args(&self.1).output();
-            if output.is_ok_and(|output| output.status.success()) {
-                return;
-            }
-            std::thread::sleep(Duration::from_millis(50));
-        }
+        let _ = Command::new(self.0).args(&self.1).status();
     }
-}
-
-/// Mounts a device in a directory of its own.
-pub fn mounted(device: &str, options: &[&str]) -> (PathBuf, Undo, TempDir) {
-    let directory = directory();
-    let path = directory.path().join("volume");
-    std::fs::create_dir(&path).expect("a mount point");
-    let text = path.to_str().expect("text").to_owned();
-    let mut arguments = options.to_vec();
-    arguments.extend([device, &text]);
-    run("mount", &arguments);
-    (path, Undo("umount", vec![text]), directory)
 }

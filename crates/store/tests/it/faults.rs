@@ -138,6 +138,7 @@ impl Drop for Mount {
 
 #[test]
 fn a_full_file_system_is_named_and_what_was_stored_stays_readable() {
+    own_process!();
     let test = "a_full_file_system_is_named_and_what_was_stored_stays_readable";
     let Some(mount) = Mount::new(test, "size=1m") else {
         return;
@@ -171,6 +172,7 @@ fn a_full_file_system_is_named_and_what_was_stored_stays_readable() {
 
 #[test]
 fn a_store_that_was_closed_can_be_read_where_no_room_is_left() {
+    own_process!();
     let test = "a_store_that_was_closed_can_be_read_where_no_room_is_left";
     let Some(mount) = Mount::new(test, "size=1m") else {
         return;
@@ -190,6 +192,7 @@ fn a_store_that_was_closed_can_be_read_where_no_room_is_left() {
 
 #[test]
 fn no_store_can_be_made_where_there_is_no_room() {
+    own_process!();
     let test = "no_store_can_be_made_where_there_is_no_room";
     let Some(mount) = Mount::new(test, "size=64k") else {
         return;
@@ -201,6 +204,7 @@ fn no_store_can_be_made_where_there_is_no_room() {
 
 #[test]
 fn a_read_only_file_system_can_be_read_and_refuses_writing() {
+    own_process!();
     let test = "a_read_only_file_system_can_be_read_and_refuses_writing";
     let Some(mount) = Mount::new(test, "size=4m") else {
         return;

@@ -1,5 +1,9 @@
 //! The store from outside: what comes back, what survives, what is refused.
 
+#[macro_use]
+#[path = "../../../../tests/support/own_process.rs"]
+mod own_process;
+
 mod damage;
 mod faults;
 mod history;

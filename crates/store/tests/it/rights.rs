@@ -109,6 +109,7 @@ fn check_files(store: &Path, mode: u32, uid: u32) {
 
 #[test]
 fn what_root_makes_is_for_root_only_whatever_the_umask() {
+    own_process!();
     let test = "what_root_makes_is_for_root_only_whatever_the_umask";
     if !can_change_user(test) {
         return;
@@ -122,6 +123,7 @@ fn what_root_makes_is_for_root_only_whatever_the_umask() {
 
 #[test]
 fn what_others_make_follows_the_umask() {
+    own_process!();
     if !can_change_user("what_others_make_follows_the_umask") {
         return;
     }
@@ -135,6 +137,7 @@ fn what_others_make_follows_the_umask() {
 
 #[test]
 fn a_store_that_root_makes_in_a_users_home_belongs_to_the_user() {
+    own_process!();
     let test = "a_store_that_root_makes_in_a_users_home_belongs_to_the_user";
     if !can_change_user(test) {
         return;
@@ -167,6 +170,7 @@ fn a_directory_that_somebody_put_a_link_in_place_of_is_not_given_away() {
 
 #[test]
 fn a_store_of_another_user_names_the_owner_and_what_to_do() {
+    own_process!();
     let test = "a_store_of_another_user_names_the_owner_and_what_to_do";
     if !can_change_user(test) {
         return;
