@@ -1,6 +1,7 @@
 //! Devices that are really in use, each in another way.
 
 use super::support::*;
+use std::ops::Range;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::process::Command;
@@ -15,7 +16,18 @@ use stripewise_disk_provision::{
 /// a byte changes.
 #[track_caller]
 fn refused(device: &Loop, path: &str, words: &[&str]) {
-    let before = device.bytes();
+    refused_beside(device, path, words, 0..0);
+}
+
+/// The same where the kernel itself writes to a part of it.
+#[track_caller]
+fn refused_beside(device: &Loop, path: &str, words: &[&str], kernels: Range<usize>) {
+    let bytes = || {
+        let mut bytes = device.bytes();
+        bytes[kernels.clone()].fill(0);
+        bytes
+    };
+    let before = bytes();
     let name = path.strip_prefix("/dev/").unwrap();
     if path == device.device {
         let plan = plan_partition(Path::new(path), &wish("1M", TableKind::Gpt), None).unwrap();
@@ -32,7 +44,7 @@ fn refused(device: &Loop, path: &str, words: &[&str]) {
     let error = format_as(&plan, name).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Refused, "{error}");
     says(&error, words);
-    assert!(device.bytes() == before, "not a byte changes");
+    assert!(bytes() == before, "not a byte changes");
     assert!(!device.file("never").exists());
 }
 
@@ -81,10 +93,12 @@ fn swap() {
         return;
     }
     let device = Loop::new(64 * MIB);
-    run("mkswap", &[&device.device]);
+    // Ten pages, of which the first is the header and the others are the kernel's.
+    run("mkswap", &[&device.device, "40"]);
     run("swapon", &[&device.device]);
     let _off = Undo("swapoff", vec![device.device.clone()]);
-    refused(&device, &device.device, &["is in use as swap"]);
+    let words = ["is in use as swap"];
+    refused_beside(&device, &device.device, &words, 4096..40_960);
 }
 
 #[test]

@@ -10,10 +10,25 @@ use stripewise_results::TargetKind;
 use stripewise_targets::ErrorKind::{
     Denied, NeedsBusyOk, NeedsDestroy, NoSpace, Refused, Unusable,
 };
-use stripewise_targets::{Access, Error, Intent, Size};
+use stripewise_targets::{Access, Error, Intent, Plan, Result, Size};
 use stripewise_workload::CacheMode;
 
 const BYTES: u64 = 64 << 20;
+
+/// Judged when no `stripewise` of another test is looking at all devices of the machine.
+fn plan(path: impl AsRef<Path>, intent: &Intent) -> Result<Plan> {
+    let mut judged = None;
+    wait_until("no other test looks at the device", || {
+        let found = crate::support::plan(&path, intent);
+        let looks = |error: &Error| {
+            format!("{error} {}", error.hint).contains("is open in stripewise (pid")
+        };
+        let looked_at = found.as_ref().err().is_some_and(looks);
+        judged = Some(found);
+        !looked_at
+    });
+    judged.expect("judged at least once")
+}
 
 /// Refused although named rightly, and the words say what is in the way; without
 /// the name the hint says it, too.
