@@ -50,7 +50,7 @@ fn catches(status: &str, signal: Signal) -> bool {
     let status = std::fs::read_to_string(status).unwrap_or_default();
     let mask = status.split("SigCgt:").nth(1).unwrap_or_default();
     let mask = mask.split_whitespace().next().unwrap_or_default();
-    u64::from_str_radix(mask, 16).unwrap_or(0) >> (signal.as_raw() - 1) & 1 == 1
+    (u64::from_str_radix(mask, 16).unwrap_or(0) >> (signal.as_raw() - 1)) & 1 == 1
 }
 
 #[test]
