@@ -1,7 +1,7 @@
 //! Names that are not UTF-8: they can be measured, and what is recorded of them is
 //! text from which the name can be made again.
 
-use super::support::{Answer, Desk};
+use super::support::{Answer, Desk, Json, long_enough};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -13,6 +13,16 @@ const SHORT: [&str; 3] = ["--duration", "100ms", "--busy-ok"];
 /// The command with such a name behind its first words.
 fn run(desk: &Desk, words: &[&str], name: impl AsRef<OsStr>, more: &[&str]) -> Answer {
     Answer::of(desk.command(words).arg(name).args(more))
+}
+
+/// A run whose window is long enough for operations to compare others with.
+fn measured(desk: &Desk, name: impl AsRef<OsStr>) -> Json {
+    let measure = |duration: &str| {
+        let more = ["--duration", duration, "--busy-ok", "--json"];
+        run(desk, &["run"], &name, &more).done().json()
+    };
+    let operations = "runs.0.jobs.0.outcome.operations";
+    long_enough(measure, |document| document.at(operations).count() > 30)
 }
 
 /// Makes a file of this name that can be measured.
@@ -28,8 +38,7 @@ fn a_file_whose_name_is_not_utf8_is_measured_shown_and_measured_again() {
     let desk = Desk::new();
     prepared(&desk, FILE);
     let name = OsStr::from_bytes(FILE);
-    let first = [&SHORT[..], &["--json"]].concat();
-    let document = run(&desk, &["run"], name, &first).done().json();
+    let document = measured(&desk, name);
     let job = super::support::only_job(&document);
     assert_eq!(job.at("target.name").text(), r"a\xffb");
     let command = document.at("runs").items()[0].at("command").items();
@@ -71,13 +80,7 @@ fn a_name_that_looks_like_an_escape_is_another_file() {
     assert_ne!(bytes, letters);
     std::fs::remove_file(&bytes).expect("removed");
     run(&desk, &["run"], &bytes, &SHORT).failed(3, &[r"a\xffb: does not exist"]);
-    let document = run(
-        &desk,
-        &["run"],
-        &letters,
-        &[&SHORT[..], &["--json"]].concat(),
-    );
-    let job = super::support::only_job(&document.done().json());
+    let job = super::support::only_job(&measured(&desk, &letters));
     let name = job.at("target.name").text();
     assert!(name.ends_with(r"/a\x5cxffb"), "{name}");
     desk.run(&["baseline", "set", "last-run"]).done();
