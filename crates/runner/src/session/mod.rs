@@ -33,7 +33,7 @@ use policy::MinimumOperations;
 use std::fs::File;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU8;
-use stripewise_array_sim::Simulate;
+use stripewise_array_sim::Array;
 use stripewise_disk_inspect::System;
 use stripewise_io_engine::{EngineName, FILES_SERVE_ONE_ENGINE, FaultPlan};
 use stripewise_results::{
@@ -241,9 +241,9 @@ pub fn run_real(
 ///
 /// # Errors
 /// As [`run_real`].
-pub fn run_simulated<A: Simulate>(
+pub fn run_simulated(
     jobs: &[Job<'_>],
-    arrays: &mut [A],
+    arrays: &mut [Array],
     settings: &Settings,
     listener: &mut dyn Listener,
     interrupt: &AtomicU8,
