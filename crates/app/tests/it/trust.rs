@@ -114,8 +114,11 @@ fn memory_is_not_a_disk() {
     let mount = Mount::new(&["-t", "tmpfs", "-o", "size=64M", "tmpfs"]);
     let file = format!("{}/data", mount.text());
     users_file(&file, 8 * MIB);
-    let load = ["--outstanding", "64", "--engine", "threads"];
-    let job = read(&desk, &file, &load);
+    let load = ["--outstanding", "64", "--engine", "threads", "--duration"];
+    let measure = |duration: &str| read(&desk, &file, &[&load[..], &[duration]].concat());
+    // Of few operations too little is known.
+    let has_many = |job: &Json| !codes(job).contains(&"few-operations".to_owned());
+    let job = long_enough(measure, has_many);
     check_void(&job, "in-memory");
     // Memory answers before a second operation is under way, on our own processor.
     warning(&job, "outstanding-below-asked");
