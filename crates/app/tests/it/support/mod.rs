@@ -385,14 +385,6 @@ impl Running {
     }
 
     fn of(command: &mut Command) -> Running {
-        {
-            use std::io::Write as _;
-            let n = std::thread::current().name().unwrap_or("?").to_owned();
-            let _ = writeln!(
-                std::fs::File::options().append(true).create(true).unwrap(),
-                "{n}"
-            );
-        }
         let line = format!("{command:?}");
         let mut child = command
             .stdout(Stdio::piped())
