@@ -428,3 +428,51 @@ fn arithmetic_bounds_what_an_offset_costs_and_claims_no_more() {
         assert!(effect.by_arithmetic && !effect.found && record.layouts.is_empty());
     }
 }
+
+/// Makes passes of 10 ns each; earlier sittings took some time.
+struct Sitting {
+    elapsed_ns: u64,
+}
+
+impl PassMaker for Sitting {
+    type Error = ();
+
+    fn pass(&mut self, _: u32, order: &[usize]) -> Result<LayoutPass, ()> {
+        self.elapsed_ns += 10;
+        let made = measured(&vec![0.0; order.len()], 1, 1, 0.0, 1);
+        Ok(made.passes[0].clone())
+    }
+
+    fn elapsed_ns(&self) -> u64 {
+        self.elapsed_ns
+    }
+
+    fn after_pass(&mut self, _: &PassProgress<'_>) -> Result<bool, ()> {
+        Ok(true)
+    }
+}
+
+/// The time may be up before the first pass of a sitting. An experiment that is resumed again
+/// and again must come to its end all the same.
+#[test]
+fn a_sitting_makes_one_pass_however_little_time_it_has() {
+    for (time_ns, passes) in [(1, 1), (119, 1), (120, 2), (130, 3)] {
+        let plan = LayoutPlan {
+            title: "test".to_owned(),
+            profile: None,
+            set: full(vec![factor("offset", &["63s", "1M"])]),
+            cells: cells_of_sizes(&[(4096, 100.0)]),
+            present: None,
+            margin_percent: 2.0,
+            passes_max: 30,
+            time_budget_ns: Some(time_ns),
+            seed: 1,
+            slots: None,
+        };
+        let mut kept = measured(&[0.0, 0.0], 1, 1, 0.0, 1);
+        let mut sitting = Sitting { elapsed_ns: 100 };
+        let ended = conduct_passes(&plan, &mut kept, &mut sitting);
+        assert_eq!(ended, Ok(PassesEnded::Time));
+        assert_eq!(kept.passes.len(), 1 + passes, "{time_ns} ns");
+    }
+}
