@@ -370,11 +370,14 @@ impl BurnIn<'_> {
 
     /// One phase; false where it was stopped before its end.
     fn phase(&mut self, phase: Phase, cache: CacheMode, limit_ns: Option<u64>) -> Outcome<bool> {
-        let mut posts = Vec::new();
-        for post in std::mem::take(&mut self.posts) {
-            let files = self.files(post.target, cache)?;
-            posts.push((post, files));
-        }
+        let files = self.posts.iter().map(|post| self.files(post.target, cache));
+        let files = match files.collect::<Outcome<Vec<_>>>() {
+            // Another program truncated it between two phases.
+            Err(_) if self.watch.is_cut(self.context) => return Ok(false),
+            files => files?,
+        };
+        let posts = std::mem::take(&mut self.posts).into_iter().zip(files);
+        let posts = posts.collect();
         let title = title_of(phase);
         let total = limit_ns.unwrap_or_else(|| self.targets.iter().map(Target::size_bytes).sum());
         let progress = Progress::begin(self.context.observer(), false, total, title);

@@ -1,4 +1,4 @@
-//! Use cases called as functions, on simulated arrays: no process, no terminal.
+//! Use cases called as functions, nearly all on simulated arrays: no process, no terminal.
 
 mod benches;
 mod checking;
@@ -7,6 +7,7 @@ mod experiments;
 mod loads;
 mod rules;
 mod support;
+mod verifying;
 
 use stripewise_campaign::bench::{BenchOptions, bench, planned};
 use stripewise_campaign::run::{Beside, run};

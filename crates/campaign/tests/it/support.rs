@@ -59,12 +59,16 @@ impl Desk {
     }
 
     pub fn context(&self) -> Context {
+        self.context_with(Box::new(self.heard.clone()))
+    }
+
+    pub fn context_with(&self, observer: Box<dyn Observer>) -> Context {
         // Each has ids of its own, in a copied store too.
         static CONTEXTS: AtomicU64 = AtomicU64::new(0);
         let number = CONTEXTS.fetch_add(1, Ordering::Relaxed);
         Context::new(Surroundings {
             clock: Box::new(Still),
-            observer: Box::new(self.heard.clone()),
+            observer,
             interrupt: self.interrupt.clone(),
             store: Some(self.store()),
             store_is_named: true,
