@@ -1,7 +1,7 @@
 //! Ranks as threads of one process: every rank is a use case of its own with its own
 //! store, clock and targets, and messages travel through memory.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -20,6 +20,9 @@ use stripewise_units::WallTime;
 use stripewise_workload::{Request, RequestJob, Workload};
 
 pub const S: u64 = 1_000_000_000;
+/// Waited for only where something is broken.
+const NEVER_NS: u64 = 300 * S;
+const LOOK_EVERY: Duration = Duration::from_millis(10);
 
 /// Messages from every rank to every rank, in order.
 type Post = Arc<Mutex<Vec<VecDeque<(u32, Vec<u8>)>>>>;
@@ -29,6 +32,7 @@ pub struct Memory {
     rank: u32,
     size: u32,
     post: Post,
+    time: Arc<Time>,
     /// Nothing goes or comes any more once it has sent this many intervals.
     intervals_left: AtomicU32,
     is_silent: AtomicBool,
@@ -58,6 +62,7 @@ impl Carrier for Memory {
             let left = self.intervals_left.fetch_sub(1, Ordering::Relaxed) - 1;
             self.is_silent.store(left == 0, Ordering::Relaxed);
         }
+        self.time.heard(self.rank);
         self.post.lock().unwrap()[to as usize].push_back((self.rank, bytes));
     }
 
@@ -69,16 +74,81 @@ impl Carrier for Memory {
     }
 }
 
+/// The time of all ranks. It stands still while a rank that is to be heard says nothing for
+/// longer than `UNHEARD_MAX_NS`: on a machine that is too busy for that rank, no other finds
+/// it silent.
+struct Time(Mutex<Pace>);
+
+struct Pace {
+    now_ns: u64,
+    read: Instant,
+    /// It does not go on past this.
+    until_ns: u64,
+    /// Ranks that are to be heard, and those of them that were not since `until_ns` was set.
+    talkers: BTreeSet<u32>,
+    unheard: BTreeSet<u32>,
+}
+
+/// Ranks say something every second.
+const UNHEARD_MAX_NS: u64 = 2 * S;
+
+impl Time {
+    fn of(talkers: BTreeSet<u32>) -> Time {
+        let mut pace = Pace {
+            now_ns: 0,
+            read: Instant::now(),
+            until_ns: 0,
+            unheard: BTreeSet::new(),
+            talkers,
+        };
+        pace.go_on();
+        Time(Mutex::new(pace))
+    }
+
+    fn now_ns(&self) -> u64 {
+        let mut pace = self.0.lock().unwrap();
+        let read = Instant::now();
+        let passed_ns = read.duration_since(pace.read).as_nanos() as u64;
+        pace.read = read;
+        pace.now_ns = (pace.now_ns + passed_ns).min(pace.until_ns);
+        pace.now_ns
+    }
+
+    fn heard(&self, rank: u32) {
+        let mut pace = self.0.lock().unwrap();
+        pace.unheard.remove(&rank);
+        pace.go_on();
+    }
+
+    /// It is done, and says nothing any more.
+    fn is_done(&self, rank: u32) {
+        self.0.lock().unwrap().talkers.remove(&rank);
+        self.heard(rank);
+    }
+}
+
+impl Pace {
+    fn go_on(&mut self) {
+        if self.unheard.is_empty() {
+            self.unheard.clone_from(&self.talkers);
+            self.until_ns = match self.talkers.is_empty() {
+                true => u64::MAX,
+                false => self.now_ns + UNHEARD_MAX_NS,
+            };
+        }
+    }
+}
+
 /// A clock on the wall that is wrong by this much.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Wrong {
-    started: Instant,
+    time: Arc<Time>,
     by_ns: i64,
 }
 
 impl Clock for Wrong {
     fn now_ns(&self) -> u64 {
-        self.started.elapsed().as_nanos() as u64
+        self.time.now_ns()
     }
 
     fn timestamp(&self) -> String {
@@ -92,11 +162,12 @@ impl Clock for Wrong {
 }
 
 /// What a rank says to people.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 struct Notes {
     texts: Arc<Mutex<Vec<String>>>,
     /// So long its target does not answer when it is opened.
-    held_up: Duration,
+    held_up_ns: u64,
+    time: Arc<Time>,
 }
 
 impl Observer for Notes {
@@ -104,7 +175,10 @@ impl Observer for Notes {
         match event {
             Event::Note { text, .. } => self.texts.lock().unwrap().push((*text).to_owned()),
             Event::Plan { text } if text.starts_with("Target: ") => {
-                std::thread::sleep(self.held_up);
+                let until_ns = self.time.now_ns() + self.held_up_ns;
+                while self.time.now_ns() < until_ns {
+                    std::thread::sleep(LOOK_EVERY);
+                }
             }
             _ => {}
         }
@@ -125,7 +199,7 @@ pub struct Rank {
     pub is_shared: bool,
     pub destroys_anywhere: bool,
     /// So long its target does not answer when it is opened.
-    pub held_up: Duration,
+    pub held_up_ns: u64,
     /// Another thread says meanwhile that it is there.
     pub has_pulse: bool,
     /// The wish that it stops.
@@ -145,11 +219,16 @@ impl Rank {
             falls_silent: false,
             is_shared: false,
             destroys_anywhere: false,
-            held_up: Duration::ZERO,
+            held_up_ns: 0,
             has_pulse: true,
             interrupt: Interrupt::default(),
             raises_at_ping: None,
         }
+    }
+
+    /// The others hear of it as long as it is there.
+    fn is_heard(&self) -> bool {
+        self.has_pulse && !self.is_silent && !self.falls_silent
     }
 }
 
@@ -190,7 +269,13 @@ impl Group {
     pub fn new() -> Group {
         Group {
             directory: tempfile::tempdir().unwrap(),
-            patience: Patience::default(),
+            patience: Patience {
+                silence_ns: NEVER_NS,
+                answer_ns: NEVER_NS,
+                preparing_ns: NEVER_NS,
+                stall_ns: NEVER_NS,
+                record_ns: NEVER_NS,
+            },
         }
     }
 
@@ -217,18 +302,27 @@ impl Group {
     /// Each rank does this, all at once.
     pub fn each<T: Send>(&self, ranks: &[Rank], work: &Work<'_, T>) -> Vec<T> {
         let post: Post = Arc::new(Mutex::new(vec![VecDeque::new(); ranks.len()]));
-        let started = Instant::now();
+        let is_silence_judged = ranks
+            .iter()
+            .any(|rank| !rank.is_heard() || rank.held_up_ns > 0);
+        let talkers = (0..).zip(ranks).filter(|(_, rank)| rank.is_heard());
+        let talkers = talkers.map(|(number, _)| number);
+        let time = Arc::new(Time::of(match is_silence_judged {
+            true => talkers.collect(),
+            false => BTreeSet::new(),
+        }));
         let of_rank = |number: usize, rank: &Rank| -> T {
             let carrier = Memory {
                 rank: number as u32,
                 size: ranks.len() as u32,
                 post: Arc::clone(&post),
+                time: Arc::clone(&time),
                 intervals_left: AtomicU32::new(if rank.falls_silent { 8 } else { u32::MAX }),
                 is_silent: AtomicBool::new(rank.is_silent),
                 raises_at_ping: rank.raises_at_ping.clone(),
             };
             let clock = Wrong {
-                started,
+                time: Arc::clone(&time),
                 by_ns: rank.clock_by_ns,
             };
             one(
@@ -281,12 +375,14 @@ fn one<T>(
     patience: Patience,
     work: &Work<'_, T>,
 ) -> T {
+    let time = Arc::clone(&clock.time);
     let notes = Notes {
-        held_up: rank.held_up,
-        ..Notes::default()
+        texts: Arc::default(),
+        held_up_ns: rank.held_up_ns,
+        time: Arc::clone(&time),
     };
     let context = Context::new(Surroundings {
-        clock: Box::new(clock),
+        clock: Box::new(clock.clone()),
         observer: Box::new(notes.clone()),
         interrupt: rank.interrupt.clone(),
         store: Some(store.to_owned()),
@@ -307,7 +403,6 @@ fn one<T>(
         patience,
     };
     let (number, size, post) = (carrier.rank, carrier.size, Arc::clone(&carrier.post));
-    let is_heard = rank.has_pulse && !rank.is_silent && !rank.falls_silent;
     let member = Rc::new(Member::new(carrier, Box::new(clock), settings));
     let store = context.open_store().unwrap();
     let mut own = Own {
@@ -321,7 +416,8 @@ fn one<T>(
         scope.spawn(|| {
             let (bytes, to) = Pulse::beats(number, size);
             while !is_over.load(Ordering::Relaxed) {
-                if is_heard && pulse.is_needed() {
+                if rank.is_heard() && pulse.is_needed() {
+                    time.heard(number);
                     let mut post = post.lock().unwrap();
                     (to.clone())
                         .for_each(|to| post[to as usize].push_back((number, bytes.clone())));
@@ -330,17 +426,18 @@ fn one<T>(
             }
         });
         // Also where the work panics: nothing waits for a thread that never ends.
-        let _over = Over(&is_over);
+        let _over = Over(&is_over, &time, number);
         work(&member, &mut own)
     })
 }
 
 /// Says at its end that it is over.
-struct Over<'a>(&'a AtomicBool);
+struct Over<'a>(&'a AtomicBool, &'a Time, u32);
 
 impl Drop for Over<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
+        self.1.is_done(self.2);
     }
 }
 

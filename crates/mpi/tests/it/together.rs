@@ -1,7 +1,6 @@
 //! What a group of ranks does, without MPI: clocks are wrong on purpose, and ranks fail.
 
 use crate::ranks::{Came, Group, Rank, S, request};
-use std::time::Duration;
 use stripewise_campaign::merge::{MergeRequest, merge};
 use stripewise_campaign::steps::start::{Companion, places};
 use stripewise_campaign::{Context, FreeSpace, Interrupt, Silent, Surroundings};
@@ -281,9 +280,9 @@ fn a_disk_that_stalls_before_the_start_is_waited_for_and_a_dead_host_is_not() {
     };
     for has_pulse in [true, false] {
         let mut group = Group::new();
-        (group.patience.preparing_ns, group.patience.answer_ns) = (2 * S, 2 * S);
+        (group.patience.preparing_ns, group.patience.answer_ns) = (5 * S, 5 * S);
         let ranks = ["alpha", "beta"].map(|name| Rank {
-            held_up: Duration::from_secs(if name == "beta" { 5 } else { 0 }),
+            held_up_ns: if name == "beta" { 8 * S } else { 0 },
             has_pulse,
             ..Rank::on(name, &group.file(name))
         });
@@ -292,7 +291,7 @@ fn a_disk_that_stalls_before_the_start_is_waited_for_and_a_dead_host_is_not() {
             true => assert_eq!(total(&came).status, Status::Complete, "{:?}", came[0]),
             false => {
                 let said = came[0].ended.as_ref().unwrap_err();
-                assert!(said.contains("beta says nothing for 2 s"), "{said}");
+                assert!(said.contains("beta says nothing for 5 s"), "{said}");
             }
         }
     }
@@ -321,7 +320,7 @@ fn a_signal_while_clocks_are_compared_is_called_one() {
 #[test]
 fn a_rank_that_falls_silent_is_named_and_what_was_measured_is_merged() {
     let mut group = Group::new();
-    group.patience.silence_ns = 4 * S;
+    group.patience.silence_ns = 5 * S;
     let names = ["alpha", "beta", "gamma"];
     let ranks = names.map(|name| Rank {
         falls_silent: name == "beta",
