@@ -10,6 +10,8 @@ mod forms;
 mod line_damage;
 mod mutations;
 mod parsers;
+#[path = "../../../../tests/support/skips.rs"]
+mod skips;
 mod sources;
 mod sqlio_output;
 mod tools;
