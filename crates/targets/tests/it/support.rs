@@ -7,7 +7,8 @@ use std::fs::File;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use stripewise_targets::{
-    Error, FillProgress, Intent, Knowledge, Plan, Progress, Result, Size, Target, TargetName,
+    Error, FillProgress, FreeSpace, Intent, Knowledge, Plan, Progress, Result, Size, Target,
+    TargetName,
 };
 use tempfile::TempDir;
 
@@ -44,10 +45,14 @@ pub fn assert_untouched(path: &Path, bytes: u64) {
     );
 }
 
-/// The wish that most tests start from: the device under `/tmp` may be busy.
+/// The wish that most tests start from: the device under `/tmp` may be busy, and its file
+/// system nearly full.
 pub fn reading() -> Intent {
     Intent {
         busy_ok: true,
+        free_space: FreeSpace::AsIfOf {
+            total_bytes: 4 << 30,
+        },
         ..Intent::default()
     }
 }
