@@ -1,6 +1,6 @@
 //! The tests of the workspace: built by Cargo, started from here, so that one place at the
-//! end says what failed and what was skipped for want of which tool. `cargo test` has no end
-//! of its own over two dozen programs, and hides what a test that passes has to say.
+//! end says what failed and what was skipped for lack of which tool. `cargo test` has no end
+//! of its own over four dozen test binaries, and hides what a test that passes prints.
 #![forbid(unsafe_code)]
 
 use crate::shell::cargo;
@@ -23,18 +23,22 @@ pub mod root;
 pub mod shell;
 mod steady;
 
-pub use load::be_a_load;
+pub use load::generate_load;
 pub use outcome::Counts;
 pub use steady::{SteadyOptions, steady_tests, unsteady_tests};
 
-/// A program of tests whose tests say nothing for so long hangs: no wait in a test is longer.
+/// A test binary that prints nothing for this long is considered hung: no wait in a test is
+/// longer.
 const HANGS_AFTER: Duration = Duration::from_secs(40 * 60);
 
-/// Threads of all test programs that run at once. Many tests wait for a disk, a clock or a
+/// How often a test binary that prints nothing is looked at.
+const LOOK_EVERY: Duration = Duration::from_secs(2);
+
+/// Threads of all test binaries that run at once. Many tests wait for a disk, a clock or a
 /// process: with four, two processors were idle for a third of the time.
 const THREADS: usize = 8;
 
-/// A program of tests.
+/// A test binary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
     /// Package and target: `stripewise-app it`, `stripewise-units` for the unit tests.
@@ -66,7 +70,7 @@ pub fn run_long(root: &Path, words: &[String]) -> Result<()> {
     all.close("tests that take long")
 }
 
-/// All programs of tests, and where they make their files.
+/// All test binaries, and where they make their files.
 struct Programs {
     all: Vec<Program>,
     room: Option<Room>,
@@ -80,7 +84,7 @@ impl Programs {
         })
     }
 
-    /// One program after the other, each with all threads.
+    /// One test binary after the other, each with all threads.
     fn run_all(&self, arguments: &[&str]) -> Result<Outcome> {
         let mut all = Outcome::default();
         for program in &self.all {
@@ -89,7 +93,7 @@ impl Programs {
         Ok(all)
     }
 
-    /// Runs tests of a program.
+    /// Runs tests of a binary.
     fn run(
         &self,
         program: &Program,
@@ -109,7 +113,7 @@ impl Programs {
     }
 }
 
-/// Builds all programs of tests; their errors and warnings come as Cargo prints them. Examples
+/// Builds all test binaries; their errors and warnings come as Cargo prints them. Examples
 /// are for people, and clippy looks at them: nothing that tests run is built from them.
 fn build(root: &Path) -> Result<Vec<Program>> {
     let mut build = cargo(root, &["test", "--workspace", "--locked", "--no-run"]);
@@ -129,12 +133,12 @@ fn build(root: &Path) -> Result<Vec<Program>> {
         .collect();
     programs.sort_by(|a, b| a.name.cmp(&b.name));
     if programs.is_empty() {
-        bail!("`{what}` made no program of tests");
+        bail!("`{what}` made no test binary");
     }
     Ok(programs)
 }
 
-/// The program that a line of Cargo's JSON reports, if it does.
+/// The test binary that a line of Cargo's JSON reports, if it does.
 fn program_of(line: &str) -> Option<Program> {
     let message: serde_json::Value = serde_json::from_str(line).ok()?;
     if message["profile"]["test"] != true {
@@ -191,30 +195,33 @@ fn follow(test: &mut Command, name: &str, shown: Shown) -> Result<Outcome> {
         std::thread::spawn(move || each_line(stdout, |line| lines.send((false, line)).is_ok())),
         std::thread::spawn(move || each_line(stderr, |line| errors.send((true, line)).is_ok())),
     ];
-    loop {
-        match read.recv_timeout(HANGS_AFTER) {
-            Ok((true, line)) => outcome.error_line(&line),
-            Ok((false, line)) => {
-                outcome.line(name, &line);
+    let mut heard = Instant::now();
+    let status = loop {
+        match read.recv_timeout(LOOK_EVERY) {
+            Ok((is_error, line)) => {
+                heard = Instant::now();
+                match is_error {
+                    true => outcome.error_line(&line),
+                    false => outcome.line(name, &line),
+                }
                 if shown == Shown::Progress && std::io::stderr().is_terminal() {
                     eprint!("\r{name}: {} tests", outcome.counts.all());
                 }
             }
-            Err(RecvTimeoutError::Disconnected) => break,
-            Err(RecvTimeoutError::Timeout) => {
-                child.kill()?;
-                outcome.failed(name, "hangs");
-                break;
-            }
+            Err(RecvTimeoutError::Disconnected) => break child.wait()?,
+            // What a test leaves running may hold the pipes for longer.
+            Err(RecvTimeoutError::Timeout) => match child.try_wait()? {
+                Some(status) => break status,
+                None if heard.elapsed() < HANGS_AFTER => {}
+                None => {
+                    child.kill()?;
+                    outcome.hangs(name);
+                    break child.wait()?;
+                }
+            },
         }
-    }
-    let status = child.wait()?;
-    for reader in readers {
-        // What a killed program leaves running may hold the pipes.
-        if reader.is_finished() {
-            let _ = reader.join();
-        }
-    }
+    };
+    drop(readers);
     outcome.end(name, status);
     if shown == Shown::Progress && outcome.counts.all() > 0 {
         let seconds = began.elapsed().as_secs_f64();
@@ -235,7 +242,7 @@ fn each_line(from: impl std::io::Read, mut take: impl FnMut(String) -> bool) {
     }
 }
 
-/// Names of all tests of a program that are not ignored.
+/// Names of all tests of a binary that are not ignored.
 fn names(program: &Program) -> Result<Vec<String>> {
     let mut list = Command::new(&program.path);
     list.args(["--list", "--format", "terse"])
@@ -269,7 +276,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn programs_of_tests_are_found_in_what_cargo_reports() {
+    fn test_binaries_are_found_in_what_cargo_reports() {
         let line = r#"{"reason":"compiler-artifact","manifest_path":"/w/crates/app/Cargo.toml","target":{"kind":["test"],"name":"it"},"profile":{"test":true},"executable":"/w/target/debug/deps/it-1"}"#;
         let program = program_of(line).unwrap();
         assert_eq!(program.name, "app it");

@@ -20,58 +20,74 @@ const WRITTEN_BYTES: u64 = 256 << 20;
 
 /// The load, as long as it lives.
 pub struct Load {
-    processes: Vec<Child>,
+    /// What each process does.
+    processes: Vec<(&'static str, Child)>,
     written: PathBuf,
 }
 
 impl Load {
     pub fn start(folder: &Path) -> Result<Load> {
         std::fs::create_dir_all(folder)?;
-        let written = folder.join("written-all-the-time");
         let mut load = Load {
             processes: Vec::new(),
-            written: written.clone(),
+            written: folder.join("written-all-the-time"),
         };
-        for _ in 0..BUSY {
-            load.add("busy", &written)?;
+        let kinds = std::iter::repeat_n("busy", BUSY).chain(["disk", "memory"]);
+        for kind in kinds {
+            let process = load.process(kind)?;
+            load.processes.push((kind, process));
         }
-        load.add("disk", &written)?;
-        load.add("memory", &written)?;
         Ok(load)
     }
 
-    fn add(&mut self, what: &str, written: &Path) -> Result<()> {
-        let child = Command::new(shell::own_program()?)
-            .args(["be-a-load", what])
-            .arg(written)
+    fn process(&self, kind: &str) -> Result<Child> {
+        Command::new(shell::own_program()?)
+            .args(["generate-load", kind])
+            .arg(&self.written)
             .stdin(Stdio::piped())
             .spawn()
-            .context("cannot start a load")?;
-        self.processes.push(child);
+            .context("cannot start a process of the load")
+    }
+
+    /// Starts again what has ended: the kernel takes memory back from this load first. A disk
+    /// that takes no more is an error.
+    pub fn keep_up(&mut self) -> Result<()> {
+        for at in 0..self.processes.len() {
+            let (kind, process) = &mut self.processes[at];
+            let kind = *kind;
+            match process.try_wait()? {
+                None => continue,
+                Some(status) if kind != "memory" => bail!("the load `{kind}` ended ({status})"),
+                Some(_) => self.processes[at].1 = self.process(kind)?,
+            }
+        }
         Ok(())
     }
 }
 
 impl Drop for Load {
     fn drop(&mut self) {
-        for child in &mut self.processes {
-            let _ = child.kill();
-            let _ = child.wait();
+        for (_, process) in &mut self.processes {
+            let _ = process.kill();
+            let _ = process.wait();
         }
         let _ = std::fs::remove_file(&self.written);
     }
 }
 
 /// What a process of the load does until its standard input ends.
-pub fn be_a_load(words: &[String]) -> Result<()> {
-    let [what, written] = words else {
-        bail!("a load has two words");
+///
+/// # Errors
+/// If the words are no kind of load and a path, or the system refuses.
+pub fn generate_load(words: &[String]) -> Result<()> {
+    let [kind, written] = words else {
+        bail!("expected a kind and a path");
     };
     std::thread::spawn(|| {
         let _ = std::io::stdin().read_to_end(&mut Vec::new());
         std::process::exit(0);
     });
-    match what.as_str() {
+    match kind.as_str() {
         "busy" => loop {
             std::hint::spin_loop();
         },
@@ -93,8 +109,8 @@ fn write_again_and_again(path: &Path) -> Result<()> {
     }
 }
 
-/// Takes memory until little is left, and gives it back as others need it. Where the kernel
-/// runs out first, this is what it ends.
+/// Takes memory until little is left, and gives it back as others need it. If the kernel runs
+/// out first, it ends this process.
 fn take_memory() -> Result<()> {
     std::fs::write("/proc/self/oom_score_adj", "1000")?;
     let mut taken: Vec<Vec<u8>> = Vec::new();

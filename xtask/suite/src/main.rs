@@ -29,8 +29,8 @@ fn run() -> Result<ExitCode> {
         Some("test") if arguments.flag("--long") => suite::run_long(&root, &arguments.words()?)?,
         Some("test") => suite::run(&root, &arguments.words()?)?,
         Some("steady-tests") => suite::steady_tests(&root, &SteadyOptions::parse(arguments)?)?,
-        // Processes of the load that `steady-tests` runs tests beside.
-        Some("be-a-load") => suite::be_a_load(&arguments.words()?)?,
+        // Processes of the load under which `steady-tests` runs tests.
+        Some("generate-load") => suite::generate_load(&arguments.words()?)?,
         _ => return the_rest(&words),
     }
     Ok(ExitCode::SUCCESS)

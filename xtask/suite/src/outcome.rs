@@ -2,7 +2,7 @@
 
 use crate::print_skips;
 use anyhow::{Result, bail};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::process::ExitStatus;
 
@@ -59,6 +59,12 @@ pub struct Outcome {
     /// What libtest prints of failed tests, and whether it does so now.
     printed: String,
     is_printing: bool,
+    /// Tests have begun, and their closing line has not come yet.
+    is_running: bool,
+    /// At least one closing line came.
+    has_ended: bool,
+    /// Tests that libtest reported as slow, and that have not ended.
+    slow: BTreeSet<String>,
     /// What was printed to stderr, which libtest does not keep by test.
     errors: String,
 }
@@ -66,19 +72,28 @@ pub struct Outcome {
 impl Outcome {
     /// A line of stdout.
     pub fn line(&mut self, program: &str, line: &str) {
+        if line.starts_with("test result: ") {
+            (self.is_printing, self.is_running, self.has_ended) = (false, false, true);
+        }
         if self.is_printing {
             self.printed.push_str(line);
             self.printed.push('\n');
+            return;
         }
         if line == "failures:" {
             self.is_printing = true;
         }
-        if line.starts_with("test result: ") {
-            self.is_printing = false;
+        if line.starts_with("running ") && line.ends_with(['t', 's']) {
+            self.is_running = true;
+        }
+        let test = line.strip_prefix("test ");
+        if let Some(name) = test.and_then(|rest| rest.split_once(" has been running for")) {
+            self.slow.insert(name.0.to_owned());
         }
         let Some((name, result)) = ended(line) else {
             return;
         };
+        self.slow.remove(name);
         match result {
             Ended::Passed => self.counts.passed += 1,
             Ended::Ignored => self.counts.skipped += 1,
@@ -108,9 +123,22 @@ impl Outcome {
             .push((format!("{program}: {what}"), String::new()));
     }
 
-    /// The program ended; one that failed without a failed test has broken off.
+    /// It prints nothing any more.
+    pub fn hangs(&mut self, program: &str) {
+        let slow: Vec<&str> = self.slow.iter().map(String::as_str).collect();
+        let what = format!("hangs; it had not finished: {}", slow.join(", "));
+        self.failed(program, &what);
+    }
+
+    /// The test binary ended. One that did not come to its closing line, or that ended in
+    /// another way than libtest does, has crashed, whatever its tests came to.
     pub fn end(&mut self, program: &str, status: ExitStatus) {
-        if !status.success() && self.failures.is_empty() {
+        let is_usual = match status.code() {
+            Some(0) => true,
+            Some(101) => !self.failures.is_empty(),
+            _ => false,
+        };
+        if !is_usual || self.is_running || !self.has_ended {
             self.failed(program, &format!("ended before its tests did ({status})"));
         }
         if let Some((_, text)) = self.failures.first_mut() {
@@ -125,8 +153,18 @@ impl Outcome {
         self.counts.failed += other.counts.failed;
         self.counts.skipped += other.counts.skipped;
         self.failures.extend(other.failures);
-        for (needs, tests) in other.skips {
-            self.skips.entry(needs).or_default().extend(tests);
+        self.add_skips(other.skips);
+    }
+
+    /// Each test once, however often it was run.
+    pub fn add_skips(&mut self, skips: BTreeMap<String, Vec<String>>) {
+        for (needs, tests) in skips {
+            let known = self.skips.entry(needs).or_default();
+            for test in tests {
+                if !known.contains(&test) {
+                    known.push(test);
+                }
+            }
         }
     }
 
@@ -135,6 +173,12 @@ impl Outcome {
     pub fn close(self, what: &str) -> Result<()> {
         for (name, text) in &self.failures {
             println!("\nFAILED: {name}\n{text}");
+        }
+        if self.counts.skipped > 0 {
+            println!(
+                "\n{} tests take long and were left out: cargo xtask test --long",
+                self.counts.skipped
+            );
         }
         print_skips(&self.skips);
         for (name, _) in &self.failures {
@@ -209,10 +253,54 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_breaks_off_has_failed() {
-        let broken = outcome(&["running 2 tests", "test a ... ok"], 134);
-        assert_eq!(broken.counts.failed, 1);
-        assert!(outcome(&[], 0).close("tests").is_err(), "no test ran");
+    fn a_test_binary_that_crashes_has_failed_whatever_its_tests_came_to() {
+        const END: &str = "test result: ok. 1 passed; 0 failed";
+        let passed = ["running 2 tests", "test a ... ok"];
+        let failed = ["running 2 tests", "test a ... FAILED"];
+        // (lines, exit code, failures)
+        let cases: [(Vec<&str>, i32, u64); 6] = [
+            ([&passed[..], &[END]].concat(), 0, 0),
+            (passed.to_vec(), 134, 1),
+            // Somebody ended the process in its middle.
+            (passed.to_vec(), 0, 1),
+            ([&failed[..], &["failures:", "x", END]].concat(), 101, 1),
+            (failed.to_vec(), 134, 2),
+            (Vec::new(), 0, 1),
+        ];
+        for (lines, code, failures) in cases {
+            let found = outcome(&lines, code);
+            assert_eq!(found.counts.failed, failures, "{lines:?} {code}");
+        }
+        assert!(Outcome::default().close("tests").is_err(), "no test ran");
+    }
+
+    #[test]
+    fn what_a_failed_test_printed_is_not_counted() {
+        let lines = ["running 1 test", "test a ... FAILED", "failures:"];
+        let nested = ["test b ... FAILED", "test c ... ok"];
+        let found = outcome(
+            &[&lines[..], &nested, &["test result: FAILED."]].concat(),
+            101,
+        );
+        assert_eq!(found.counts.to_string(), "0 passed, 1 failed, 0 skipped");
+        assert!(found.failures[0].1.contains("test b"));
+    }
+
+    #[test]
+    fn what_hangs_is_named() {
+        let mut outcome = Outcome::default();
+        for line in [
+            "test a has been running for over 60 seconds",
+            "test b has been running for over 60 seconds",
+            "test a ... ok",
+        ] {
+            outcome.line("app it", line);
+        }
+        outcome.hangs("app it");
+        assert_eq!(
+            outcome.failures[0].0,
+            "app it: hangs; it had not finished: b"
+        );
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! Passes over tests in random order, and the file that remembers which parts of them are
-//! done: a pass of a commit may go on in another session, and passes add up.
+//! done: a pass of a commit may go on later, and passes add up.
 
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Write;
@@ -12,24 +12,24 @@ use std::path::{Path, PathBuf};
 /// Tests that one process runs, in threads: so each has other siblings in each pass.
 const GROUP_TESTS: usize = 24;
 
-/// What tests are run beside, and which.
+/// Which tests are run, and under which load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// All tests, nothing beside them.
+    /// All tests, without load.
     Quiet,
-    /// All tests, beside a load.
+    /// All tests, under load.
     Loaded,
-    /// Those of programs that start processes, nothing beside them.
+    /// Those of test binaries that start processes, without load.
     Processes,
-    /// Those that were ever unsteady, beside a load.
-    Suspects,
+    /// Those that were ever unsteady, under load.
+    Unsteady,
 }
 
 impl Kind {
-    pub const ALL: [Kind; 4] = [Kind::Quiet, Kind::Loaded, Kind::Processes, Kind::Suspects];
+    pub const ALL: [Kind; 4] = [Kind::Quiet, Kind::Loaded, Kind::Processes, Kind::Unsteady];
 
     pub fn is_loaded(self) -> bool {
-        matches!(self, Kind::Loaded | Kind::Suspects)
+        matches!(self, Kind::Loaded | Kind::Unsteady)
     }
 
     /// Its name as a switch and in the file.
@@ -38,16 +38,16 @@ impl Kind {
             Kind::Quiet => "quiet",
             Kind::Loaded => "loaded",
             Kind::Processes => "processes",
-            Kind::Suspects => "suspects",
+            Kind::Unsteady => "unsteady",
         }
     }
 
     pub fn words(self) -> &'static str {
         match self {
             Kind::Quiet => "all tests, quiet",
-            Kind::Loaded => "all tests, beside a load",
+            Kind::Loaded => "all tests, under load",
             Kind::Processes => "tests that start processes, quiet",
-            Kind::Suspects => "tests that were ever unsteady, beside a load",
+            Kind::Unsteady => "tests that were ever unsteady, under load",
         }
     }
 }
@@ -99,6 +99,8 @@ pub struct Done {
     pub passed: u64,
     /// Names of tests, with what they printed.
     pub failures: Vec<(String, String)>,
+    /// What tests that passed could not try, by what they need.
+    pub skips: BTreeMap<String, Vec<String>>,
 }
 
 impl Done {
@@ -110,10 +112,11 @@ impl Done {
             groups,
             passed,
             failures,
+            skips,
         } = self;
         let kind = kind.name();
         let line = json!({"commit": commit, "kind": kind, "pass": pass, "group": group,
-            "groups": groups, "passed": passed, "failures": failures});
+            "groups": groups, "passed": passed, "failures": failures, "skips": skips});
         format!("{line}\n")
     }
 
@@ -135,6 +138,12 @@ impl Done {
             failures: failures
                 .map(|failure| Some((text(&failure[0])?, text(&failure[1])?)))
                 .collect::<Option<_>>()?,
+            skips: (line["skips"].as_object()?.iter())
+                .map(|(needs, tests)| {
+                    let tests = tests.as_array()?.iter().map(text);
+                    Some((needs.clone(), tests.collect::<Option<_>>()?))
+                })
+                .collect::<Option<_>>()?,
         })
     }
 }
@@ -143,8 +152,8 @@ impl Done {
 #[derive(Debug)]
 pub struct Ledger {
     pub commit: String,
-    /// Where it is kept.
-    path: PathBuf,
+    /// Where it is kept; nowhere if nobody goes on with it.
+    path: Option<PathBuf>,
     done: Vec<Done>,
 }
 
@@ -159,18 +168,30 @@ impl Ledger {
         let done = text.lines().filter_map(|line| Done::parse(line, commit));
         Ok(Ledger {
             commit: commit.to_owned(),
-            path: path.to_owned(),
+            path: Some(path.to_owned()),
             done: done.collect(),
         })
     }
 
+    /// In memory alone.
+    pub fn in_memory() -> Ledger {
+        Ledger {
+            commit: String::new(),
+            path: None,
+            done: Vec::new(),
+        }
+    }
+
     /// Keeps a group, in the file first.
     pub fn keep(&mut self, done: Done) -> Result<()> {
-        if let Some(folder) = self.path.parent() {
-            std::fs::create_dir_all(folder)?;
+        if let Some(path) = &self.path {
+            if let Some(folder) = path.parent() {
+                std::fs::create_dir_all(folder)?;
+            }
+            let mut file = File::options().create(true).append(true).open(path)?;
+            // A line that was cut must not swallow this one.
+            file.write_all(format!("\n{}", done.line(&self.commit)).as_bytes())?;
         }
-        let mut file = File::options().create(true).append(true).open(&self.path)?;
-        file.write_all(done.line(&self.commit).as_bytes())?;
         self.done.push(done);
         Ok(())
     }
@@ -233,6 +254,7 @@ mod tests {
             groups: 2,
             passed: 1,
             failures: vec![("a".to_owned(), "why\n\"so\"".to_owned())],
+            skips: BTreeMap::from([("fio".to_owned(), vec!["b".to_owned()])]),
         };
         let mut ledger = Ledger::read(&path, "c").unwrap();
         for (pass, group) in [(1, 0), (1, 1), (2, 1)] {
@@ -240,14 +262,17 @@ mod tests {
         }
         let text = std::fs::read_to_string(&path).unwrap() + "{\"commit\":\"c";
         std::fs::write(&path, text).unwrap();
+        let mut again = Ledger::read(&path, "c").unwrap();
+        again.keep(done(2, 0)).unwrap();
         let again = Ledger::read(&path, "c").unwrap();
         let other = Ledger::read(&path, "d").unwrap();
         std::fs::remove_file(&path).unwrap();
-        assert_eq!(again.whole_passes(Kind::Quiet), 1);
+        assert_eq!(again.whole_passes(Kind::Quiet), 2);
         assert_eq!(again.whole_passes(Kind::Loaded), 0);
-        assert_eq!(again.groups(Kind::Quiet, 2), BTreeSet::from([1]));
+        assert_eq!(again.groups(Kind::Quiet, 2), BTreeSet::from([0, 1]));
         let kept = again.of(Kind::Quiet).next().unwrap();
         assert_eq!(kept.failures, done(1, 0).failures);
+        assert_eq!(kept.skips, done(1, 0).skips);
         assert_eq!(other.whole_passes(Kind::Quiet), 0, "of another commit");
     }
 }

@@ -1,12 +1,12 @@
-//! `cargo xtask steady-tests`: the suite again and again in random order, quiet and beside a
-//! load, until nobody has to believe that it is steady. What is done is kept in a file, so
-//! that passes of one commit add up over several sittings.
+//! `cargo xtask steady-tests`: the suite again and again in random order, quiet and under
+//! load, until it is shown to be steady. What is done is kept in a file, so that passes of
+//! one commit add up across sessions.
 
 use crate::arguments::Arguments;
 use crate::load::Load;
 use crate::outcome::Outcome;
 use crate::passes::{Done, Group, Kind, Ledger, order};
-use crate::{Programs, Shown, THREADS, names, shell};
+use crate::{Programs, Shown, THREADS, names, print_skips, shell};
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -15,20 +15,25 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// Programs of tests that run at once.
+/// Test binaries that run at once.
 const AT_ONCE: usize = 2;
 
-/// Programs whose tests start processes, or claim what another process may hold.
-const OF_PROCESSES: [&str; 6] = [
+/// Test binaries whose tests start processes, or claim what another process may hold.
+const OF_PROCESSES: [&str; 11] = [
     "app it",
+    "device-guard",
+    "disk-inspect it",
     "disk-provision it",
     "io-engine it",
+    "machine it",
     "mpi it",
     "runner it",
+    "store it",
+    "targets",
     "targets it",
 ];
 
-/// Tests that were ever seen to fail by chance, with their program: a line each.
+/// Tests that were ever seen to fail by chance, with their test binary: a line each.
 const UNSTEADY: &str = include_str!("unsteady.txt");
 
 /// How many passes of each kind are wanted.
@@ -67,24 +72,22 @@ fn folder() -> PathBuf {
     crate::root::target_directory().join("steady-tests")
 }
 
-/// The tests that were ever unsteady, once, beside a load.
+/// The tests that were ever unsteady, once, under load.
 ///
 /// # Errors
 /// If one fails, or does not exist any more.
 pub fn unsteady_tests(root: &Path) -> Result<()> {
     let suite = Suite::build(root)?;
-    let path = folder().join(format!("once-{}.jsonl", std::process::id()));
-    let mut ledger = Ledger::read(&path, "this one")?;
-    let ran = suite.pass(Kind::Suspects, 1, &mut ledger, None);
-    let _ = std::fs::remove_file(&path);
-    ran?;
+    let mut ledger = Ledger::in_memory();
+    suite.pass(Kind::Unsteady, 1, &mut ledger, None)?;
     let mut outcome = Outcome::default();
-    for done in ledger.of(Kind::Suspects) {
+    for done in ledger.of(Kind::Unsteady) {
         outcome.counts.passed += done.passed;
         outcome.counts.failed += done.failures.len() as u64;
         outcome.failures.extend(done.failures.iter().cloned());
+        outcome.add_skips(done.skips.clone());
     }
-    outcome.close(Kind::Suspects.words())
+    outcome.close(Kind::Unsteady.words())
 }
 
 /// Runs passes until all that are asked for are whole, or the time is over.
@@ -117,6 +120,11 @@ fn close(ledger: &Ledger, options: &SteadyOptions) -> Result<()> {
             }
         }
     }
+    let mut skips = Outcome::default();
+    for done in Kind::ALL.into_iter().flat_map(|kind| ledger.of(kind)) {
+        skips.add_skips(done.skips.clone());
+    }
+    print_skips(&skips.skips);
     println!("\nCommit {}", ledger.commit);
     let mut is_whole = true;
     for &(kind, passes) in &options.passes {
@@ -180,7 +188,7 @@ impl Suite {
         match kind {
             Kind::Quiet | Kind::Loaded => Ok(self.tests.clone()),
             Kind::Processes => Ok(of_program(&|name| OF_PROCESSES.contains(&name))),
-            Kind::Suspects => unsteady(UNSTEADY)
+            Kind::Unsteady => unsteady(UNSTEADY)
                 .map(|(program, test)| {
                     let found = self.tests.iter().find(|(at, name)| {
                         self.programs.all[*at].name == program && name == test
@@ -211,15 +219,20 @@ impl Suite {
         }
         println!("== pass {pass}, {}: {} groups", kind.words(), left.len());
         let load = kind.is_loaded().then(|| Load::start(&folder()));
-        let _load = load.transpose()?;
-        let (next, ledger) = (AtomicUsize::new(0), Mutex::new(ledger));
+        let shared = Mutex::new((ledger, load.transpose()?));
+        let next = AtomicUsize::new(0);
         let work = || -> Result<()> {
             while let Some(&at) = left.get(next.fetch_add(1, Ordering::Relaxed)) {
                 if is_over() {
                     return Ok(());
                 }
                 let began = Instant::now();
-                let outcome = self.run_group(&groups[at])?;
+                let group = &groups[at];
+                let mut outcome = self.run_group(group)?;
+                let ran = outcome.counts.all();
+                if outcome.failures.is_empty() && ran != group.tests.len() as u64 {
+                    outcome.failed(&self.programs.all[group.program].name, "left out tests");
+                }
                 let done = Done {
                     kind,
                     pass,
@@ -227,10 +240,14 @@ impl Suite {
                     groups: groups.len(),
                     passed: outcome.counts.passed,
                     failures: outcome.failures,
+                    skips: outcome.skips,
                 };
-                self.show(&groups[at], &done, began.elapsed());
-                let mut ledger = ledger.lock().expect("no thread has panicked");
-                ledger.keep(done)?;
+                self.show(group, &done, began.elapsed());
+                let mut shared = shared.lock().expect("no thread has panicked");
+                if let Some(load) = &mut shared.1 {
+                    load.keep_up()?;
+                }
+                shared.0.keep(done)?;
             }
             Ok(())
         };
