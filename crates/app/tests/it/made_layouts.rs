@@ -4,17 +4,28 @@
 
 use crate::support::*;
 use rustix::process::Signal;
+use std::path::Path;
 
 const TOOLS: [&str; 3] = ["root", "losetup", "mkfs.ext4"];
 
+/// An experiment of runs of 400 ms.
 fn plan(desk: &Desk, device: &str, more: &str) -> String {
+    plan_of(desk, device, more, "400ms")
+}
+
+/// One that is not over before it is stopped.
+fn endless_plan(desk: &Desk, device: &str, more: &str) -> String {
+    plan_of(desk, device, more, "1h")
+}
+
+fn plan_of(desk: &Desk, device: &str, more: &str, duration: &str) -> String {
     let text = format!(
         r#"
 devices = ["{device}"]
 passes = 6
 {more}
 [defaults]
-duration = "400ms"
+duration = "{duration}"
 ramp = "0s"
 [[cell]]
 name = "read"
@@ -29,6 +40,35 @@ write = true
 
 const TWO: &str = "size = \"16M\"\n[factors]\noffset = [\"63s\", \"1M\"]";
 
+/// Where an experiment is when a signal comes.
+#[derive(Clone, Copy)]
+enum Moment {
+    /// Its last partition is there; next comes its file system.
+    Partitioned,
+    /// The file system is mounted; next a test file is made.
+    Mounted,
+    /// It measures.
+    Measuring,
+}
+
+impl Moment {
+    /// Waits for it. `last` is the number of the last partition that is made.
+    fn wait(self, desk: &Desk, running: &mut Running, device: &Loop, last: u32) {
+        let part = format!("{}p", device.device);
+        let partition = format!("{part}{last}");
+        running.until_true("a partition", || Path::new(&partition).exists());
+        let mounts = format!("/proc/{}/mounts", running.pid());
+        match self {
+            Moment::Partitioned => (),
+            Moment::Mounted => running.until_true("a mount", || {
+                let mounts = std::fs::read(&mounts).unwrap_or_default();
+                String::from_utf8_lossy(&mounts).contains(&part)
+            }),
+            Moment::Measuring => until_measured(desk, running, 1),
+        }
+    }
+}
+
 /// Neither a table nor a superblock is on it, and nothing of it is mounted or shown.
 #[track_caller]
 fn is_blank(device: &Loop) {
@@ -42,7 +82,7 @@ fn is_blank(device: &Loop) {
     let is_ours = |from: &str| from == device.device || from.starts_with(&part);
     let mut sources = mounts.lines().filter_map(|line| line.split(' ').next());
     assert!(!sources.any(is_ours), "{mounts}");
-    let block = std::path::Path::new("/sys/block").join(device.name());
+    let block = Path::new("/sys/block").join(device.name());
     let part = format!("{}p", device.name());
     let shown = std::fs::read_dir(block).expect("its directory").flatten();
     let shown: Vec<_> = shown
@@ -54,6 +94,7 @@ fn is_blank(device: &Loop) {
 
 #[test]
 fn what_cannot_be_made_is_refused_before_the_first_byte() {
+    own_process!();
     if !can_run("what_cannot_be_made_is_refused", &TOOLS) {
         return;
     }
@@ -102,6 +143,7 @@ fn what_cannot_be_made_is_refused_before_the_first_byte() {
 
 #[test]
 fn an_experiment_is_planned_made_measured_and_leaves_a_blank_device() {
+    own_process!();
     if !can_run("an_experiment_is_planned_made", &TOOLS) {
         return;
     }
@@ -167,16 +209,16 @@ fn an_experiment_is_planned_made_measured_and_leaves_a_blank_device() {
 
 #[test]
 fn an_interrupted_experiment_takes_down_what_it_made_and_can_go_on() {
+    own_process!();
     if !can_run("an_interrupted_experiment_takes_down", &TOOLS) {
         return;
     }
     let (desk, device) = (Desk::new(), Loop::new(256 * MIB));
     let name = device.name().to_owned();
-    let plan = plan(&desk, &name, TWO);
+    let plan = endless_plan(&desk, &name, TWO);
     let arguments = ["lab", "run", &plan, "--destroy", &name, "--busy-ok"];
     let mut running = desk.start(&arguments);
-    let partition = format!("{}p1", device.device);
-    running.until_true("a partition", || std::path::Path::new(&partition).exists());
+    Moment::Partitioned.wait(&desk, &mut running, &device, 1);
     running.signal(Signal::INT);
     running.wait().ended(130);
     is_blank(&device);
@@ -188,6 +230,7 @@ fn an_interrupted_experiment_takes_down_what_it_made_and_can_go_on() {
 
 #[test]
 fn what_a_killed_experiment_leaves_is_found_and_taken_down() {
+    own_process!();
     if !can_run("what_a_killed_experiment_leaves", &TOOLS) {
         return;
     }
@@ -195,25 +238,22 @@ fn what_a_killed_experiment_leaves_is_found_and_taken_down() {
     let stranger = Loop::new(256 * MIB);
     run("mkfs.ext4", &["-q", &stranger.device]);
     let name = device.name().to_owned();
-    let plan = plan(&desk, &name, TWO);
-    let partition = format!("{}p1", device.device);
-    for wait_ms in [0, 100, 300, 700] {
+    let plan = endless_plan(&desk, &name, TWO);
+    for moment in [Moment::Partitioned, Moment::Mounted, Moment::Measuring] {
         let arguments = ["lab", "run", &plan, "--destroy", &name, "--busy-ok"];
         let mut running = desk.start(&arguments);
-        running.until_true("a partition", || std::path::Path::new(&partition).exists());
-        // Wherever this hits: in mkfs, in filling, in a run, between layouts.
-        std::thread::sleep(std::time::Duration::from_millis(wait_ms));
+        moment.wait(&desk, &mut running, &device, 1);
         running.signal(Signal::KILL);
-        let _ = running.wait();
-        let told = desk.run(&["lab", "clean"]).done();
-        if told.stdout.contains("would be taken down") {
-            // Not without its name, and not by another's.
-            desk.run(&["lab", "clean", "--yes"])
-                .ended(3)
-                .said(&["was not named"]);
-            let other = ["lab", "clean", "--yes", "--destroy", stranger.name()];
-            desk.run(&other).ended(3).said(&["was not named"]);
-        }
+        running.wait().ended(137);
+        desk.run(&["lab", "clean"])
+            .done()
+            .printed(&["would be taken down"]);
+        // Not without its name, and not by another's.
+        desk.run(&["lab", "clean", "--yes"])
+            .ended(3)
+            .said(&["was not named"]);
+        let other = ["lab", "clean", "--yes", "--destroy", stranger.name()];
+        desk.run(&other).ended(3).said(&["was not named"]);
         let arguments = ["lab", "clean", "--yes", "--destroy", &name, "--busy-ok"];
         desk.run(&arguments).done();
         is_blank(&device);
@@ -255,6 +295,7 @@ fn slots_of(desk: &Desk) -> std::collections::BTreeMap<String, u64> {
 
 #[test]
 fn layouts_in_slots_lie_side_by_side_and_change_places() {
+    own_process!();
     if !can_run("layouts_in_slots_lie_side_by_side", &TOOLS) {
         return;
     }
@@ -315,24 +356,22 @@ fn layouts_in_slots_lie_side_by_side_and_change_places() {
 
 #[test]
 fn what_a_killed_experiment_leaves_in_slots_is_taken_down_as_well() {
+    own_process!();
     if !can_run("what_a_killed_experiment_leaves_in_slots", &TOOLS) {
         return;
     }
     let (desk, device) = (Desk::new(), Loop::new(640 * MIB));
     let name = device.name().to_owned();
-    let plan = plan(&desk, &name, FOUR);
-    let partition = format!("{}p4", device.device);
+    let plan = endless_plan(&desk, &name, FOUR);
     let arguments = ["lab", "run", &plan, "--destroy", &name, "--busy-ok"];
-    for (signal, wait_ms) in [
-        (Signal::KILL, 0),
-        (Signal::KILL, 400),
-        (Signal::KILL, 1500),
-        (Signal::INT, 600),
+    for (signal, moment) in [
+        (Signal::KILL, Moment::Partitioned),
+        (Signal::KILL, Moment::Mounted),
+        (Signal::INT, Moment::Mounted),
+        (Signal::KILL, Moment::Measuring),
     ] {
         let mut running = desk.start(&arguments);
-        running.until_true("a partition", || std::path::Path::new(&partition).exists());
-        // Wherever this hits: between tables, in mkfs, in filling, in a run.
-        std::thread::sleep(std::time::Duration::from_millis(wait_ms));
+        moment.wait(&desk, &mut running, &device, 4);
         running.signal(signal);
         let ended = running.wait();
         if signal == Signal::INT {

@@ -1,10 +1,16 @@
 //! The program as a user runs it: command lines in; exit codes, one JSON document
 //! on stdout, and words on stderr out.
 //!
-//! Each test has a directory and a store of its own and leaves nothing behind.
+//! Each test has a directory and a store of its own and leaves nothing behind; one that
+//! claims or mounts a device, or changes a file that is judged afterwards, has a process of
+//! its own.
 //! What needs root or a tool that is not there is skipped by name, or fails where
 //! `STRIPEWISE_REQUIRE_TOOLS=1`. Nothing here depends on how fast the machine is.
 #![cfg(target_os = "linux")]
+
+#[path = "../../../../tests/support/own_process.rs"]
+#[macro_use]
+mod own_process;
 
 mod support;
 
