@@ -23,6 +23,7 @@ const METHOD: &str = "timed reads (probe stripe)";
 
 #[test]
 fn an_accepted_pattern_is_used_and_marked_as_measured() {
+    own_process!();
     let test = "an_accepted_pattern_is_used_and_marked_as_measured";
     if !can_run(test, &["root", "losetup", "mount", "partx"]) {
         return;
@@ -54,6 +55,7 @@ fn an_accepted_pattern_is_used_and_marked_as_measured() {
 
 #[test]
 fn a_measured_fact_is_used_and_marked_as_one() {
+    own_process!();
     let test = "a_measured_fact_is_used_and_marked_as_one";
     if !can_run(test, &["root", "losetup", "partx"]) {
         return;
@@ -155,6 +157,7 @@ fn is_used_and_marked(desk: &Desk, device: &Loop, measured_at: &str) {
 
 #[test]
 fn without_an_answer_nothing_is_accepted() {
+    own_process!();
     let test = "without_an_answer_nothing_is_accepted";
     if !can_run(test, &["root", "losetup"]) {
         return;

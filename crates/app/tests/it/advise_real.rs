@@ -50,6 +50,7 @@ fn code_of_answer(answer: &Answer) -> i32 {
 
 #[test]
 fn what_cannot_be_measured_is_answered_by_arithmetic_and_says_so() {
+    own_process!();
     if !can_run("what_cannot_be_measured_is_answered", &["root", "losetup"]) {
         return;
     }
@@ -93,6 +94,7 @@ fn what_cannot_be_measured_is_answered_by_arithmetic_and_says_so() {
 
 #[test]
 fn a_device_that_layouts_are_made_on_is_named_and_left_blank_when_interrupted() {
+    own_process!();
     if !can_run(
         "a_device_that_layouts_are_made_on",
         &["root", "losetup", "mkfs.ext4"],

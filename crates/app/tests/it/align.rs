@@ -1,7 +1,9 @@
 //! `align` as a user meets it, and nothing written without leave. Verdicts on arrays whose
 //! truth is known are tested as functions in `campaign`.
 
-use crate::support::{Answer, Desk, Json, Loop, Mount, can_run, names, run, text, users_file};
+use crate::support::{
+    Answer, Desk, Json, Loop, Mount, can_run, names, run, skip, text, users_file,
+};
 
 const MIB: u64 = 1 << 20;
 
@@ -136,6 +138,7 @@ fn a_directory_gets_a_test_file_that_is_gone_afterwards() {
 
 #[test]
 fn an_existing_file_is_only_read_without_leave() {
+    own_process!();
     let desk = Desk::new();
     let file = desk.file("theirs");
     let content = users_file(&file, 16 * MIB);
@@ -183,7 +186,11 @@ fn writes_off_the_blocks_of_the_file_system_are_warned_of() {
     let answer = align(&desk, &file, &more);
     let document = answer.json();
     if document.maybe("experiment.place.start_bytes").is_none() {
-        return;
+        let test = "writes_off_the_blocks_of_the_file_system_are_warned_of";
+        return skip(
+            test,
+            "a temporary directory whose place on its disk is known",
+        );
     }
     let notes = document.at("comparisons.0.notes").items();
     let told = |note: &Json| {
@@ -195,6 +202,7 @@ fn writes_off_the_blocks_of_the_file_system_are_warned_of() {
 
 #[test]
 fn a_device_is_only_read_without_leave_and_its_sector_is_respected() {
+    own_process!();
     const NAME: &str = "a_device_is_only_read_without_leave_and_its_sector_is_respected";
     if !can_run(NAME, &["losetup"]) {
         return;
@@ -224,6 +232,7 @@ fn a_device_is_only_read_without_leave_and_its_sector_is_respected() {
 
 #[test]
 fn numbers_of_a_cache_end_in_no_verdict() {
+    own_process!();
     const NAME: &str = "numbers_of_a_cache_end_in_no_verdict";
     if !can_run(NAME, &["losetup", "mkfs.ext4"]) {
         return;

@@ -55,6 +55,7 @@ fn catches(status: &str, signal: Signal) -> bool {
 
 #[test]
 fn a_device_that_serves_others_ends_with_the_code_of_busy() {
+    own_process!();
     let test = "a_device_that_serves_others_ends_with_the_code_of_busy";
     if !can_run(test, &["root", "losetup", "mount"]) {
         return;

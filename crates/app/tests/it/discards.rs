@@ -211,6 +211,7 @@ fn what_is_not_the_very_file_that_was_made_is_never_discarded_from() {
 /// What lies before and behind the part in use keeps its data, in a file and on a device.
 #[test]
 fn what_is_outside_of_the_part_in_use_is_not_discarded() {
+    own_process!();
     let test = "what_is_outside_of_the_part_in_use_is_not_discarded";
     let desk = Desk::new();
     let file = desk.file("kept");
@@ -247,6 +248,7 @@ fn what_is_outside_of_the_part_in_use_is_not_discarded() {
 
 #[test]
 fn a_users_file_is_never_discarded_from() {
+    own_process!();
     let desk = Desk::new();
     let file = desk.file("precious");
     let data = users_file(&file, 4 * MIB);
@@ -269,6 +271,7 @@ fn a_users_file_is_never_discarded_from() {
 
 #[test]
 fn a_device_is_discarded_from_only_where_it_is_named() {
+    own_process!();
     let test = "a_device_is_discarded_from_only_where_it_is_named";
     if !can_run(test, &["root", "losetup"]) {
         return;
@@ -305,6 +308,7 @@ fn a_device_is_discarded_from_only_where_it_is_named() {
 
 #[test]
 fn a_mounted_device_is_never_discarded_from() {
+    own_process!();
     let test = "a_mounted_device_is_never_discarded_from";
     if !can_run(test, &["root", "losetup", "mount", "mkfs.ext4"]) {
         return;

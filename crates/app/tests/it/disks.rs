@@ -256,6 +256,7 @@ fn diskpar_and_diskext_are_imitated_for_scripts() {
 
 #[test]
 fn a_loop_device_is_shown_with_what_it_stands_on() {
+    own_process!();
     if !can_run(
         "a_loop_device_is_shown_with_what_it_stands_on",
         &["root", "losetup", "sfdisk"],

@@ -63,6 +63,7 @@ fn doctor_names_a_directory_that_no_test_file_fits_in() {
 
 #[test]
 fn doctor_reads_a_device() {
+    own_process!();
     if !can_run("doctor_reads_a_device", &["root", "losetup"]) {
         return;
     }

@@ -52,6 +52,7 @@ fn engines_count_the_same_bytes_of_the_same_file() {
 
 #[test]
 fn engines_write_what_they_say() {
+    own_process!();
     let desk = Desk::new();
     for engine in ["uring", "threads"] {
         let file = desk.file(engine);

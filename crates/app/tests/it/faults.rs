@@ -134,6 +134,7 @@ fn a_stall_of_a_second_shows_in_an_open_loop_and_hides_in_a_closed_one() {
 
 #[test]
 fn a_volume_that_fills_up_while_the_test_file_is_made_is_told() {
+    own_process!();
     let test = "a_volume_that_fills_up_while_the_test_file_is_made_is_told";
     if !can_run(test, &["root", "mount", "fallocate"]) {
         return;
@@ -176,6 +177,7 @@ fn a_volume_that_fills_up_while_the_test_file_is_made_is_told() {
 
 #[test]
 fn a_read_only_file_system_is_told_and_can_be_read() {
+    own_process!();
     let test = "a_read_only_file_system_is_told_and_can_be_read";
     if !can_run(test, &["root", "losetup", "mkfs.ext4", "mount"]) {
         return;
@@ -244,6 +246,7 @@ fn a_file_that_shrinks_while_it_is_read_is_counted_as_errors() {
 
 #[test]
 fn a_device_that_is_gone_is_told() {
+    own_process!();
     let test = "a_device_that_is_gone_is_told";
     if !can_run(test, &["root", "losetup"]) {
         return;
@@ -263,6 +266,7 @@ fn a_device_that_is_gone_is_told() {
 
 #[test]
 fn a_device_below_that_fails_is_counted() {
+    own_process!();
     let test = "a_device_below_that_fails_is_counted";
     if !can_run(test, &["root", "losetup"]) {
         return;
@@ -286,6 +290,7 @@ fn a_device_below_that_fails_is_counted() {
 
 #[test]
 fn a_file_that_is_cut_under_its_writes_stops_the_run_and_one_that_is_removed_is_told() {
+    own_process!();
     for (cut, code) in [(true, 4), (false, 130)] {
         let desk = Desk::new();
         let file = desk.file("data");

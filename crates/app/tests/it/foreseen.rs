@@ -126,6 +126,7 @@ fn zeros_and_holes_are_reported_before_the_first_operation() {
 
 #[test]
 fn align_does_not_spend_minutes_on_a_device_of_zeros() {
+    own_process!();
     if !can_run(
         "align_does_not_spend_minutes_on_a_device_of_zeros",
         &["losetup"],

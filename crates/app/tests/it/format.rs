@@ -4,6 +4,7 @@ use crate::support::*;
 
 #[test]
 fn a_file_system_has_the_allocation_unit_and_the_stripes_that_were_asked_for() {
+    own_process!();
     if !can_run(
         "a_file_system_has_the_allocation_unit",
         &["root", "losetup", "mkfs.ext4", "tune2fs"],
@@ -53,6 +54,7 @@ fn a_file_system_has_the_allocation_unit_and_the_stripes_that_were_asked_for() {
 
 #[test]
 fn what_is_mounted_or_makes_no_sense_is_refused() {
+    own_process!();
     if !can_run(
         "what_is_mounted_or_makes_no_sense",
         &["root", "losetup", "mkfs.ext4"],

@@ -122,6 +122,7 @@ fn as_on_the_page(printed: &str, device: &Loop) -> String {
 
 #[test]
 fn the_page_on_layouts_makes_a_partition_and_a_file_system() {
+    own_process!();
     let tools = ["root", "losetup", "partx", "mkfs.xfs"];
     if !can_run("the_page_on_layouts_makes_a_partition", &tools) {
         return;

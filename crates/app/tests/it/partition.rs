@@ -28,6 +28,7 @@ fn saved_in(report: &str) -> String {
 
 #[test]
 fn a_plan_is_printed_and_nothing_is_written_without_leave() {
+    own_process!();
     if !can_run("a_plan_is_printed", &TOOLS) {
         return;
     }
@@ -89,6 +90,7 @@ fn a_plan_is_printed_and_nothing_is_written_without_leave() {
 
 #[test]
 fn a_partition_is_made_where_it_was_asked_for_and_the_old_table_comes_back() {
+    own_process!();
     if !can_run("a_partition_is_made", &TOOLS) {
         return;
     }
@@ -148,6 +150,7 @@ fn a_partition_is_made_where_it_was_asked_for_and_the_old_table_comes_back() {
 
 #[test]
 fn what_is_in_use_or_not_named_is_refused_with_three() {
+    own_process!();
     if !can_run(
         "what_is_in_use_or_not_named",
         &["root", "losetup", "mkfs.ext4"],
@@ -188,6 +191,7 @@ fn what_is_in_use_or_not_named_is_refused_with_three() {
 
 #[test]
 fn what_makes_no_sense_is_refused_with_two() {
+    own_process!();
     if !can_run("what_makes_no_sense", &["root", "losetup"]) {
         return;
     }

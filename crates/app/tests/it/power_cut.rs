@@ -126,6 +126,7 @@ fn a_witness_in_a_pipe_that_is_stopped_with_the_run_is_no_error() {
 
 #[test]
 fn a_run_that_is_killed_is_judged_by_what_the_witness_saw() {
+    own_process!();
     let desk = Desk::new();
     let volume = desk.volume();
     let witness = Listening::start(&desk, "killed.witness");
@@ -216,6 +217,7 @@ fn reports_come_through_a_command_and_into_a_file_of_another_disk() {
 
 #[test]
 fn a_witness_that_is_not_there_is_missed_before_the_first_byte() {
+    own_process!();
     let desk = Desk::new();
     let volume = desk.volume();
     let nobody = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
@@ -279,6 +281,7 @@ fn a_witness_takes_one_connection_with_the_token_and_drops_the_rest() {
 
 #[test]
 fn what_is_no_witness_of_this_target_is_refused() {
+    own_process!();
     let desk = Desk::new();
     let [(one, one_file), (_, other_file)] = ["one", "other"].map(|name| {
         let volume = desk.file(name);

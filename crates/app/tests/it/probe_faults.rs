@@ -28,6 +28,7 @@ fn disappearing(test: &str, reads_max: u64) -> Option<(Served, Loop)> {
 
 #[test]
 fn of_a_device_that_goes_while_it_is_read_the_profile_is_kept_and_marked() {
+    own_process!();
     let test = "of_a_device_that_goes_while_it_is_read_the_profile_is_kept_and_marked";
     // Rereads and visits are some 560 reads, accesses a thousand more.
     let Some((_served, device)) = disappearing(test, 800) else {
@@ -49,6 +50,7 @@ fn of_a_device_that_goes_while_it_is_read_the_profile_is_kept_and_marked() {
 
 #[test]
 fn a_device_that_goes_while_it_is_probed_is_no_answer() {
+    own_process!();
     let test = "a_device_that_goes_while_it_is_probed_is_no_answer";
     // Some of them are samples of the data.
     let Some((_served, device)) = disappearing(test, 1_500) else {
@@ -66,6 +68,7 @@ fn a_device_that_goes_while_it_is_probed_is_no_answer() {
 
 #[test]
 fn what_is_mounted_may_be_read_and_is_not_changed() {
+    own_process!();
     let test = "what_is_mounted_may_be_read_and_is_not_changed";
     if !can_run(test, &["root", "losetup", "mkfs.ext4", "mount"]) {
         return;

@@ -109,6 +109,7 @@ fn time_that_is_too_short_is_a_reason() {
 
 #[test]
 fn a_surface_is_measured_drawn_and_kept() {
+    own_process!();
     let desk = Desk::new();
     let (svg, png, csv) = (
         desk.file("one.svg"),
@@ -191,6 +192,7 @@ fn a_fill_finds_the_fast_cache_and_what_a_rest_gives_back() {
 
 #[test]
 fn a_fill_writes_only_what_it_may() {
+    own_process!();
     let desk = Desk::new();
     let file = desk.file("data");
     users_file(&file, 80 << 20);
@@ -263,6 +265,7 @@ fn what_a_simulated_array_shows_is_kept_with_no_disk() {
 
 #[test]
 fn the_profile_of_a_file_says_where_the_file_lies() {
+    own_process!();
     let test = "the_profile_of_a_file_says_where_the_file_lies";
     if !can_run(test, &["root", "losetup", "mkfs.ext4"]) {
         return;

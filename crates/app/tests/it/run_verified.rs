@@ -134,6 +134,7 @@ fn loads_of_all_kinds_on_a_test_file_are_compared() {
 
 #[test]
 fn every_cell_of_a_grid_and_all_jobs_of_a_plan_are_compared() {
+    own_process!();
     let desk = Desk::new();
     let volume = desk.volume();
     let grid = [
@@ -247,6 +248,7 @@ fn failed_writes_of_a_run_are_no_faults() {
 
 #[test]
 fn a_device_is_compared_where_the_run_wrote() {
+    own_process!();
     if !can_run("a_device_is_compared_where_the_run_wrote", &["losetup"]) {
         return;
     }
@@ -267,6 +269,7 @@ fn a_device_is_compared_where_the_run_wrote() {
 
 #[test]
 fn what_a_run_cannot_verify_is_refused_before_anything_is_made() {
+    own_process!();
     let desk = Desk::new();
     let volume = desk.volume();
     let cases: [(&[&str], &str); 4] = [

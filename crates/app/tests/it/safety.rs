@@ -41,6 +41,7 @@ fn reading(target: &str) -> Vec<&str> {
 
 #[test]
 fn a_users_file_is_not_written_without_leave() {
+    own_process!();
     let desk = Desk::new();
     let file = desk.file("precious");
     let data = users_file(&file, 4 * MIB);
@@ -72,6 +73,7 @@ fn a_users_file_is_not_written_without_leave() {
 /// in it is not.
 #[test]
 fn a_kept_file_is_written_again_after_any_run_and_not_after_somebody_else() {
+    own_process!();
     let desk = Desk::new();
     let file = desk.file("kept");
     desk.run(&["prepare", &file, "--size", "16M", "--busy-ok"])
@@ -141,6 +143,7 @@ fn bench_reads_a_users_file_and_says_why_it_does_not_write() {
 
 #[test]
 fn with_leave_a_users_file_is_written_and_keeps_its_size() {
+    own_process!();
     let desk = Desk::new();
     let file = desk.file("scratch");
     // No multiple of a block.
@@ -153,6 +156,7 @@ fn with_leave_a_users_file_is_written_and_keeps_its_size() {
 
 #[test]
 fn a_file_with_two_names_is_never_written() {
+    own_process!();
     let desk = Desk::new();
     let (file, other) = (desk.file("one"), desk.file("two"));
     let data = users_file(&file, MIB);
@@ -169,6 +173,7 @@ fn a_file_with_two_names_is_never_written() {
 
 #[test]
 fn the_backing_of_a_loop_device_is_never_written() {
+    own_process!();
     let test = "the_backing_of_a_loop_device_is_never_written";
     if !can_run(test, &["root", "losetup"]) {
         return;
@@ -187,6 +192,7 @@ fn the_backing_of_a_loop_device_is_never_written() {
 
 #[test]
 fn a_swap_file_is_never_written() {
+    own_process!();
     let test = "a_swap_file_is_never_written";
     if !can_run(test, &["root", "mkswap", "swapon", "swapoff"]) {
         return;
@@ -224,6 +230,7 @@ impl Drop for Swap {
 
 #[test]
 fn a_link_is_followed_to_a_file_and_not_to_a_new_one() {
+    own_process!();
     let desk = Desk::new();
     let (file, link) = (desk.file("file"), desk.file("link"));
     let data = users_file(&file, MIB);
@@ -301,6 +308,7 @@ fn a_kept_file_is_known_and_used_again_without_leave() {
 
 #[test]
 fn prepare_makes_a_dense_file_of_data_that_does_not_repeat() {
+    own_process!();
     use std::os::unix::fs::MetadataExt;
     let desk = Desk::new();
     let file = desk.file("made");
@@ -344,6 +352,7 @@ fn a_directory_of_a_database_needs_leave() {
 
 #[test]
 fn a_devices_data_stays_without_leave_by_name() {
+    own_process!();
     let test = "a_devices_data_stays_without_leave_by_name";
     if !can_run(test, &["root", "losetup"]) {
         return;
@@ -388,6 +397,7 @@ fn a_devices_data_stays_without_leave_by_name() {
 
 #[test]
 fn a_mounted_device_is_never_written() {
+    own_process!();
     let test = "a_mounted_device_is_never_written";
     if !can_run(test, &["root", "losetup", "mkfs.ext4", "mount"]) {
         return;
@@ -405,6 +415,7 @@ fn a_mounted_device_is_never_written() {
 
 #[test]
 fn a_volume_keeps_its_free_space() {
+    own_process!();
     let test = "a_volume_keeps_its_free_space";
     if !can_run(test, &["root", "losetup", "mkfs.ext4", "mount"]) {
         return;
@@ -431,6 +442,7 @@ fn a_volume_keeps_its_free_space() {
 
 #[test]
 fn small_volumes_can_be_benched() {
+    own_process!();
     let test = "small_volumes_can_be_benched";
     if !can_run(test, &["root", "losetup", "mkfs.ext4", "mount"]) {
         return;
@@ -489,6 +501,7 @@ fn more_than_256_in_flight_must_be_asked_for_by_number() {
 
 #[test]
 fn odd_targets_are_refused_with_words() {
+    own_process!();
     let desk = Desk::new();
     let fifo = desk.file("fifo");
     run("mkfifo", &[&fifo]);
@@ -555,6 +568,7 @@ fn a_clean_run_on_a_prepared_file_has_no_grave_warning() {
 
 #[test]
 fn in_a_process_namespace_of_its_own_a_device_is_written_only_with_busy_ok() {
+    own_process!();
     let test = "in_a_process_namespace_of_its_own_a_device_is_written_only_with_busy_ok";
     if !can_run(test, &["root", "losetup", "unshare"]) {
         return;

@@ -60,6 +60,7 @@ fn files(served: &Served) -> usize {
 
 #[test]
 fn ten_thousand_connections_are_bounded_and_leave_the_server_small() {
+    own_process!();
     let test = "serve_crowd::ten_thousand_connections";
     if !may_open(CONNECTIONS as u64 + OTHERS) {
         return skip(test, "11,000 open files (ulimit -n)");

@@ -76,6 +76,7 @@ fn another_store_under_the_same_name_is_what_is_shown_from_then_on() {
 
 #[test]
 fn on_a_full_disk_what_is_stored_is_shown_and_a_run_says_that_it_was_not_kept() {
+    own_process!();
     let test = "serve_store::on_a_full_disk";
     if !rustix::process::geteuid().is_root() {
         return skip(test, "root, for a tmpfs of its own");

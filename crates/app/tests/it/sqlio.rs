@@ -56,6 +56,7 @@ impl Drive {
 
 #[test]
 fn a_file_is_made_run_and_told_as_sqlio_told_it() {
+    own_process!();
     let drive = Drive::new();
     drive.file(
         "param.txt",
@@ -160,6 +161,7 @@ fn the_name_of_the_program_is_enough() {
 
 #[test]
 fn what_the_safety_rules_refuse_names_the_flag_to_add() {
+    own_process!();
     let drive = Drive::new();
     let user = drive.path("l/user.dat");
     users_file(&user, 4 << 20);
@@ -186,6 +188,7 @@ fn what_the_safety_rules_refuse_names_the_flag_to_add() {
 
 #[test]
 fn raw_targets_go_by_the_rules_of_devices() {
+    own_process!();
     if !can_run(
         "raw_targets_go_by_the_rules_of_devices",
         &["root", "losetup"],
@@ -341,6 +344,7 @@ fn a_parameter_file_is_found_on_its_drive_and_q_is_quiet() {
 
 #[test]
 fn a_command_of_a_link_named_sqlio_is_kept_as_one_that_runs() {
+    own_process!();
     let drive = Drive::new();
     let link = drive.directory.path().join("sqlio");
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_stripewise"), &link).unwrap();

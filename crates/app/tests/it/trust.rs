@@ -106,6 +106,7 @@ fn the_page_cache_is_told() {
 
 #[test]
 fn memory_is_not_a_disk() {
+    own_process!();
     let test = "memory_is_not_a_disk";
     if !can_run(test, &["root", "mount"]) {
         return;
@@ -130,6 +131,7 @@ fn memory_is_not_a_disk() {
 
 #[test]
 fn btrfs_off_block_alignment_reads_its_cache() {
+    own_process!();
     let test = "btrfs_off_block_alignment_reads_its_cache";
     if !can_run(test, &["root", "losetup", "mkfs.btrfs", "mount"]) {
         return;
@@ -158,6 +160,7 @@ fn btrfs_off_block_alignment_reads_its_cache() {
 
 #[test]
 fn a_loop_device_without_direct_io_is_told_and_with_it_is_not() {
+    own_process!();
     let test = "a_loop_device_without_direct_io_is_told_and_with_it_is_not";
     if !can_run(test, &["root", "losetup"]) {
         return;
@@ -195,6 +198,7 @@ fn a_small_file_is_told_and_one_beyond_the_known_cache_is_not() {
 
 #[test]
 fn a_narrow_span_of_a_spinning_disk_is_told() {
+    own_process!();
     let test = "a_narrow_span_of_a_spinning_disk_is_told";
     if !can_run(test, &["root", "losetup"]) {
         return;
@@ -213,6 +217,7 @@ fn a_narrow_span_of_a_spinning_disk_is_told() {
 
 #[test]
 fn a_queue_limit_below_what_was_asked_is_told() {
+    own_process!();
     let test = "a_queue_limit_below_what_was_asked_is_told";
     if !can_run(test, &["root", "losetup"]) {
         return;
@@ -225,6 +230,7 @@ fn a_queue_limit_below_what_was_asked_is_told() {
 
 #[test]
 fn a_cpu_quota_is_told() {
+    own_process!();
     let test = "a_cpu_quota_is_told";
     if !can_run(test, &["root", "mount"]) {
         return;
@@ -250,6 +256,7 @@ fn a_cpu_quota_is_told() {
 
 #[test]
 fn other_load_on_the_device_is_told() {
+    own_process!();
     let test = "other_load_on_the_device_is_told";
     if !can_run(test, &["root", "losetup", "dd"]) {
         return;
@@ -362,6 +369,7 @@ fn bursts_that_end_are_told() {
 
 #[test]
 fn cells_of_a_grid_that_the_sector_forbids_are_left_out_and_told() {
+    own_process!();
     let test = "cells_of_a_grid_that_the_sector_forbids_are_left_out_and_told";
     if !can_run(test, &["root", "losetup"]) {
         return;

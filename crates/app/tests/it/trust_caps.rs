@@ -85,6 +85,7 @@ fn check_flat(first: &Json, code: &str, value: &str, grid: impl Fn() -> Json) {
 
 #[test]
 fn an_iops_limit_is_told_run_by_run_and_over_the_grid() {
+    own_process!();
     let test = "an_iops_limit_is_told_run_by_run_and_over_the_grid";
     let Some(capped) = capped(test, "blkio.throttle.read_iops_device", "1500") else {
         return;
@@ -111,6 +112,7 @@ fn an_iops_limit_is_told_run_by_run_and_over_the_grid() {
 
 #[test]
 fn a_bandwidth_limit_is_told_run_by_run_and_over_the_grid() {
+    own_process!();
     let test = "a_bandwidth_limit_is_told_run_by_run_and_over_the_grid";
     let limit = (8 * MIB).to_string();
     let Some(capped) = capped(test, "blkio.throttle.read_bps_device", &limit) else {
@@ -143,6 +145,7 @@ fn a_bandwidth_limit_is_told_run_by_run_and_over_the_grid() {
 
 #[test]
 fn a_limit_that_was_not_reached_is_a_note() {
+    own_process!();
     let test = "a_limit_that_was_not_reached_is_a_note";
     let Some(capped) = capped(test, "blkio.throttle.read_iops_device", "100000000") else {
         return;

@@ -78,6 +78,7 @@ fn a_test_file_is_written_once_before_the_work() {
 
 #[test]
 fn several_devices_are_verified_at_once() {
+    own_process!();
     if !can_run("several_devices_are_verified_at_once", &["losetup"]) {
         return;
     }
@@ -254,6 +255,7 @@ fn it_stops_after_so_many_faults() {
 
 #[test]
 fn what_cannot_be_verified_is_refused_before_anything_is_written() {
+    own_process!();
     let desk = Desk::new();
     let volume = desk.volume();
     let theirs = desk.write("theirs.txt", &"somebody's work\n".repeat(4096));
@@ -280,6 +282,7 @@ fn what_cannot_be_verified_is_refused_before_anything_is_written() {
 /// Nothing is made, not even a file that would stay, for what cannot be done with it.
 #[test]
 fn sizes_that_are_too_small_are_refused_with_the_smallest() {
+    own_process!();
     let desk = Desk::new();
     let volume = desk.volume();
     let short = |more: &[&str]| {
@@ -341,6 +344,7 @@ fn sizes_that_are_too_small_are_refused_with_the_smallest() {
 /// neither `verify` nor `run --verify` writes a byte.
 #[test]
 fn what_is_in_use_is_refused_before_anything_is_written() {
+    own_process!();
     let desk = Desk::new();
     let theirs = desk.write("theirs.db", &"somebody's work\n".repeat(65_536));
     let before = std::fs::read(&theirs).expect("readable");
@@ -433,6 +437,7 @@ fn no_test_file_is_made_to_be_an_image() {
 
 #[test]
 fn an_image_tells_its_age_and_every_changed_byte() {
+    own_process!();
     let desk = Desk::new();
     let volume = desk.volume();
     let path = kept(&desk, &volume);
@@ -454,6 +459,7 @@ fn an_image_tells_its_age_and_every_changed_byte() {
 
 #[test]
 fn bytes_changed_behind_a_loop_device_are_all_found() {
+    own_process!();
     if !can_run(
         "bytes_changed_behind_a_loop_device_are_all_found",
         &["losetup"],
@@ -490,6 +496,7 @@ fn bytes_changed_behind_a_loop_device_are_all_found() {
 
 #[test]
 fn a_whole_device_is_written_and_read_once_and_goes_on_where_it_was_stopped() {
+    own_process!();
     if !can_run("a_whole_device_goes_on_where_it_was_stopped", &["losetup"]) {
         return;
     }
@@ -568,6 +575,7 @@ fn ctrl_c_keeps_what_was_verified() {
 
 #[test]
 fn a_file_that_others_cut_or_remove_meanwhile_is_named_beside_the_verdict() {
+    own_process!();
     let desk = Desk::new();
     for cut in [true, false] {
         let file = desk.file("data");

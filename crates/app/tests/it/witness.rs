@@ -101,6 +101,7 @@ fn strangers_that_say_nothing_keep_nobody_waiting() {
 /// What is refused is refused before a witness hears of it, and leaves no file behind.
 #[test]
 fn a_run_that_is_refused_leaves_the_witness_and_the_directory_as_they_are() {
+    own_process!();
     let desk = Desk::new();
     let volume = desk.volume();
     let theirs = desk.write("theirs", &"somebody's work\n".repeat(1 << 20));
@@ -132,6 +133,7 @@ fn a_run_that_is_refused_leaves_the_witness_and_the_directory_as_they_are() {
 /// A loop device is as much another disk as the one that its file lies on.
 #[test]
 fn a_file_may_lie_on_any_disk_but_those_below_the_target() {
+    own_process!();
     let needs = ["root", "losetup", "mkfs.ext4", "mount"];
     if !can_run(
         "a_file_may_lie_on_any_disk_but_those_below_the_target",
