@@ -22,6 +22,10 @@ mod tidy;
 mod truth;
 mod wine;
 
+// Fuzz targets name their macro as libFuzzer's; tests make a plain function of each.
+#[cfg(all(test, target_os = "linux"))]
+extern crate self as libfuzzer_sys;
+
 use anyhow::{Result, bail};
 use std::process::ExitCode;
 use suite::arguments::Arguments;

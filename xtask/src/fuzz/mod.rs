@@ -9,6 +9,8 @@
 //! are the tests' fixtures; what was found once is in `fuzz/corpus`.
 
 mod build;
+#[cfg(all(test, target_os = "linux"))]
+mod corpora;
 mod seeds;
 
 use anyhow::{Context, Result, bail};

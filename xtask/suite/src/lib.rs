@@ -114,12 +114,12 @@ impl Programs {
 }
 
 /// Builds all test binaries; their errors and warnings come as Cargo prints them. Examples
-/// are for people, and clippy looks at them: nothing that tests run is built from them.
+/// are for people, and clippy looks at them: nothing that tests run is built from them. `--tests`
+/// means all libraries and binaries too, except those whose manifest says `test = false`.
 fn build(root: &Path) -> Result<Vec<Program>> {
     let mut build = cargo(root, &["test", "--workspace", "--locked", "--no-run"]);
     build
-        .args(["--lib", "--bins", "--tests"])
-        .arg("--message-format=json-render-diagnostics")
+        .args(["--tests", "--message-format=json-render-diagnostics"])
         .stdin(Stdio::null())
         .stderr(Stdio::inherit());
     let what = shell::line(&build);

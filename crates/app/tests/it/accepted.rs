@@ -124,7 +124,12 @@ fn is_used_and_marked(desk: &Desk, device: &Loop, measured_at: &str) {
     ];
     says(&looked.stdout, &found);
     let seen = desk.run(&["disks", &device.device, "--json"]).json();
-    let fact = seen.at("disks.0.given.measured");
+    // The file behind it may lie on another loop device.
+    let disks = seen.at("disks").items();
+    let ours = disks
+        .iter()
+        .find(|disk| disk.at("name").text() == device.name());
+    let fact = ours.expect("it is there").at("given.measured");
     assert_eq!(fact.at("measured_at").text(), measured_at);
     assert_eq!(fact.at("first_unit_bytes").count(), 5_120);
     let interval = fact.at("stripe_unit_bytes_interval").items();

@@ -2,7 +2,7 @@
 //! stopped before their end.
 
 use crate::support::windows::long_enough_from;
-use crate::support::{Answer, Desk, Json, long_enough, users_file};
+use crate::support::{Answer, Desk, Json, long_enough, skip, users_file};
 use rustix::process::Signal;
 use std::path::Path;
 
@@ -302,6 +302,14 @@ fn a_stopped_bench_says_so_in_every_form() {
     let words =
         "Stopped before its end: Random read. Series planned after that, if any, were not run.";
     assert!(flat(&short).contains(words), "{short}");
+    if short.contains("VOID in part") {
+        // It has no answer then, whether it was stopped or not.
+        skip(
+            "a_stopped_bench_says_so_in_every_form",
+            "a disk below temporary files that sees what is read",
+        );
+        return;
+    }
     assert!(
         short.contains("Random read, stopped before its end: "),
         "{short}"

@@ -57,6 +57,61 @@ fn what_a_schema_does_not_allow_or_name_is_a_fault() {
     }
 }
 
+#[test]
+fn each_keyword_of_a_schema_has_its_faults() {
+    let described = r##"{"$ref": "#/$defs/a", "$defs": {"a": {"properties": {"b": {}}}}}"##;
+    let if_a = r#"{"properties": {"a": {}}, "if": {"required": ["a"]}, "else": {"const": {}}}"#;
+    let then = r#"{"if": {"type": "object"}, "then": {"properties": {"a": {}}}}"#;
+    for (schema, conforms, does_not) in [
+        (r#"{"type": "integer"}"#, "1", "1.5"),
+        (r#"{"type": ["string", "null"]}"#, "null", "1"),
+        (r#"{"const": null}"#, "null", "0"),
+        (r#"{"enum": [1, 2]}"#, "2", "3"),
+        (r#"{"minimum": 0}"#, "0", "-1"),
+        (r#"{"maximum": 255}"#, "255", "256"),
+        (r#"{"required": ["a"]}"#, r#"{"a": 1}"#, r#"{"b": 1}"#),
+        (r#"{"properties": {"a": {}}}"#, r#"{"a": 1}"#, r#"{"b": 1}"#),
+        (
+            r#"{"additionalProperties": {"const": 1}}"#,
+            r#"{"a": 1}"#,
+            r#"{"a": 2}"#,
+        ),
+        (r#"{"additionalProperties": false}"#, "{}", r#"{"a": 1}"#),
+        (r#"{"items": {"const": 1}}"#, "[1, 1]", "[1, 2]"),
+        (
+            r#"{"prefixItems": [{}, {"const": 1}]}"#,
+            "[2, 1, 2]",
+            "[1, 2]",
+        ),
+        (r#"{"minItems": 1}"#, "[1]", "[]"),
+        (r#"{"maxItems": 1}"#, "[1]", "[1, 2]"),
+        (r#"{"uniqueItems": true}"#, "[1, 2]", "[1, 2, 1]"),
+        (r#"{"anyOf": [{"const": 1}, {"minimum": 0}]}"#, "1", "-1"),
+        (r#"{"oneOf": [{"const": 1}, {"minimum": 2}]}"#, "1", "0"),
+        (r#"{"oneOf": [{"const": 1}, {"minimum": 0}]}"#, "2", "1"),
+        (described, r#"{"b": 1}"#, r#"{"c": 1}"#),
+        (if_a, r#"{"a": 1}"#, r#"{"b": 1}"#),
+        (then, r#"{"a": 1}"#, r#"{"b": 1}"#),
+    ] {
+        let found = schema::faults_of(conforms, schema);
+        assert!(found.is_empty(), "{schema}: {found:?}");
+        let found = schema::faults_of(does_not, schema);
+        assert!(!found.is_empty(), "{schema} allows {does_not}");
+    }
+}
+
+#[test]
+#[should_panic(expected = "unknown field `pattern`")]
+fn a_schema_with_a_keyword_that_nothing_checks_is_refused() {
+    schema::faults_of("{}", r#"{"properties": {"a": {"pattern": "a"}}}"#);
+}
+
+#[test]
+#[should_panic(expected = "no definition of #/$defs/a")]
+fn a_schema_with_a_reference_that_leads_nowhere_is_refused() {
+    schema::faults_of("{}", r##"{"properties": {"a": {"$ref": "#/$defs/a"}}}"##);
+}
+
 fn one_run(desk: &Desk, label: &str) {
     let arguments = [
         "run",

@@ -2,14 +2,7 @@
 //! what was found once (`fuzz/corpus`). It needs no libFuzzer, so whoever runs the tests
 //! sees an old finding come back.
 
-#![cfg(target_os = "linux")]
-
-// The targets name their macro as libFuzzer's; here it makes a plain function of each.
-extern crate self as libfuzzer_sys;
-
-#[path = "../src/fuzz/seeds.rs"]
-mod seeds;
-
+use super::seeds;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,23 +20,23 @@ macro_rules! targets {
 }
 
 targets! {
-    array_file: "../../fuzz/fuzz_targets/array_file.rs",
-    convert: "../../fuzz/fuzz_targets/convert.rs",
-    disk_image: "../../fuzz/fuzz_targets/disk_image.rs",
-    import: "../../fuzz/fuzz_targets/import.rs",
-    kernel_text: "../../fuzz/fuzz_targets/kernel_text.rs",
-    lvm_metadata: "../../fuzz/fuzz_targets/lvm_metadata.rs",
-    machine_tree: "../../fuzz/fuzz_targets/machine_tree.rs",
-    mapper_table: "../../fuzz/fuzz_targets/mapper_table.rs",
-    partition_table: "../../fuzz/fuzz_targets/partition_table.rs",
-    plan_file: "../../fuzz/fuzz_targets/plan_file.rs",
-    record: "../../fuzz/fuzz_targets/record.rs",
-    saved_table: "../../fuzz/fuzz_targets/saved_table.rs",
-    sqlio_command: "../../fuzz/fuzz_targets/sqlio_command.rs",
-    superblock: "../../fuzz/fuzz_targets/superblock.rs",
-    typed_word: "../../fuzz/fuzz_targets/typed_word.rs",
-    windows_answer: "../../fuzz/fuzz_targets/windows_answer.rs",
-    witness_stream: "../../fuzz/fuzz_targets/witness_stream.rs",
+    array_file: "../../../fuzz/fuzz_targets/array_file.rs",
+    convert: "../../../fuzz/fuzz_targets/convert.rs",
+    disk_image: "../../../fuzz/fuzz_targets/disk_image.rs",
+    import: "../../../fuzz/fuzz_targets/import.rs",
+    kernel_text: "../../../fuzz/fuzz_targets/kernel_text.rs",
+    lvm_metadata: "../../../fuzz/fuzz_targets/lvm_metadata.rs",
+    machine_tree: "../../../fuzz/fuzz_targets/machine_tree.rs",
+    mapper_table: "../../../fuzz/fuzz_targets/mapper_table.rs",
+    partition_table: "../../../fuzz/fuzz_targets/partition_table.rs",
+    plan_file: "../../../fuzz/fuzz_targets/plan_file.rs",
+    record: "../../../fuzz/fuzz_targets/record.rs",
+    saved_table: "../../../fuzz/fuzz_targets/saved_table.rs",
+    sqlio_command: "../../../fuzz/fuzz_targets/sqlio_command.rs",
+    superblock: "../../../fuzz/fuzz_targets/superblock.rs",
+    typed_word: "../../../fuzz/fuzz_targets/typed_word.rs",
+    windows_answer: "../../../fuzz/fuzz_targets/windows_answer.rs",
+    witness_stream: "../../../fuzz/fuzz_targets/witness_stream.rs",
 }
 
 /// A target as a function; it stands below the modules that name it by its path.
