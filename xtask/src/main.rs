@@ -36,13 +36,13 @@ usage: cargo xtask COMMAND
 
   test [--unsteady | --long] [WORD...]
                           all tests, or those whose names hold one of the words; at the end
-                          what failed, and what was skipped for want of which tool;
-                          --unsteady: those that ever failed by chance, beside a load;
+                          what failed, and what was skipped for lack of which tool;
+                          --unsteady: those that ever failed by chance, under load;
                           --long: those that are left out as they take long
-  steady-tests [--quiet 5] [--loaded 5] [--processes 20] [--suspects 0]
+  steady-tests [--quiet 5] [--loaded 5] [--processes 20] [--unsteady 0]
        [--minutes N] [--ledger FILE]
-                          so many passes over the tests in random order: quiet, beside
-                          busy processors, a busy disk and little memory, those that
+                          this many passes over the tests in random order: without load, under
+                          load (busy processors, a busy disk, little memory), those that
                           start processes, those that were ever unsteady; goes on where
                           it was stopped, and passes of one commit add up
   tidy                    check arrows between crates, banned calls, unsafe code,

@@ -68,6 +68,9 @@ pub fn run(root: &Path) -> Result<()> {
     println!("== property tests, many cases");
     let mut properties = cargo(root, &["test", "--workspace", "--locked"]);
     shell::run(properties.env("PROPTEST_CASES", "4096"))?;
+    println!("== all tests in random order, under load");
+    let loaded = ["--quiet", "0", "--loaded", "1", "--processes", "0"];
+    shell::run(cargo(root, &["xtask", "steady-tests"]).args(loaded))?;
     verification(root)?;
     faults(root)?;
     println!("== parsers, under the address sanitizer");

@@ -32,7 +32,7 @@ const FIRST_LANE: [Step; 5] = [
     ("tests, as the README has them", Work::Tests),
     // Not beside the second lane: guests that are emulated would take ten times as long.
     (
-        "tests that were ever unsteady, beside a load",
+        "tests that were ever unsteady, under load",
         Work::Check(unsteady_tests),
     ),
 ];
@@ -257,7 +257,7 @@ fn long_tests(root: &Path) -> Result<()> {
     }
 }
 
-/// Beside a load, as other work is on every machine.
+/// Under load, as other work is on every machine.
 fn unsteady_tests(root: &Path) -> Result<()> {
     shell::run(&mut cargo(root, &["xtask", "test", "--unsteady"]))
 }
