@@ -10,8 +10,9 @@ use crate::{Error, ErrorKind, Result};
 use serde::Serialize;
 use stripewise_units::{ByteSize, format_bytes};
 
-/// Bytes of the entries of a GPT: 128 of 128 bytes, as everybody has.
-const GPT_ENTRIES_BYTES: u64 = 128 * 128;
+/// Entries of a GPT, as many as everybody has, and bytes of each.
+pub(crate) const GPT_ENTRIES: usize = 128;
+pub(crate) const GPT_ENTRY_BYTES: usize = 128;
 /// An MBR counts sectors with 32 bits.
 const MBR_SECTORS_MAX: u64 = 1 << 32;
 /// Sizes of partitions are multiples of this unless they are given: a page.
@@ -111,9 +112,6 @@ pub struct Extent {
     pub size_bytes: u64,
 }
 
-/// Parts of a GPT at most.
-const PARTS_MAX: usize = 128;
-
 /// A GPT with exactly these parts.
 ///
 /// # Errors
@@ -126,7 +124,7 @@ pub fn side_by_side(geometry: &Geometry, parts: &[Extent], device: &str) -> Resu
         let hint = "Name a larger device, or ask for fewer or smaller parts.";
         Err(Error::new(ErrorKind::Usage, device, what).with_hint(hint))
     };
-    if parts.is_empty() || parts.len() > PARTS_MAX {
+    if parts.is_empty() || parts.len() > GPT_ENTRIES {
         return fail(format!("cannot be divided into {} parts", parts.len()));
     }
     let mut layouts = Vec::with_capacity(parts.len());
@@ -161,7 +159,7 @@ pub fn side_by_side(geometry: &Geometry, parts: &[Extent], device: &str) -> Resu
 /// The bytes that a table leaves free: from, and up to but not including.
 fn usable(geometry: &Geometry, table: TableKind) -> (u64, u64) {
     let sector = geometry.sector();
-    let entries = GPT_ENTRIES_BYTES.div_ceil(sector);
+    let entries = ((GPT_ENTRIES * GPT_ENTRY_BYTES) as u64).div_ceil(sector);
     let sectors = geometry.sectors();
     match table {
         TableKind::Mbr => (sector, sectors * sector),

@@ -2,7 +2,9 @@
 //! 128 bytes at the start of the disk, and the same again at its end.
 
 use super::{Identifiers, Patch, mbr};
-use crate::layout::{Geometry, Layout, Purpose};
+use crate::layout::{
+    GPT_ENTRIES as ENTRIES, GPT_ENTRY_BYTES as ENTRY_BYTES, Geometry, Layout, Purpose,
+};
 
 /// `0FC63DAF-8483-4772-8E79-3D69D8477DE4`, Linux file system, as stored.
 const LINUX: [u8; 16] = [
@@ -16,8 +18,6 @@ const WINDOWS: [u8; 16] = [
 const HEADER_BYTES: usize = 92;
 /// Where the header keeps its own checksum, which is computed with zeros there.
 const HEADER_CHECKSUM: std::ops::Range<usize> = 16..20;
-const ENTRIES: usize = 128;
-const ENTRY_BYTES: usize = 128;
 /// The first sector of the entries of the primary table.
 const PRIMARY_ENTRIES: u64 = 2;
 
@@ -26,6 +26,8 @@ pub fn patches(geometry: &Geometry, parts: &[Layout], ids: &Identifiers) -> Vec<
     let sector = geometry.sector();
     let entries = entries(sector, parts, ids);
     let entries_sectors = entries.len() as u64 / sector;
+    // A sector at least lies between both tables.
+    assert!(geometry.sectors() > 2 * entries_sectors + 3);
     let last = geometry.sectors() - 1;
     let backup_entries = last - entries_sectors;
     let header = |at: u64, other: u64, entries_at: u64| {
