@@ -127,7 +127,7 @@ impl Filling<'_> {
             }
         });
         let written = shared.next.into_inner().min(shared.chunks) * CHUNK_BYTES;
-        // A limit that came when everything was written has stopped nothing.
+        // A time limit reached after the last chunk did not shorten the file.
         let all = written == shared.chunks * CHUNK_BYTES;
         (
             written,
