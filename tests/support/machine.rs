@@ -4,9 +4,11 @@
 
 #![allow(dead_code, unused_imports)]
 
+mod holder;
 mod skips;
 mod wait;
 
+pub use holder::Holder;
 pub use skips::{skip, skip_kernel};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};

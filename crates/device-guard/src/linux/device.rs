@@ -404,15 +404,9 @@ mod tests {
         let above = machine::Loop::stacked(device.path());
         judged(&format!("the backing of /dev/{}", above.name()));
         drop(above);
-        let input = File::open(device.path()).expect("it opens");
-        let mut holder = std::process::Command::new("sleep")
-            .arg("3600")
-            .stdin(input)
-            .spawn()
-            .expect("sleep starts");
-        judged(&format!("open in sleep (pid {})", holder.id()));
-        holder.kill().expect("it ends");
-        holder.wait().expect("it is gone");
+        let holder = machine::Holder::of(device.path());
+        judged(&format!("open in sleep (pid {})", holder.pid()));
+        drop(holder);
         let claim = found.claim(&permission, Access::Read).expect("free again");
         // A claim on one device opens no other.
         let other = machine::Loop::new(8 << 20);

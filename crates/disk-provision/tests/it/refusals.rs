@@ -155,19 +155,12 @@ fn one_that_a_process_has_open() {
         return;
     }
     let device = Loop::new(64 * MIB);
-    let input = std::fs::File::open(device.path()).unwrap();
-    let mut child = Command::new("sleep")
-        .arg("3600")
-        .stdin(input)
-        .spawn()
-        .unwrap();
+    let holder = Holder::of(device.path());
     refused(
         &device,
         &device.device,
-        &[&format!("open in sleep (pid {})", child.id())],
+        &[&format!("open in sleep (pid {})", holder.pid())],
     );
-    child.kill().unwrap();
-    child.wait().unwrap();
 }
 
 #[test]

@@ -3,7 +3,7 @@
 #[path = "../../../../tests/support/machine.rs"]
 mod machine;
 
-pub use machine::{Loop, Mount, can_run, directory, run, skip, skip_kernel};
+pub use machine::{Holder, Loop, Mount, can_run, directory, run, skip, skip_kernel};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use stripewise_disk_provision::{

@@ -7,6 +7,9 @@ mod own_process;
 mod damage;
 mod faults;
 mod history;
+#[cfg(target_os = "linux")]
+#[path = "../../../../tests/support/holder.rs"]
+mod holder;
 mod killed;
 mod migrations;
 mod refused;

@@ -31,6 +31,9 @@ mod expand;
 mod file_rules;
 mod fill;
 mod generic;
+#[cfg(test)]
+#[path = "../../../../tests/support/holder.rs"]
+mod holder;
 mod identity;
 #[allow(unsafe_code)]
 mod ioctl;

@@ -41,6 +41,7 @@ pub(super) fn wanted_file_and_upper(file: &File, status: &Status) -> Vec<FileOrD
 
 #[cfg(test)]
 mod tests {
+    use super::super::holder::Holder;
     use super::*;
 
     #[test]
@@ -49,18 +50,11 @@ mod tests {
         let file = tempfile::NamedTempFile::new().expect("a temporary file");
         let wanted = wanted_file(&Status::of(file.as_file()).expect("its status").identity);
         assert_eq!(openers(&wanted).others, Vec::<String>::new());
-        let input = File::open(file.path()).expect("opens");
-        let mut child = std::process::Command::new("sleep")
-            .arg("3600")
-            .stdin(input)
-            .spawn()
-            .expect("sleep starts");
+        let holder = Holder::of(file.path());
         let others = openers(&wanted).others;
-        child.kill().expect("it ends");
-        child.wait().expect("it is gone");
         assert_eq!(others.len(), 1, "{others:?}");
         assert!(
-            others[0].contains(&format!("pid {}", child.id())),
+            others[0].contains(&format!("pid {}", holder.pid())),
             "{others:?}"
         );
     }

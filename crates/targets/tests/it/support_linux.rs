@@ -5,12 +5,11 @@ mod machine;
 
 use crate::support::writing;
 pub use machine::{
-    Loop, Mount, is_root, run, skip, skip_kernel, text, try_run, unmount, wait_until,
+    Holder, Loop, Mount, is_root, run, skip, skip_kernel, text, try_run, unmount, wait_until,
 };
 use std::fs::File;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 use stripewise_targets::{Intent, Manner};
 
 /// Whether a test can run that needs root and these tools; says so if not.
@@ -24,33 +23,6 @@ pub struct Cleanup<F: FnMut()>(pub F);
 impl<F: FnMut()> Drop for Cleanup<F> {
     fn drop(&mut self) {
         (self.0)();
-    }
-}
-
-/// A process that has a file open as its standard input.
-pub struct Holder(Child);
-
-impl Holder {
-    pub fn of(path: impl AsRef<Path>) -> Holder {
-        let input = File::open(path).expect("it opens");
-        let child = Command::new("sleep").arg("3600").stdin(input).spawn();
-        Holder(child.expect("sleep starts"))
-    }
-
-    pub fn running(mut command: Command) -> Holder {
-        let child = command.stdin(Stdio::null()).spawn();
-        Holder(child.expect("it starts"))
-    }
-
-    pub fn pid(&self) -> u32 {
-        self.0.id()
-    }
-}
-
-impl Drop for Holder {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
     }
 }
 
