@@ -41,8 +41,17 @@ pub(crate) fn width(text: &str, size: f64) -> f64 {
     em * size
 }
 
+/// Characters that say something of their neighbours and are not seen themselves.
+pub(crate) fn is_invisible(letter: char) -> bool {
+    matches!(
+        letter,
+        '\u{200b}' | '\u{200d}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
+    )
+}
+
 fn width_of(letter: char) -> f64 {
     match WIDTHS.get(&letter) {
+        _ if is_invisible(letter) => 0.0,
         Some(width) => *width,
         None if u32::from(letter) >= 0x1100 => WIDE,
         None => UNKNOWN,

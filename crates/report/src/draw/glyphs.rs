@@ -22,7 +22,9 @@ const FOLDERS: [&str; 5] = [
 ];
 /// Folders in folders at most: links can lead in a circle.
 const DEPTH_MAX: usize = 6;
-/// What a font has for letters that it lacks: a box.
+/// Fonts in a file at most: how many there are is what the file says.
+const FONTS_MAX: u32 = 256;
+/// What a font has for letters that it lacks: glyph 0, `.notdef`, most often a box.
 const BOX: GlyphId = GlyphId(0);
 
 /// What letters are looked up in, the embedded font first.
@@ -42,7 +44,7 @@ impl Fonts {
     pub(super) fn for_letters(text: &str) -> Fonts {
         let mut files = vec![(Cow::Borrowed(ROBOTO), 0)];
         let mut lacking = not_embedded(text);
-        lacking.retain(|letter| !is_joined(*letter));
+        lacking.retain(|letter| !needs_shaping(*letter));
         if !lacking.is_empty() {
             let mut found = Vec::new();
             for folder in FOLDERS {
@@ -77,7 +79,8 @@ impl Fonts {
     pub(super) fn line(&self, text: &str, size: f32) -> Line {
         let faces = self.faces();
         let mut pen = Pen::default();
-        for letter in text.chars() {
+        for letter in text.chars().filter(|letter| !font::is_invisible(*letter)) {
+            let letter = if letter.is_control() { ' ' } else { letter };
             let glyph = glyph(&faces, letter).or_else(|| Some((faces.first()?, BOX)));
             let Some((face, glyph)) = glyph else { continue };
             pen.scale = size / f32::from(face.units_per_em());
@@ -94,15 +97,17 @@ impl Fonts {
 
 fn glyph<'a, 'f>(faces: &'a [Face<'f>], letter: char) -> Option<(&'a Face<'f>, GlyphId)> {
     let of = |face: &'a Face<'f>| Some((face, face.glyph_index(letter)?));
-    match is_joined(letter) {
+    match needs_shaping(letter) {
         true => None,
         false => faces.iter().find_map(of),
     }
 }
 
-/// Letters that the embedded font lacks; control characters are not letters.
+/// Letters that the embedded font lacks; control characters and those that are not seen
+/// are not letters.
 fn not_embedded(text: &str) -> BTreeSet<char> {
-    let letters = text.chars().filter(|letter| !letter.is_control());
+    let is_letter = |letter: &char| !letter.is_control() && !font::is_invisible(*letter);
+    let letters = text.chars().filter(is_letter);
     letters
         .filter(|letter| !font::has_all(letter.encode_utf8(&mut [0; 4])))
         .collect()
@@ -110,10 +115,10 @@ fn not_embedded(text: &str) -> BTreeSet<char> {
 
 /// A letter of a script whose letters cannot be placed one after the other: Hebrew,
 /// Arabic, those of India and South East Asia, Mongolian, and joined forms of them.
-fn is_joined(letter: char) -> bool {
+fn needs_shaping(letter: char) -> bool {
     matches!(u32::from(letter),
         0x590..=0x109f | 0x1700..=0x18af | 0x1900..=0x1cff | 0xa800..=0xabff
-        | 0xfb1d..=0xfdff | 0xfe70..=0xfeff | 0x10800..=0x11fff)
+        | 0xfb1d..=0xfdff | 0xfe70..=0xfefc | 0x10800..=0x11fff)
 }
 
 /// A font of the system.
@@ -140,7 +145,8 @@ fn find(folder: &FilePath, depth: usize, wanted: &BTreeSet<char>, found: &mut Ve
             ["ttf", "otf", "ttc", "otc"].contains(&name.to_ascii_lowercase().as_str())
         }) {
             let data = fs::read(&path).unwrap_or_default();
-            for index in 0..ttf_parser::fonts_in_collection(&data).unwrap_or(1) {
+            let fonts = ttf_parser::fonts_in_collection(&data).unwrap_or(1);
+            for index in 0..fonts.min(FONTS_MAX) {
                 let Ok(face) = Face::parse(&data, index) else {
                     continue;
                 };

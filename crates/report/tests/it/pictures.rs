@@ -275,6 +275,15 @@ fn what_cannot_be_drawn_is_a_box_and_is_named() {
 }
 
 #[test]
+fn what_is_not_seen_is_no_box() {
+    for sign in ["\u{fe0f}", "\u{200b}", "\u{200d}", "\u{feff}"] {
+        assert_eq!(letters_without_font(sign), "");
+        assert_eq!(words_alone(&format!("a{sign}b")), words_alone("ab"));
+    }
+    assert_eq!(words_alone("a\u{7f}b"), words_alone("a b"));
+}
+
+#[test]
 fn letters_that_the_embedded_font_lacks_are_those_of_the_system() {
     let test = "letters_that_the_embedded_font_lacks_are_those_of_the_system";
     // DejaVu has it.
