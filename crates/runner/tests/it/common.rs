@@ -120,6 +120,14 @@ impl Observer for Kept {
     }
 }
 
+/// Whether all threads reported in time for the last interval. One that was kept from
+/// running for a second reports after it.
+pub fn nobody_was_late(kept: &Kept) -> bool {
+    kept.intervals
+        .last()
+        .is_some_and(|last| last.workers_late == 0)
+}
+
 /// The measured intervals of one job, added up.
 pub fn sum_of_intervals(kept: &Kept, job: usize) -> JobCounts {
     let mut sum = JobCounts::default();

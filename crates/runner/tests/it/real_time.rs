@@ -39,7 +39,7 @@ fn intervals_of_many_threads_add_up_to_the_totals() {
     wait_until("all threads get a processor", intervals_add_up);
 }
 
-/// Whether there were operations of all kinds.
+/// Whether there were operations of all kinds, and all of them in the intervals.
 fn intervals_add_up() -> bool {
     let jobs = [
         real_job(Workload {
@@ -73,7 +73,7 @@ fn intervals_add_up() -> bool {
     assert_eq!(starts, (0..13).map(|n| n * 20).collect::<Vec<u64>>());
     for (job, result) in totals.jobs.iter().enumerate() {
         let counts = &result.counts;
-        if measured.last().is_some_and(|last| last.workers_late == 0) {
+        if nobody_was_late(&kept) {
             assert_eq!(*counts, sum_of_intervals(&kept, job));
         }
         assert_eq!(counts.operations(), counts.latency_ns().count());
@@ -88,12 +88,15 @@ fn intervals_add_up() -> bool {
         assert!(in_flight <= limit, "{in_flight} of {limit}");
         assert_eq!(result.capabilities.name, "null");
     }
-    assert_eq!(kept.measured.map(|measured| measured.1), Some(250 * MS));
+    assert_eq!(kept.measured.as_ref().map(|(_, ns)| *ns), Some(250 * MS));
     assert!(kept.ticks > 0);
     let counts = [0, 1].map(|job| &totals.jobs[job].counts);
     let kinds = [Kind::Read, Kind::Write].map(|kind| counts[1].kind(kind).operations);
     let cpu_ns = counts[0].cpu.user_ns + counts[0].cpu.system_ns;
-    counts[0].operations() > 0 && kinds.iter().all(|&operations| operations > 0) && cpu_ns > 0
+    nobody_was_late(&kept)
+        && counts[0].operations() > 0
+        && kinds.iter().all(|&operations| operations > 0)
+        && cpu_ns > 0
 }
 
 /// Raises the interrupt flag when two intervals have passed and something was counted.
@@ -171,6 +174,10 @@ fn an_interrupt_stops_a_virtual_run_too() {
 #[test]
 fn a_policy_ends_the_ramp_and_the_run_of_real_threads() {
     let _alone = alone();
+    wait_until("all threads get a processor", the_policy_ends_ramp_and_run);
+}
+
+fn the_policy_ends_ramp_and_run() -> bool {
     let plan = RunPlan {
         interval_ns: 20 * MS,
         ramp_ns: u64::MAX,
@@ -192,12 +199,12 @@ fn a_policy_ends_the_ramp_and_the_run_of_real_threads() {
     let measured: Vec<&IntervalSummary> = (kept.intervals.iter())
         .filter(|i| i.phase == Phase::Measuring)
         .collect();
-    // A thread that was kept from running for a second reports after the last one.
-    if measured.last().is_some_and(|last| last.workers_late == 0) {
+    if nobody_was_late(&kept) {
         assert_eq!(sum_of_intervals(&kept, 0), totals.jobs[0].counts);
     }
     let lengths: u64 = measured.iter().map(|i| i.duration_ns).sum();
     assert_eq!(lengths, totals.measured_ns, "no gaps");
+    nobody_was_late(&kept)
 }
 
 /// It has seen enough at its third question.
@@ -217,6 +224,10 @@ impl Policy for Sudden {
 #[test]
 fn a_policy_can_stop_in_the_middle_of_an_interval() {
     let _alone = alone();
+    wait_until("all threads get a processor", the_policy_stops_in_between);
+}
+
+fn the_policy_stops_in_between() -> bool {
     const LONG: u64 = 1_000 * SECOND;
     let plan = RunPlan {
         interval_ns: 10 * SECOND,
@@ -230,13 +241,10 @@ fn a_policy_can_stop_in_the_middle_of_an_interval() {
         .expect("the engine opens");
     assert_eq!(totals.stop_reason, StopReason::Policy);
     assert!(totals.measured_ns < LONG);
-    if kept
-        .intervals
-        .last()
-        .is_some_and(|last| last.workers_late == 0)
-    {
+    if nobody_was_late(&kept) {
         assert_eq!(sum_of_intervals(&kept, 0), totals.jobs[0].counts);
     }
+    nobody_was_late(&kept)
 }
 
 #[test]
