@@ -930,6 +930,21 @@ pub const CASES: &[Case] = &[
             open_loop(e, 50_000);
         },
     },
+    // Less than a second is slow.
+    Case {
+        code: Stalled,
+        severity: Warning,
+        says: &["about 1 s", "from 7 s on"],
+        fires: |e| {
+            rates(e, |second| 2_000 * u64::from(second != 7));
+            e.outcome.intervals[8].latency_ns_max = 1_000_000_000;
+        },
+        near_miss: |e| {
+            rates(e, |second| 2_000 * u64::from(second != 7));
+            e.outcome.intervals[7].duration_ns = 999_000_000;
+            e.outcome.intervals[8].latency_ns_max = 999_000_000;
+        },
+    },
     // Its threads had no processor for as long.
     Case {
         code: Stalled,
