@@ -7,7 +7,7 @@ use std::error::Error;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use stripewise_campaign::bench::{BenchOptions, bench, planned};
 use stripewise_campaign::{
-    Clock, Context, Event, FreeSpace, Interrupt, Observer, Permissions, Surroundings,
+    Clock, Context, Event, FileSystemSize, Interrupt, Observer, Permissions, Surroundings,
 };
 use stripewise_lab::{SeriesKind, series_of};
 
@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         command: vec!["bench_events".to_owned(), target.clone()],
         version: env!("CARGO_PKG_VERSION").to_owned(),
         chance: [chance, chance],
-        free_space: FreeSpace::Measured,
+        file_system_size: FileSystemSize::Measured,
     });
     let options = BenchOptions {
         series: vec![SeriesKind::RandomRead],

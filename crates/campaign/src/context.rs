@@ -13,7 +13,7 @@ use stripewise_machine::System;
 use stripewise_results::{HostFacts, run_id};
 use stripewise_runner::session::host_facts;
 use stripewise_store::{ErrorKind, Filter, KeptDocument, Owner, RunSummary, Store};
-use stripewise_targets::FreeSpace;
+use stripewise_targets::FileSystemSize;
 use stripewise_units::{Hint, NameText, WallTime};
 
 /// Time, from outside.
@@ -48,7 +48,7 @@ pub struct Surroundings {
     /// Chance for ids: two processes that begin at once have different numbers here.
     pub chance: [u64; 2],
     /// How large file systems count as where a share of them must stay free.
-    pub free_space: FreeSpace,
+    pub file_system_size: FileSystemSize,
 }
 
 /// What every use case has at hand.
@@ -146,8 +146,8 @@ impl Context {
 
     /// How large file systems count as where a share of them must stay free.
     #[must_use]
-    pub fn free_space(&self) -> FreeSpace {
-        self.surroundings.free_space
+    pub fn file_system_size(&self) -> FileSystemSize {
+        self.surroundings.file_system_size
     }
 
     /// Nanoseconds since the program started.

@@ -53,4 +53,4 @@ pub use failure::{Failure, Outcome};
 pub use interrupt::Interrupt;
 pub use observer::{Event, JobInterval, Observer, Silent};
 pub use permissions::Permissions;
-pub use stripewise_targets::FreeSpace;
+pub use stripewise_targets::FileSystemSize;

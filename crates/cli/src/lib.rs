@@ -25,7 +25,7 @@ use switches::{Cli, Command};
 pub use exit_codes::Exit;
 pub use show::context::{VERSION, host_name, system_clock};
 pub use show::terminal::Output;
-pub use stripewise_campaign::FreeSpace;
+pub use stripewise_campaign::FileSystemSize;
 pub use surroundings::{Surroundings, Variable};
 pub use together::{HostDocument, Together};
 

@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::io::Read;
 use std::rc::Rc;
 use stripewise_campaign::live::Serve;
-use stripewise_campaign::{FreeSpace, Interrupt};
+use stripewise_campaign::{FileSystemSize, Interrupt};
 use stripewise_units::Hint;
 
 /// Looks up a variable of the environment.
@@ -32,7 +32,7 @@ pub struct Surroundings {
     /// What is read where a command reads from stdin.
     pub stdin: Box<dyn Read + Send>,
     /// How large file systems count as where a share of them must stay free.
-    pub free_space: FreeSpace,
+    pub file_system_size: FileSystemSize,
 }
 
 impl Surroundings {
@@ -65,7 +65,7 @@ impl Default for Surroundings {
             variable: Rc::new(|_| None),
             interrupt: Ok(Interrupt::default()),
             stdin: Box::new(std::io::empty()),
-            free_space: FreeSpace::Measured,
+            file_system_size: FileSystemSize::Measured,
         }
     }
 }

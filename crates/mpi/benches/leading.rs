@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use stripewise_campaign::run::{Beside, run};
 use stripewise_campaign::steps::start::{Agreed, Companion, Waiting};
 use stripewise_campaign::{
-    Clock, Context, FreeSpace, Interrupt, Outcome, Permissions, Silent, Surroundings,
+    Clock, Context, FileSystemSize, Interrupt, Outcome, Permissions, Silent, Surroundings,
 };
 use stripewise_lab::hosts::{Merge, Missing, PartInterval};
 use stripewise_mpi::{Carrier, Member, Message, Patience, Settings, parts_of};
@@ -88,7 +88,7 @@ fn recorded(target: &str, seconds: u64, seed: u64) -> Recorded {
         command: vec!["bench".to_owned()],
         version: "1".to_owned(),
         chance: [seed, 1],
-        free_space: FreeSpace::Measured,
+        file_system_size: FileSystemSize::Measured,
     });
     let request = Request {
         jobs: vec![RequestJob {

@@ -1,6 +1,6 @@
 //! What the caller means to do to a target, and what it knows.
 
-use crate::{Error, ErrorKind, FreeSpace, Result};
+use crate::{Error, ErrorKind, FileSystemSize, Result};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use stripewise_workload::{CacheMode, DataPattern, Workload};
@@ -121,7 +121,7 @@ pub struct Intent {
     /// (quick `bench`: 25 s). `None`: as long as it takes.
     pub fill_time_limit_ns: Option<u64>,
     /// How large the file system counts as where a share of it must stay free.
-    pub free_space: FreeSpace,
+    pub file_system_size: FileSystemSize,
 }
 
 impl Default for Intent {
@@ -146,7 +146,7 @@ impl Default for Intent {
             seed: 1,
             filled_by_caller: false,
             fill_time_limit_ns: None,
-            free_space: FreeSpace::Measured,
+            file_system_size: FileSystemSize::Measured,
         }
     }
 }

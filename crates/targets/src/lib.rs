@@ -61,7 +61,7 @@ pub use facts::{Changed, DataFacts, FillProgress, FillReport, Progress};
 pub use intent::{Access, Intent, Knowledge, MadeFile, Manner, OUTSTANDING_MAX_UNASKED, Size};
 pub use name::TargetName;
 pub use plan::{FillPlan, Plan};
-pub use space::{FreeSpace, TEST_FILE_BYTES_MIN};
+pub use space::{FileSystemSize, TEST_FILE_BYTES_MIN};
 pub use target::{FileWatch, Resizer, Target};
 
 /// Judges a wish by every rule. Opens nothing for writing; may watch the device

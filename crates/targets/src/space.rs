@@ -19,25 +19,25 @@ pub const TEST_FILE_BYTES_MIN: u64 = 1 << 20;
 /// Test files are whole multiples of this.
 pub(crate) const FILE_UNIT_BYTES: u64 = 1 << 20;
 
-/// How large the rule takes a file system to be, of which a share stays free.
+/// How large a file system counts as, of which a share has to stay free.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum FreeSpace {
+pub enum FileSystemSize {
     /// As large as it is.
     #[default]
     Measured,
     /// No larger than this; what is available is what there really is. For tests, which have
     /// to run on a disk of any size: no switch, file or variable leads here.
-    AsIfOf {
-        /// Size of the file system.
-        total_bytes: u64,
+    AtMost {
+        /// The largest that it counts as.
+        bytes: u64,
     },
 }
 
-impl FreeSpace {
+impl FileSystemSize {
     pub(crate) fn total_bytes(self, measured: u64) -> u64 {
         match self {
-            FreeSpace::Measured => measured,
-            FreeSpace::AsIfOf { total_bytes } => measured.min(total_bytes),
+            FileSystemSize::Measured => measured,
+            FileSystemSize::AtMost { bytes } => measured.min(bytes),
         }
     }
 }
@@ -194,12 +194,10 @@ mod tests {
 
     #[test]
     fn a_file_system_counts_as_no_larger_than_assumed_and_never_as_larger_than_it_is() {
-        let assumed = FreeSpace::AsIfOf {
-            total_bytes: 4 * GIB,
-        };
+        let assumed = FileSystemSize::AtMost { bytes: 4 * GIB };
         for (measured, total) in [(100 * GIB, 4 * GIB), (GIB, GIB)] {
             assert_eq!(assumed.total_bytes(measured), total);
-            assert_eq!(FreeSpace::Measured.total_bytes(measured), measured);
+            assert_eq!(FileSystemSize::Measured.total_bytes(measured), measured);
         }
     }
 

@@ -12,7 +12,7 @@ use stripewise_io_engine::EngineName;
 use stripewise_machine::host::Host;
 use stripewise_results::SCHEMA_VERSION;
 use stripewise_runner::session::{Trial, own_cost_ns, trial_reads};
-use stripewise_targets::{FillProgress, FreeSpace, Intent, Knowledge, Progress, TargetName};
+use stripewise_targets::{FileSystemSize, FillProgress, Intent, Knowledge, Progress, TargetName};
 use stripewise_units::{NameText, format_bytes};
 
 /// One finding.
@@ -68,7 +68,7 @@ pub fn doctor(context: &Context, path: &Path) -> Outcome<DoctorDocument> {
         Failure::of(Exit::Target, error).hinted(hint)
     })?;
     checks.extend(volume(path, &storage));
-    let reading = reading(path, context.free_space());
+    let reading = reading(path, context.file_system_size());
     let exit = reading.exit;
     checks.extend(reading.checks);
     Ok(DoctorDocument {
@@ -87,12 +87,12 @@ struct Reading {
 /// Reads one block through each engine, opened as for a run; nothing is written. A
 /// directory has nothing to read: there it is only asked whether a run could make its test
 /// file. That it could not is no failure, as it is a directory that nobody may have meant.
-fn reading(path: &Path, free_space: FreeSpace) -> Reading {
+fn reading(path: &Path, file_system_size: FileSystemSize) -> Reading {
     // One read disturbs nobody, so a busy device or a live database is no obstacle.
     let intent = Intent {
         reads: false,
         busy_ok: true,
-        free_space,
+        file_system_size,
         ..Intent::default()
     };
     let name = TargetName::Path(path.to_owned());

@@ -409,7 +409,7 @@ fn unless_stopped(context: &Context, error: Error) -> Failure {
 /// The intent, with what is outside of it.
 fn here(context: &Context, intent: &Intent) -> Intent {
     Intent {
-        free_space: context.free_space(),
+        file_system_size: context.file_system_size(),
         ..intent.clone()
     }
 }

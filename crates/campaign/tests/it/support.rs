@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use stripewise_campaign::run::{Beside, run};
 use stripewise_campaign::{
-    Clock, Context, Event, FreeSpace, Interrupt, Observer, Permissions, Surroundings,
+    Clock, Context, Event, FileSystemSize, Interrupt, Observer, Permissions, Surroundings,
 };
 use stripewise_results::{JobRecord, RunRecord};
 use stripewise_workload::{PlanOrder, Request, RequestJob, Workload};
@@ -75,9 +75,7 @@ impl Desk {
             command: vec!["test".to_owned()],
             version: "0".to_owned(),
             chance: [7 + number * 10_007, 11],
-            free_space: FreeSpace::AsIfOf {
-                total_bytes: 4 << 30,
-            },
+            file_system_size: FileSystemSize::AtMost { bytes: 4 << 30 },
         })
     }
 

@@ -131,7 +131,7 @@ impl Context {
             command: command_line(typed),
             version: VERSION.to_owned(),
             chance: [chance.hash_one(std::process::id()), chance.hash_one("step")],
-            free_space: surroundings.free_space,
+            file_system_size: surroundings.file_system_size,
         };
         Ok(Context {
             style: Style::of(&global, output.stdout_is_terminal(), no_colour),

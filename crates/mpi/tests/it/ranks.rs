@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use stripewise_campaign::merge::merge_parts;
 use stripewise_campaign::run::{Beside, Ran, run};
 use stripewise_campaign::{
-    Clock, Context, Event, FreeSpace, Interrupt, Observer, Outcome, Permissions, Surroundings,
+    Clock, Context, Event, FileSystemSize, Interrupt, Observer, Outcome, Permissions, Surroundings,
 };
 use stripewise_lab::hosts::HostPart;
 use stripewise_mpi::{Carrier, Closing, Member, Message, Patience, Places, Pulse, Settings};
@@ -390,9 +390,7 @@ fn one<T>(
         command: vec!["test".to_owned()],
         version: rank.version.to_owned(),
         chance: [u64::from(carrier.rank) + 7, 11],
-        free_space: FreeSpace::AsIfOf {
-            total_bytes: 4 << 30,
-        },
+        file_system_size: FileSystemSize::AtMost { bytes: 4 << 30 },
     });
     let settings = Settings {
         version: rank.version.to_owned(),

@@ -3,7 +3,7 @@
 use crate::ranks::{Came, Group, Rank, S, request};
 use stripewise_campaign::merge::{MergeRequest, merge};
 use stripewise_campaign::steps::start::{Companion, places};
-use stripewise_campaign::{Context, FreeSpace, Interrupt, Silent, Surroundings};
+use stripewise_campaign::{Context, FileSystemSize, Interrupt, Silent, Surroundings};
 use stripewise_mpi::{Closing, Places};
 use stripewise_results::{RunRecord, Status};
 use stripewise_workload::{Arrivals, CacheMode, Rate, Workload};
@@ -83,9 +83,7 @@ fn histograms_are_those_of_the_merged_stores() {
         command: vec!["test".to_owned()],
         version: "1".to_owned(),
         chance: [1, 2],
-        free_space: FreeSpace::AsIfOf {
-            total_bytes: 4 << 30,
-        },
+        file_system_size: FileSystemSize::AtMost { bytes: 4 << 30 },
     });
     let of_rank = |(rank, came): (usize, &Came)| {
         let id = &came.ended.as_ref().unwrap()[0].id;

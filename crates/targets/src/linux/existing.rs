@@ -86,7 +86,7 @@ pub(super) fn plan_device(
         let storage = system
             .storage_of_device(identity.rdevice)
             .unwrap_or_default();
-        space::judge_loops_below(&storage, size_bytes, intent.free_space, name)?;
+        space::judge_loops_below(&storage, size_bytes, intent.file_system_size, name)?;
         if let Some(held) = held {
             notes.push(format!(
                 "the device seems to hold {held}, which will be lost."

@@ -45,7 +45,7 @@ pub(crate) fn expand(
     let from_bytes = found.status.size_bytes;
     let by_bytes = to_bytes.saturating_sub(from_bytes);
     let in_memory = file_system.is_some_and(|found| found.in_memory);
-    let size = intent.free_space;
+    let size = intent.file_system_size;
     judge_growth(&guard, in_memory, by_bytes, size, name, "is to grow")?;
     judge_loops_below(&storage, by_bytes, size, name)?;
     let status = Status::of(&guard).map_err(|os| failed(name, "cannot be examined", os))?;

@@ -236,7 +236,7 @@ fn room_to_write(file: &File, status: &Status, name: &str, intent: &Intent) -> R
     }
     let storage = storage_of(file);
     let in_memory = storage.file_system.is_some_and(|found| found.in_memory);
-    space::judge_growth(file, in_memory, growth, intent.free_space, name, what)
+    space::judge_growth(file, in_memory, growth, intent.file_system_size, name, what)
 }
 
 /// A loop device or a program may have the file's own inode in the upper directory of

@@ -95,7 +95,7 @@ impl Filling<'_> {
     }
 
     fn space(&self) -> Option<Space> {
-        let size = self.intent.free_space;
+        let size = self.intent.file_system_size;
         Space::of(&self.made.file, self.in_memory, size, self.name).ok()
     }
 

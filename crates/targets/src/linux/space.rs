@@ -6,7 +6,7 @@
 use super::access::failed;
 use super::identity::Status;
 pub(super) use crate::space::Space;
-use crate::{Error, ErrorKind, FreeSpace, Result};
+use crate::{Error, ErrorKind, FileSystemSize, Result};
 use rustix::fs::{FileType, Mode, OFlags};
 use std::fs::File;
 use stripewise_disk_inspect::storage::Storage;
@@ -14,7 +14,7 @@ use stripewise_units::{NameText, format_bytes};
 
 impl Space {
     /// Asks the file system of an open file or directory.
-    pub fn of(file: &File, in_memory: bool, size: FreeSpace, name: &str) -> Result<Space> {
+    pub fn of(file: &File, in_memory: bool, size: FileSystemSize, name: &str) -> Result<Space> {
         let found = rustix::fs::fstatvfs(file)
             .map_err(|os| failed(name, "cannot ask for the free space", os.into()))?;
         if found.f_blocks == 0 {
@@ -44,7 +44,7 @@ pub(super) fn judge_growth(
     file: &File,
     in_memory: bool,
     growth_bytes: u64,
-    size: FreeSpace,
+    size: FileSystemSize,
     name: &str,
     what: &str,
 ) -> Result<()> {
@@ -71,7 +71,7 @@ pub(super) fn judge_growth(
 pub(super) fn judge_loops_below(
     storage: &Storage,
     bytes: u64,
-    size: FreeSpace,
+    size: FileSystemSize,
     name: &str,
 ) -> Result<()> {
     for layer in storage.layers() {

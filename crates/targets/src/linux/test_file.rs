@@ -63,12 +63,14 @@ pub(super) fn plan_in(
     let directory = open_directory(&found, name)?;
     writable(&directory, name)?;
     let storage = storage_of(&directory);
-    let mut fill = Space::of(&directory, in_memory(&storage), intent.free_space, name)?.fill_plan(
-        intent,
-        &found.path,
+    let mut fill = Space::of(
+        &directory,
+        in_memory(&storage),
+        intent.file_system_size,
         name,
-    )?;
-    judge_loops_below(&storage, fill.bytes, intent.free_space, name)?;
+    )?
+    .fill_plan(intent, &found.path, name)?;
+    judge_loops_below(&storage, fill.bytes, intent.file_system_size, name)?;
     if !intent.busy_ok {
         let mount_point = storage
             .file_system
@@ -122,7 +124,7 @@ pub(super) fn prepare(
     let storage = storage_of(&handle);
     let in_memory = in_memory(&storage);
     // The space is judged again: others may have used it since the plan.
-    let mut fill = Space::of(&handle, in_memory, intent.free_space, &plan.name)?
+    let mut fill = Space::of(&handle, in_memory, intent.file_system_size, &plan.name)?
         .fill_plan(&intent, &plan.path, &plan.name)?;
     fill.bytes = fill.bytes.min(plan.size_bytes);
     let kept_name = kept_c_name(plan.detail.kept_name.as_ref(), &plan.name)?;

@@ -35,7 +35,13 @@ pub(crate) fn expand(
     }
     let from_bytes = found.status.size_bytes;
     let by_bytes = to_bytes.saturating_sub(from_bytes);
-    file_rules::room_for(&found, name, by_bytes, intent.free_space, "is to grow")?;
+    file_rules::room_for(
+        &found,
+        name,
+        by_bytes,
+        intent.file_system_size,
+        "is to grow",
+    )?;
     let mut options = OpenOptions::new();
     options.read(true).write(true);
     let file = file_rules::open_alone(&found, name, &mut options)?;

@@ -8,7 +8,7 @@ use super::access::{FoundPath, Status, failed, os_code, reopen};
 use super::{calls, mark};
 use crate::mark::Maker;
 use crate::space::Space;
-use crate::{Error, ErrorKind, FreeSpace, Intent, Knowledge, Result, Size};
+use crate::{Error, ErrorKind, FileSystemSize, Intent, Knowledge, Result, Size};
 use std::fs::{File, OpenOptions};
 use std::os::windows::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -171,7 +171,7 @@ fn room_to_write(found: &FoundPath, name: &str, intent: &Intent) -> Result<()> {
         found,
         name,
         growth,
-        intent.free_space,
+        intent.file_system_size,
         "is sparse or compressed",
     )
 }
@@ -181,7 +181,7 @@ pub(super) fn room_for(
     found: &FoundPath,
     name: &str,
     growth: u64,
-    size: FreeSpace,
+    size: FileSystemSize,
     what: &str,
 ) -> Result<()> {
     if growth == 0 {
@@ -230,7 +230,7 @@ pub(super) fn sector_bytes(path: &Path) -> u32 {
 }
 
 /// Room on the volume of a directory.
-pub(super) fn space_of(directory: &Path, size: FreeSpace, name: &str) -> Result<Space> {
+pub(super) fn space_of(directory: &Path, size: FileSystemSize, name: &str) -> Result<Space> {
     let (total_bytes, available_bytes) =
         calls::space(directory).map_err(|os| failed(name, "cannot ask for the free space", os))?;
     Ok(Space {

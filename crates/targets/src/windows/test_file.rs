@@ -60,7 +60,7 @@ pub(super) fn plan_in(
     intent: &Intent,
     kept_at: Option<PathBuf>,
 ) -> Result<Plan> {
-    let mut fill = file_rules::space_of(&found.path, intent.free_space, name)?.fill_plan(
+    let mut fill = file_rules::space_of(&found.path, intent.file_system_size, name)?.fill_plan(
         intent,
         &found.path,
         name,
@@ -115,11 +115,8 @@ pub(super) fn prepare(
         _ => None,
     };
     // The space is judged again: others may have used it since the plan.
-    let mut fill = file_rules::space_of(&found.path, intent.free_space, &plan.name)?.fill_plan(
-        &intent,
-        &found.path,
-        &plan.name,
-    )?;
+    let mut fill = file_rules::space_of(&found.path, intent.file_system_size, &plan.name)?
+        .fill_plan(&intent, &found.path, &plan.name)?;
     fill.bytes = fill.bytes.min(plan.size_bytes);
     let path = match &kept_at {
         Some(path) => path.clone(),
@@ -187,7 +184,7 @@ fn fill_file(
     progress: &mut dyn Progress,
 ) -> Result<FillReport> {
     let started_ns = progress.now_ns();
-    let space = || file_rules::space_of(directory, intent.free_space, name).ok();
+    let space = || file_rules::space_of(directory, intent.file_system_size, name).ok();
     let mut filling = Filling {
         plan,
         intent,

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use stripewise_targets::{
-    Error, FillProgress, FreeSpace, Intent, Knowledge, Plan, Progress, Result, Size, Target,
+    Error, FileSystemSize, FillProgress, Intent, Knowledge, Plan, Progress, Result, Size, Target,
     TargetName,
 };
 use tempfile::TempDir;
@@ -50,9 +50,7 @@ pub fn assert_untouched(path: &Path, bytes: u64) {
 pub fn reading() -> Intent {
     Intent {
         busy_ok: true,
-        free_space: FreeSpace::AsIfOf {
-            total_bytes: 4 << 30,
-        },
+        file_system_size: FileSystemSize::AtMost { bytes: 4 << 30 },
         ..Intent::default()
     }
 }

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
-use stripewise_cli::{FreeSpace, Output, Surroundings};
+use stripewise_cli::{FileSystemSize, Output, Surroundings};
 use tempfile::TempDir;
 
 pub const MIB: u64 = 1 << 20;
@@ -229,9 +229,7 @@ pub fn here(arguments: &[&str]) -> Answer {
     let words = ["stripewise"].iter().chain(arguments);
     let surroundings = Surroundings {
         serve: stripewise_server::serve,
-        free_space: FreeSpace::AsIfOf {
-            total_bytes: 4 << 30,
-        },
+        file_system_size: FileSystemSize::AtMost { bytes: 4 << 30 },
         ..Surroundings::default()
     };
     let exit = stripewise_cli::run(words.map(OsString::from).collect(), surroundings, output);
