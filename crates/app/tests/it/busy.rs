@@ -29,7 +29,8 @@ fn in_flight(device: &Loop) -> u64 {
 }
 
 /// Whoever presses Ctrl-C while the device is watched gets the code of an interruption, not
-/// that of the busy device at the end of the five seconds.
+/// that of the busy device at the end of the five seconds, which comes first where nobody
+/// asked in between. How long that takes is counted in windows where the device is watched.
 fn stops_at_once(desk: &Desk, run: &[&str]) {
     let interrupted = || {
         let mut stopped = desk.start(run);

@@ -10,7 +10,9 @@ pub mod streams;
 pub mod windows;
 
 pub use json::Json;
-pub use machine::{Cgroup, Loop, Mount, as_nobody, can_run, directory, run, skip, text, try_run};
+pub use machine::{
+    Cgroup, Loop, Mount, as_nobody, can_run, directory, run, skip, text, try_run, wait_until,
+};
 pub use windows::{long_enough, read_by_another, until_measured, written_by_another};
 
 use std::cell::RefCell;
