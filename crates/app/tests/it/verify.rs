@@ -231,7 +231,10 @@ fn failed_writes_are_no_faults() {
             "{places:?}"
         );
         assert!(places.len() as u64 <= total);
-        assert!(places.iter().all(|place| place.contains("(write of ")));
+        assert!(
+            places.iter().all(|place| place.contains("(write of ")),
+            "{places:?}"
+        );
         assert_eq!(classes(&document), BTreeSet::new(), "{inject}");
     }
 }

@@ -111,6 +111,14 @@ fn end_with(what: &[&[u8]]) -> ! {
             std::thread::sleep(Duration::from_secs(1));
         }
     }
+    // Another thread may lack memory in the C library, which aborts: it waits, too.
+    // SAFETY: the handler only waits, which is allowed in a handler.
+    unsafe {
+        libc::signal(
+            libc::SIGABRT,
+            wait_for_the_end as *const () as libc::sighandler_t,
+        )
+    };
     let stderr = rustix::stdio::stderr();
     let lead: &[u8] = match std::io::stderr().is_terminal() {
         // Below a line of progress.
@@ -123,6 +131,14 @@ fn end_with(what: &[&[u8]]) -> ! {
     }
     // SAFETY: it ends the process; nothing of it runs afterwards.
     unsafe { libc::_exit(REFUSED) }
+}
+
+/// Keeps a thread from ending the process before its last line is written.
+extern "C" fn wait_for_the_end(_signal: libc::c_int) {
+    loop {
+        // SAFETY: it takes nothing and touches nothing.
+        unsafe { libc::pause() };
+    }
 }
 
 /// `number` in decimal digits, at the end of `digits`.
