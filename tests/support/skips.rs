@@ -24,6 +24,11 @@ pub fn skip_kernel(test: &str, needs: &str) {
     say(test, &format!("{needs} in the kernel"));
 }
 
+/// Says that a test was not asked for: it needs something that only a person can give.
+pub fn skip_unasked(test: &str, needs: &str) {
+    say(test, needs);
+}
+
 /// One write for each line, so that lines of several tests do not mix.
 fn say(test: &str, needs: &str) {
     let line = format!("skipped: {test}: needs {needs}\n");

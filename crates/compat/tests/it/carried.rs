@@ -1,7 +1,7 @@
 //! What `convert` carries over, and what it refuses by name: options one by one,
 //! DiskSpd's lines, and fio's own examples, of which a table in the documentation is made.
 
-use crate::skips::skip;
+use crate::skips::skip_unasked;
 use std::fmt::Write as _;
 use std::path::Path;
 use stripewise_compat::Error;
@@ -382,7 +382,7 @@ fn may_write(text: &str) -> bool {
 #[test]
 fn fios_own_examples_are_carried_over_or_refused_and_none_writes_where_it_reads() {
     let Ok(folder) = std::env::var("STRIPEWISE_FIO_EXAMPLES") else {
-        return skip("fios_own_examples", "STRIPEWISE_FIO_EXAMPLES");
+        return skip_unasked("fios_own_examples", "STRIPEWISE_FIO_EXAMPLES");
     };
     let mut files: Vec<_> = std::fs::read_dir(folder)
         .unwrap()
