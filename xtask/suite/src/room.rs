@@ -66,9 +66,11 @@ impl Room {
                 .args(["--length", &size])
                 .arg(&image),
         )?;
+        // Discards would give back what was reserved, and the program refuses to fill a sparse
+        // file that the file system below has no room for.
         shell::read(
             Command::new("mkfs.ext4")
-                .args(["-q", "-m", "0"])
+                .args(["-q", "-m", "0", "-E", "nodiscard"])
                 .arg(&image),
         )?;
         shell::read(
