@@ -163,7 +163,15 @@ impl Desk {
     /// the child becomes its program.
     fn needs_a_process(&self, arguments: &[&str]) -> bool {
         let is_relative = |name: &str| !name.starts_with(['/', '-']);
-        let is_there = |name: &str| is_relative(name) && self.path().join(name).exists();
+        // Also glued to its switch: `--plan=a.toml`, and SQLIO's `-Fparam.txt`.
+        let glued = |word: &str| {
+            let behind = word.split_once('=').map(|pair| pair.1).or(word.get(2..));
+            behind.is_some_and(|name| !name.is_empty() && self.path().join(name).exists())
+        };
+        let is_there = |name: &str| match is_relative(name) {
+            true => self.path().join(name).exists(),
+            false => name.starts_with('-') && glued(name),
+        };
         let is_made = |pair: &[&str]| OUTPUT.contains(&pair[0]) && is_relative(pair[1]);
         let is_judged = |name: &str| {
             let is_text = [".toml", ".json", ".jsonl"].iter();
