@@ -365,6 +365,8 @@ struct Growth {
     by_itself: bool,
     /// What was cut off before this block is written again, now that the work is over.
     rewritten: u64,
+    /// An append failed: the file may end before `end`.
+    fell_short: bool,
     /// Its length cannot be changed any more.
     gave_up: bool,
     /// A fault was found in it: what lies there stays there, to be looked at.
@@ -392,7 +394,7 @@ impl Plot {
         } else {
             growth.end + dice.below(part.end - growth.end + 1)
         };
-        if end == growth.end {
+        if end == growth.end && !(stopped && growth.fell_short) {
             growth.until = if stopped { 0 } else { RESIZE_EVERY };
             return None;
         }
@@ -406,6 +408,11 @@ impl Plot {
         let growth = &mut self.growth;
         growth.is_evidence = true;
         growth.resizing = growth.resizing.filter(|end| *end >= growth.end);
+    }
+
+    /// A write failed, which may have been an append.
+    pub(crate) fn write_failed(&mut self) {
+        self.growth.fell_short = true;
     }
 
     /// Where a cut that was not made yet is to be.
@@ -434,6 +441,7 @@ impl Plot {
             self.growth.gave_up = true;
             return;
         }
+        self.growth.fell_short = false;
         (end..self.growth.end).for_each(|block| map.cut(block));
         self.growth.end = end;
     }
@@ -468,20 +476,24 @@ impl Plot {
             }
             let first = self.part.start + dice.below(there);
             if !region.map.is_retired(first) {
-                let origin = (dice.below(2) == 0).then_some(Origin::Grow);
-                return Some(draft(origin, first, 1));
+                // What an append that failed did not add may lie behind the file's end.
+                let may_be_gone = region.map.expected(first).is_unknown();
+                let writes = dice.below(2) == 0 || may_be_gone;
+                return Some(draft(writes.then_some(Origin::Grow), first, 1));
             }
         }
         None
     }
 
-    /// The work is over: what was cut off and not written since is written, so that nothing
-    /// of the file is a hole.
+    /// The work is over: what was cut off and not written for certain since is written, so
+    /// that nothing of the file is a hole.
     pub(crate) fn rewrite(&mut self, ground: &Ground, crew: &Crew) -> Option<Draft> {
         let region = &ground.regions[crew.region];
         let end = self.part.end.min(self.growth.end);
         let mut blocks = self.growth.rewritten..end;
-        let first = blocks.find(|block| region.map.is_cut(*block))?;
+        let map = &region.map;
+        let is_unclear = |block| !map.is_retired(block) && map.expected(block).is_unknown();
+        let first = blocks.find(|block| map.is_cut(*block) || is_unclear(*block))?;
         self.growth.rewritten = first + 1;
         Some(Draft {
             origin: Some(Origin::Grow),

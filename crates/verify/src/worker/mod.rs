@@ -484,6 +484,11 @@ impl Worker {
                     false => region.map.unclear(block, *generation),
                 }
             }
+            if !whole && matches!(self.crew.role, Role::Grows { .. }) {
+                self.plot.write_failed();
+                // A read that waits for an append.
+                self.held.take_if(|held| held.origin.is_none());
+            }
         } else if let Some(mut inquest) = self.inquest.take() {
             if !whole {
                 inquest.failed(offset_bytes, length_bytes);

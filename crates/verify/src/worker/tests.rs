@@ -19,6 +19,9 @@ struct End {
     cuts: u32,
     /// What is written goes bad.
     is_bad: bool,
+    /// Every so many writes one fails without reaching the file; 0 for none.
+    fails_every: usize,
+    writes: usize,
 }
 
 impl End {
@@ -45,6 +48,8 @@ impl End {
             length: FILE_BYTES,
             cuts: 0,
             is_bad: false,
+            fails_every: 0,
+            writes: 0,
         };
         end.worker.begin(Phase::Fill);
         end.finish();
@@ -82,8 +87,12 @@ impl End {
         let (operation, mut buffer) = self.in_flight.remove(0);
         let at = operation.offset_bytes as usize;
         let place = at..at + buffer.len();
-        match operation.kind {
-            Kind::Write => {
+        let mut result = buffer.len() as i32;
+        if operation.kind == Kind::Write {
+            self.writes += 1;
+            if self.fails_every > 0 && self.writes.is_multiple_of(self.fails_every) {
+                result = -5;
+            } else {
                 // An append makes it longer.
                 self.length = self.length.max(place.end);
                 self.file[place.clone()].copy_from_slice(&buffer);
@@ -91,12 +100,15 @@ impl End {
                     damage(&mut self.file[place]);
                 }
             }
-            _ => {
-                buffer.copy_from_slice(&self.file[place]);
-                self.worker.look(operation.slot, 0, &buffer);
-            }
+        } else {
+            // Behind the end there is nothing to read.
+            buffer.truncate(self.length.saturating_sub(at));
+            result = buffer.len() as i32;
+            let read = buffer.len();
+            buffer.copy_from_slice(&self.file[at..at + read]);
+            self.worker.look(operation.slot, 0, &buffer);
         }
-        self.worker.complete(operation.slot, buffer.len() as i32);
+        self.worker.complete(operation.slot, result);
     }
 
     fn finish(&mut self) {
@@ -195,4 +207,29 @@ fn where_all_that_is_left_is_wrong_the_file_gets_its_length_and_its_data_back() 
         assert!(classes.all(|class| class == Class::Damaged), "seed {seed}");
     }
     assert!(early > 0, "there was always something left to do");
+}
+
+#[test]
+fn what_an_append_that_failed_did_not_add_is_not_read() {
+    for seed in 0..8 {
+        for fails_every in [2, 3, 5] {
+            let mut end = End::filled(seed);
+            end.fails_every = fails_every;
+            for _ in 0..2_000 {
+                end.step();
+            }
+            end.worker.stop();
+            end.finish();
+            assert_eq!(end.length, FILE_BYTES, "seed {seed}");
+            end.worker.begin(Phase::Check);
+            end.finish();
+            let mut failed = end.worker.failed().iter();
+            assert!(
+                failed.all(|failed| failed.kind == Kind::Write),
+                "seed {seed}, every {fails_every}: {:?}",
+                end.worker.failed()
+            );
+            assert_eq!(end.worker.take_faults(), Vec::new(), "seed {seed}");
+        }
+    }
 }
