@@ -39,7 +39,7 @@ usage: cargo xtask COMMAND
                           what failed, and what was skipped for lack of which tool;
                           --unsteady: those that ever failed by chance, under load;
                           --long: those that are left out as they take long
-  steady-tests [--quiet 5] [--loaded 5] [--processes 20] [--unsteady 0]
+  steady-tests [--quiet 5] [--loaded 5] [--processes 10] [--unsteady 0]
        [--minutes N] [--ledger FILE]
                           this many passes over the tests in random order: without load, under
                           load (busy processors, a busy disk, little memory), those that
