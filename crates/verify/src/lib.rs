@@ -9,11 +9,13 @@
 //! hold. What came wrong is read again before anything is called by a name.
 #![forbid(unsafe_code)]
 
+mod account;
 pub mod aftermath;
 mod capacity;
 mod crew;
 pub mod cut;
 pub mod field;
+mod finished;
 mod inquest;
 mod judge;
 mod layout;
@@ -27,9 +29,11 @@ pub mod witness;
 mod work;
 mod worker;
 
+pub use account::{Account, Basis};
 pub use capacity::{Capacity, capacity_of, fake};
 pub use crew::{Counts, Crew, Failed, Operation, Phase, Role, Step};
 pub use field::{Field, Ground, Region};
+pub use finished::FinishedState;
 pub use judge::damage_in_words;
 pub use layout::{Crews, Load, Plan, TooSmall};
 pub use ledger::{Ledger, content_of, hex, run_text};

@@ -1,15 +1,21 @@
 //! What lies on a target by its own account: which runs wrote it, when, and what of it is
-//! wrong whoever wrote it. Needs no map, and no memory that grows with the target.
+//! wrong whoever wrote it. What the records of those runs say is held against it in
+//! [`crate::account`]. Needs no map, and no memory that grows with the target.
 
+use crate::finished::{FinishedState, mark};
 use crate::ledger::{content_of, hex, run_text};
 use crate::map::Expected;
 use crate::see::{SectorPlace, Seen, see};
 use crate::stamp::{Stamp, claimed, read_sector};
 use std::collections::BTreeMap;
+use std::ops::Range;
 use stripewise_results::faults::{Class, Content, Fault};
 
 /// Faults that are kept; more are counted.
-const FAULTS_MAX: usize = 10_000;
+pub(crate) const FAULTS_MAX: usize = 10_000;
+/// Rows of sectors that are kept: 40 MiB, and a change every MiB of a tebibyte. Behind them
+/// what is wrong shows in the sums of the parts alone.
+const ROWS_MAX: usize = 1 << 20;
 /// Runs that are told apart.
 const RUNS_MAX: usize = 1_000;
 
@@ -36,25 +42,75 @@ impl RunLeft {
     }
 }
 
+/// A run, and the number of the target within it.
+pub(crate) type Owner = (u64, u16);
+
+/// What neighbouring sectors hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Holds {
+    /// Nothing but zeros.
+    Zeros,
+    /// Something without a stamp.
+    NoStamp,
+    /// What this run wrote here.
+    Data(Owner),
+    /// A fault that needs no record.
+    Fault,
+}
+
+/// Neighbouring sectors that hold the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Row {
+    pub span: Range<u64>,
+    pub holds: Holds,
+}
+
+/// Sectors that are older than the write around them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Older {
+    pub span: Range<u64>,
+    /// The stamp of that write.
+    pub newer: Stamp,
+}
+
+/// What was found of a run whose record has a [`FinishedState`].
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tally {
+    pub sectors: u64,
+    pub newest_ns: u64,
+    /// By part of the state.
+    pub sums: Vec<u64>,
+    /// By worker.
+    pub newest: BTreeMap<u64, u64>,
+}
+
 /// A pass over a target.
 #[derive(Debug)]
 pub struct Survey {
-    sector_bytes: u32,
+    pub(crate) sector_bytes: u32,
     runs: BTreeMap<u64, RunLeft>,
+    pub(crate) known: BTreeMap<Owner, FinishedState>,
+    pub(crate) tallies: BTreeMap<Owner, Tally>,
+    pub(crate) rows: Vec<Row>,
+    pub(crate) older: Vec<Older>,
     /// Sectors without a stamp: never written, or wiped.
     unstamped_sectors: u64,
-    faults: Vec<Fault>,
-    faults_more: u64,
+    pub(crate) faults: Vec<Fault>,
+    pub(crate) faults_more: u64,
     sectors: u64,
 }
 
 impl Survey {
-    /// Of a target with this logical sector.
+    /// Of a target with this logical sector, and what the records of finished runs say.
     #[must_use]
-    pub fn new(sector_bytes: u32) -> Self {
+    pub fn new(sector_bytes: u32, known: BTreeMap<(u64, u16), FinishedState>) -> Self {
         Survey {
             sector_bytes,
             runs: BTreeMap::new(),
+            known,
+            tallies: BTreeMap::new(),
+            rows: Vec::new(),
+            older: Vec::new(),
             unstamped_sectors: 0,
             faults: Vec::new(),
             faults_more: 0,
@@ -68,6 +124,7 @@ impl Survey {
         // Until there is one before, the first whole neighbour serves.
         let mut before: Option<Stamp> = bytes.chunks_exact(sector).find_map(read_sector);
         let mut at_bytes = offset_bytes;
+        let mut stamps = Vec::with_capacity(bytes.len() / sector);
         for bytes in bytes.chunks_exact(sector) {
             self.sectors += 1;
             // A sector whose stamp is gone is most likely of its neighbour's generation.
@@ -81,13 +138,18 @@ impl Survey {
                 offset_bytes: at_bytes,
                 expected: &expected,
             };
-            match see(bytes, None, &place) {
+            let mut here = None;
+            let holds = match see(bytes, None, &place) {
                 Seen::Intact(stamp) => {
                     self.book(&stamp);
                     if stamp.offset_bytes == at_bytes {
                         before = Some(stamp);
+                        here = Some(stamp);
+                        self.count(&stamp);
+                        Holds::Data((stamp.run, stamp.target))
                     } else {
                         self.wrong(Class::MisdirectedWrite, at_bytes, bytes, Some(&stamp));
+                        Holds::Fault
                     }
                 }
                 Seen::Damaged(damage) => {
@@ -96,11 +158,93 @@ impl Survey {
                     if let Some(fault) = self.faults.last_mut() {
                         fault.found.what = crate::judge::damage_in_words(damage);
                     }
+                    Holds::Fault
                 }
-                Seen::Poison | Seen::Zeros | Seen::Foreign => self.unstamped_sectors += 1,
-            }
+                Seen::Zeros => Holds::Zeros,
+                Seen::Poison | Seen::Foreign => Holds::NoStamp,
+            };
+            self.unstamped_sectors += u64::from(matches!(holds, Holds::Zeros | Holds::NoStamp));
+            self.put(at_bytes, holds);
+            stamps.push(here);
             at_bytes += sector as u64;
         }
+        self.compare_neighbours(offset_bytes, &stamps);
+    }
+
+    /// Adds a sector to the rows.
+    fn put(&mut self, at_bytes: u64, holds: Holds) {
+        let end = at_bytes + u64::from(self.sector_bytes);
+        let is_full = self.rows.len() >= ROWS_MAX;
+        match self.rows.last_mut() {
+            Some(last) if last.holds == holds && last.span.end == at_bytes => last.span.end = end,
+            _ if is_full => {}
+            _ => self.rows.push(Row {
+                span: at_bytes..end,
+                holds,
+            }),
+        }
+    }
+
+    /// Finds sectors that are older than a write of the same worker which covered them. Only
+    /// within a stretch: what lies across its ends still shows in the sum of its part.
+    fn compare_neighbours(&mut self, offset_bytes: u64, stamps: &[Option<Stamp>]) {
+        let sector = u64::from(self.sector_bytes);
+        let mut newer: Vec<Option<Stamp>> = vec![None; stamps.len()];
+        let mut look = |last: &mut Option<Stamp>, number: usize| {
+            let Some(stamp) = stamps[number] else { return };
+            match *last {
+                Some(write) if is_older(&stamp, &write, self.sector_bytes) => {
+                    newer[number] = Some(write);
+                }
+                _ => *last = Some(stamp),
+            }
+        };
+        let (mut before, mut behind) = (None, None);
+        (0..stamps.len()).for_each(|number| look(&mut before, number));
+        let backwards = (0..stamps.len()).rev();
+        backwards.for_each(|number| look(&mut behind, number));
+        for (number, newer) in newer.into_iter().enumerate() {
+            let Some(newer) = newer else { continue };
+            let start = offset_bytes + number as u64 * sector;
+            let is_full = self.older.len() >= FAULTS_MAX;
+            match self.older.last_mut() {
+                Some(last) if last.span.end == start && last.newer.sequence == newer.sequence => {
+                    last.span.end = start + sector;
+                }
+                _ if is_full => {}
+                _ => self.older.push(Older {
+                    span: start..start + sector,
+                    newer,
+                }),
+            }
+        }
+    }
+
+    /// Adds a sector in its right place to what its run is known to have left.
+    fn count(&mut self, stamp: &Stamp) {
+        let owner = (stamp.run, stamp.target);
+        let Some(state) = self.known.get(&owner) else {
+            return;
+        };
+        let tally = self.tallies.entry(owner).or_insert_with(|| Tally {
+            sums: vec![0; state.parts()],
+            ..Tally::default()
+        });
+        tally.sectors += 1;
+        tally.newest_ns = tally.newest_ns.max(stamp.written_ns);
+        let part = stamp
+            .offset_bytes
+            .checked_div(state.part_bytes)
+            .unwrap_or(u64::MAX);
+        let sum = usize::try_from(part)
+            .ok()
+            .and_then(|part| tally.sums.get_mut(part));
+        if let Some(sum) = sum {
+            let mark = mark(stamp.run, stamp.offset_bytes, stamp.generation);
+            *sum = sum.wrapping_add(mark);
+        }
+        let newest = tally.newest.entry(u64::from(stamp.worker)).or_default();
+        *newest = (*newest).max(stamp.sequence);
     }
 
     fn book(&mut self, stamp: &Stamp) {
@@ -191,13 +335,14 @@ impl Survey {
     pub fn unstamped_sectors(&self) -> u64 {
         self.unstamped_sectors
     }
+}
 
-    /// The faults by their place, and how many more there were than are kept.
-    #[must_use]
-    pub fn into_faults(mut self) -> (Vec<Fault>, u64) {
-        self.faults.sort_by_key(|fault| fault.offset_bytes);
-        (self.faults, self.faults_more)
-    }
+/// Whether a sector is older than this write of its worker, which covered it.
+fn is_older(stamp: &Stamp, write: &Stamp, sector_bytes: u32) -> bool {
+    let owner = |stamp: &Stamp| (stamp.run, stamp.target, stamp.worker);
+    owner(stamp) == owner(write)
+        && stamp.sequence < write.sequence
+        && write.operation(sector_bytes).contains(&stamp.offset_bytes)
 }
 
 #[cfg(test)]
@@ -225,16 +370,20 @@ mod tests {
         bytes
     }
 
+    fn faults_of(survey: Survey) -> Vec<Fault> {
+        survey.judge(Some(64 * 512)).faults
+    }
+
     #[test]
     fn a_whole_image_has_no_fault_and_an_age() {
-        let mut survey = Survey::new(512);
+        let mut survey = Survey::new(512, BTreeMap::new());
         survey.take(0, &image(64));
         let run = survey.runs()[&7];
         assert_eq!(
             (run.sectors, run.oldest_ns, run.newest_ns),
             (64, 1_000, 1_063)
         );
-        assert_eq!(survey.into_faults(), (Vec::new(), 0));
+        assert_eq!(faults_of(survey), Vec::new());
     }
 
     #[test]
@@ -243,9 +392,9 @@ mod tests {
         for at in (0..whole.len()).step_by(97) {
             let mut changed = whole.clone();
             changed[at] ^= 0x55;
-            let mut survey = Survey::new(512);
+            let mut survey = Survey::new(512, BTreeMap::new());
             survey.take(0, &changed);
-            let (faults, _) = survey.into_faults();
+            let faults = faults_of(survey);
             assert_eq!(faults.len(), 1, "byte {at}");
             assert_eq!(faults[0].class, Class::Damaged, "byte {at}");
             assert_eq!(faults[0].offset_bytes, at as u64 / 512 * 512);
@@ -257,10 +406,10 @@ mod tests {
         let mut bytes = image(64);
         bytes.copy_within(0..4096, 16384);
         bytes[8192..9216].fill(0);
-        let mut survey = Survey::new(512);
+        let mut survey = Survey::new(512, BTreeMap::new());
         survey.take(0, &bytes);
         assert_eq!(survey.unstamped_sectors(), 2);
-        let (faults, _) = survey.into_faults();
+        let faults = faults_of(survey);
         assert_eq!(faults.len(), 1);
         let fault = &faults[0];
         assert_eq!(fault.class, Class::MisdirectedWrite);

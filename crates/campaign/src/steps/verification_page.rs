@@ -5,7 +5,7 @@ use super::verification::document::{
     Mode, PhaseOutcome, StuckOperation, SurvivalRecord, VerifiedTarget, VerifyDocument,
     VerifyVerdict, WitnessKept,
 };
-use super::verification::text::{judged, lost, phase_name};
+use super::verification::text::{OPEN, judged, lost, phase_name};
 use super::verification::words::in_turn;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
@@ -72,7 +72,9 @@ fn picture(document: &VerifyDocument) -> VerificationPicture {
     let (word, sentence) = judged(document);
     let verdict = match document.verdict {
         VerifyVerdict::Passed if document.mode != Mode::PowerCut => Judged::Good,
-        VerifyVerdict::Passed | VerifyVerdict::Interrupted => Judged::Open,
+        VerifyVerdict::Passed | VerifyVerdict::Interrupted | VerifyVerdict::NotProven => {
+            Judged::Open
+        }
         VerifyVerdict::Faults | VerifyVerdict::Errors => Judged::Bad,
     };
     let first = document.targets.first();
@@ -246,7 +248,7 @@ fn tables_of_some(document: &VerifyDocument) -> Vec<SheetTable> {
         SheetTable::new("Capacity", &[], capacity(document)),
         SheetTable::new(
             "What each run left",
-            &["run", "bytes", "oldest", "on average", "newest"],
+            &["run", "bytes", "oldest", "on average", "newest", "basis"],
             left(document),
         ),
         SheetTable::new(
@@ -370,18 +372,22 @@ fn left(document: &VerifyDocument) -> Rows {
             format!("{} ago", format_duration(left.oldest_age_ns)),
             format!("{} ago", format_duration(left.mean_age_ns)),
             format!("{} ago", format_duration(left.newest_age_ns)),
+            left.judged_by.in_words().to_owned(),
         ]
     });
     let mut rows: Rows = each.collect();
-    if let Some(unstamped) = document.unstamped_bytes.filter(|bytes| *bytes > 0) {
-        rows.push(vec![
-            "without a stamp".to_owned(),
-            format_bytes(unstamped),
-            "never written by Stripewise, or wiped since".to_owned(),
-            String::new(),
-            String::new(),
-        ]);
-    }
+    let mut row = |name: &str, bytes: Option<u64>, why: &str| {
+        if let Some(bytes @ 1..) = bytes {
+            let mut row = vec![String::new(); 6];
+            row[0] = name.to_owned();
+            row[1] = format_bytes(bytes);
+            row[5] = why.to_owned();
+            rows.push(row);
+        }
+    };
+    let why = "never written by Stripewise, or wiped since";
+    row("without a stamp", document.unstamped_bytes, why);
+    row("not proven", document.unproven_bytes, OPEN);
     rows
 }
 

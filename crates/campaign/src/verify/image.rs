@@ -6,7 +6,8 @@ use crate::failure::{Failure, Outcome};
 use crate::permissions::Permissions;
 use crate::steps::targets::{prepare, target_failure};
 use crate::steps::verification::document::{
-    LeftByRun, Mode, PhaseOutcome, SCHEMA_VERSION, VerifyDocument, VerifyErrors, VerifyVerdict,
+    JudgedBy, LeftByRun, Mode, PhaseOutcome, SCHEMA_VERSION, VerifyDocument, VerifyErrors,
+    VerifyVerdict,
 };
 use crate::steps::verification::pass::{Passed, pass};
 use crate::steps::verification::{
@@ -14,13 +15,17 @@ use crate::steps::verification::{
 };
 use std::collections::BTreeMap;
 use stripewise_results::KindOutcome;
-use stripewise_store::Store;
+use stripewise_store::{KeptDocument, Store};
 use stripewise_targets::{Access, Intent, Size, Target, TargetName};
 use stripewise_units::{format_bytes, path_of};
-use stripewise_verify::{Survey, run_text};
+use stripewise_verify::{Basis, FinishedState, Survey, run_text};
 use stripewise_workload::CacheMode;
 
-/// Judges what lies on a target by its own account.
+/// Places that are not proven and are named; all are counted.
+const UNPROVEN_NAMED_MAX: usize = 100;
+
+/// Judges what lies on a target by its own account, and by the records of the runs that wrote
+/// it.
 ///
 /// # Errors
 /// Where it cannot be read at all, or holds nothing of Stripewise.
@@ -58,7 +63,8 @@ pub fn judge_image(
     let file = target
         .open(CacheMode::Direct, Access::Read)
         .map_err(target_failure)?;
-    let mut survey = Survey::new(target.logical_sector_bytes());
+    let known = records(store)?;
+    let mut survey = Survey::new(target.logical_sector_bytes(), known.states);
     let mut show = |offset_bytes, bytes: &[u8]| survey.take(offset_bytes, bytes);
     let passed = pass(context, file, target.size_bytes(), &mut show)?;
     if passed.whole && survey.runs().is_empty() {
@@ -72,7 +78,9 @@ pub fn judge_image(
         ));
     }
     let now_ns = words::unix_ns(&context.timestamp());
-    let left = left_by_runs(store, &survey, target.logical_sector_bytes(), now_ns)?;
+    let left = left_by_runs(&known.ids, &survey, target.logical_sector_bytes(), now_ns);
+    // What was not asked for, or could not be read, is not missing.
+    let is_all = passed.whole && passed.unread_count == 0 && size_bytes.is_none();
     let document = document_of(
         context,
         Judged {
@@ -81,6 +89,7 @@ pub fn judge_image(
             now_ns,
             left,
             survey,
+            is_all,
         },
         target,
         passed,
@@ -98,6 +107,8 @@ struct Judged {
     now_ns: u64,
     left: Vec<LeftByRun>,
     survey: Survey,
+    /// All of the target was read.
+    is_all: bool,
 }
 
 fn document_of(
@@ -110,8 +121,9 @@ fn document_of(
         id,
         started_at,
         now_ns,
-        left,
+        mut left,
         survey,
+        is_all,
     } = judged;
     let facts = target.facts();
     let cache = target.cache_in_effect(CacheMode::Direct).to_string();
@@ -124,8 +136,20 @@ fn document_of(
         whole,
     } = passed;
     let unstamped_bytes = survey.unstamped_sectors() * u64::from(target.logical_sector_bytes());
-    let (faults, more) = survey.into_faults();
-    let faults: Vec<_> = (faults.into_iter())
+    let account = survey.judge(is_all.then(|| target.size_bytes()));
+    for run in &mut left {
+        let mut judged = account.basis.iter();
+        let basis = judged.find(|(number, _)| run_text(**number) == run.run);
+        run.judged_by = match basis {
+            None => JudgedBy::Stamps,
+            Some((_, Basis::EarlierMoment)) => JudgedBy::Extent,
+            Some((_, Basis::End)) => JudgedBy::End,
+        };
+    }
+    let (unproven_bytes, more) = (account.unproven_bytes(), account.faults_more);
+    let first = account.unproven.iter().take(UNPROVEN_NAMED_MAX);
+    let unproven = first.map(|span| [span.start, span.end]).collect();
+    let faults: Vec<_> = (account.faults.into_iter())
         .map(|fault| words::record_of(fault, &facts.name, Some(target), now_ns))
         .collect();
     let mut notes = Vec::new();
@@ -151,6 +175,7 @@ fn document_of(
             (false, ..) => VerifyVerdict::Faults,
             (true, 1.., _) => VerifyVerdict::Errors,
             (true, 0, false) => VerifyVerdict::Interrupted,
+            (true, 0, true) if unproven_bytes > 0 => VerifyVerdict::NotProven,
             (true, 0, true) => VerifyVerdict::Passed,
         },
         engine: "threads".to_owned(),
@@ -166,23 +191,48 @@ fn document_of(
         phases,
         left,
         unstamped_bytes: Some(unstamped_bytes),
+        unproven_bytes: Some(unproven_bytes),
+        unproven,
         faults_by_class: counts_of(&faults),
         faults,
         ..VerifyDocument::default()
     }
 }
 
+/// What the store knows of earlier verifications.
+#[derive(Default)]
+struct Records {
+    /// By the number of the run.
+    ids: BTreeMap<u64, String>,
+    /// By the number of the run, and that of the target within it.
+    states: BTreeMap<(u64, u16), FinishedState>,
+}
+
+fn records(store: &Store) -> Outcome<Records> {
+    let mut records = Records::default();
+    let mut see = |stored: KeptDocument| {
+        let run = run_number(&stored.name);
+        // One that this version cannot read says nothing of the target.
+        let read = serde_json::from_str::<VerifyDocument>(&stored.json);
+        let targets = read.map_or_else(|_| Vec::new(), |document| document.targets);
+        for (number, target) in (0u16..).zip(targets) {
+            let state = target.finished.map(|state| ((run, number), state));
+            records.states.extend(state);
+        }
+        records.ids.insert(run, stored.name);
+    };
+    let all = store.each_document(DOCUMENT_KIND, &mut see);
+    all.map_err(store_failure)?;
+    Ok(records)
+}
+
 /// What each run left, with its id where the store knows it.
 fn left_by_runs(
-    store: &Store,
+    ids: &BTreeMap<u64, String>,
     survey: &Survey,
     sector_bytes: u32,
     now_ns: u64,
-) -> Outcome<Vec<LeftByRun>> {
-    let known = store.documents(DOCUMENT_KIND).map_err(store_failure)?;
-    let ids: BTreeMap<u64, String> = (known.into_iter())
-        .map(|document| (run_number(&document.name), document.name))
-        .collect();
+) -> Vec<LeftByRun> {
     let age = |written_ns: u64| now_ns.saturating_sub(written_ns);
     let each = survey.runs().iter().map(|(run, left)| LeftByRun {
         run: run_text(*run),
@@ -194,8 +244,9 @@ fn left_by_runs(
         mean_age_ns: age(left.mean_ns()),
         newest_age_ns: age(left.newest_ns),
         generation_max: left.generation_max,
+        judged_by: JudgedBy::Stamps,
     });
-    Ok(each.collect())
+    each.collect()
 }
 
 fn read_only(operations: u64, bytes: u64) -> KindOutcome {

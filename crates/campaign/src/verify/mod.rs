@@ -31,7 +31,7 @@ use stripewise_results::{KindOutcome, KindParts};
 use stripewise_store::Store;
 use stripewise_targets::{Access, Intent, Size, Target, TargetName};
 use stripewise_units::{counted, format_bytes, format_duration};
-use stripewise_verify::{Field, Ledger, Phase, run_text};
+use stripewise_verify::{Field, FinishedState, Ledger, Phase, run_text};
 use stripewise_workload::CacheMode;
 use stuck::Watch;
 
@@ -507,6 +507,17 @@ impl BurnIn<'_> {
         };
         errors.first.extend(self.flush_errors);
         let notes = with_lost(self.notes, self.lost_threads);
+        let is_known = whole && self.lost_threads == 0;
+        let finished = |target: usize| {
+            let own = self.posts.iter().filter(|post| post.target == target);
+            let newest = own.map(|post| [u64::from(post.worker.crew().id), post.worker.newest()]);
+            // Those that only read have none.
+            let newest = newest.filter(|[_, newest]| *newest > 0).collect();
+            FinishedState::of(self.field.run, &self.field.grounds[target], newest)
+        };
+        let finished: Vec<Option<FinishedState>> = (0..self.targets.len())
+            .map(|target| is_known.then(|| finished(target)))
+            .collect();
         VerifyDocument {
             schema_version: SCHEMA_VERSION,
             // A thread that never came back has told nothing of what it found.
@@ -531,8 +542,10 @@ impl BurnIn<'_> {
             targets: (self.targets.iter())
                 .zip(self.kept)
                 .zip(self.watch.changed())
-                .map(|((target, kept_at), changed)| VerifiedTarget {
+                .zip(finished)
+                .map(|(((target, kept_at), changed), finished)| VerifiedTarget {
                     changed,
+                    finished,
                     ..verified(target, kept_at, &self.phases)
                 })
                 .collect(),

@@ -147,6 +147,12 @@ impl Worker {
         &self.failed
     }
 
+    /// The number of its newest write.
+    #[must_use]
+    pub fn newest(&self) -> u64 {
+        self.sequence
+    }
+
     /// The faults that it found since it was asked last.
     #[must_use]
     pub fn take_faults(&mut self) -> Vec<Fault> {

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use stripewise_results::KindOutcome;
 use stripewise_results::faults::FaultRecord;
+use stripewise_verify::FinishedState;
 use stripewise_verify::aftermath::Survival;
 
 /// The document's version; raised when a field changes its meaning.
@@ -24,6 +25,8 @@ pub enum VerifyVerdict {
     Errors,
     /// Stopped before its end, and nothing that was read until then was wrong.
     Interrupted,
+    /// Of `--image`: nothing that has a stamp is wrong, and for the rest no record vouches.
+    NotProven,
 }
 
 /// What was done.
@@ -93,6 +96,13 @@ pub struct VerifyDocument {
     /// Of `--image`: bytes without a stamp, which Stripewise never wrote or somebody wiped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unstamped_bytes: Option<u64>,
+    /// Of `--image`: bytes that may be right or wrong: without a stamp, or older than a write
+    /// around them, and no record in the store says what belongs there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unproven_bytes: Option<u64>,
+    /// The first of them: starts and ends.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unproven: Vec<[u64; 2]>,
     /// Of `--power-cut`: what flushes took.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flushes: Option<KindOutcome>,
@@ -179,6 +189,39 @@ pub struct LeftByRun {
     pub newest_age_ns: u64,
     /// The largest generation of a block.
     pub generation_max: u32,
+    /// What it was judged by.
+    #[serde(default)]
+    pub judged_by: JudgedBy,
+}
+
+/// What the data of a run was judged by.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum JudgedBy {
+    /// The stamps alone: the store has no record of the end of this run.
+    #[default]
+    Stamps,
+    /// What its record says was written: the copy is of a moment before its end.
+    Extent,
+    /// What its record says of its end.
+    End,
+}
+
+impl JudgedBy {
+    /// For people.
+    #[must_use]
+    pub fn in_words(self) -> &'static str {
+        match self {
+            JudgedBy::Stamps => "judged by its stamps alone",
+            JudgedBy::Extent => {
+                "judged by what its record says was written: this is a copy of an earlier \
+                 moment, so older data in it is no fault"
+            }
+            JudgedBy::End => "judged by its record",
+        }
+    }
 }
 
 /// One target of it.
@@ -209,6 +252,10 @@ pub struct VerifiedTarget {
     /// What another program did to the file meanwhile, with its verb: `was removed`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changed: Option<String>,
+    /// What it held at the end, if everything was read once more: `--image` holds copies
+    /// against it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finished: Option<FinishedState>,
 }
 
 /// Failed operations.

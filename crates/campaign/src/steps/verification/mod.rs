@@ -35,7 +35,7 @@ pub const DOCUMENT_KIND: &str = "verify";
 #[must_use]
 pub fn exit_of(context: &Context, document: &VerifyDocument) -> Exit {
     match document.verdict {
-        VerifyVerdict::Faults => Exit::Finding,
+        VerifyVerdict::Faults | VerifyVerdict::NotProven => Exit::Finding,
         // Without a signal it stopped because somebody cut the file.
         VerifyVerdict::Interrupted => context
             .signal()
@@ -211,5 +211,6 @@ pub fn verified(
         kept_at,
         cache,
         changed: None,
+        finished: None,
     }
 }

@@ -1,6 +1,6 @@
 //! A verification for people.
 
-use super::document::{Mode, PhaseOutcome, VerifyDocument, VerifyVerdict};
+use super::document::{JudgedBy, LeftByRun, Mode, PhaseOutcome, VerifyDocument, VerifyVerdict};
 use stripewise_report::{FAULTS_SHOWN_MAX, classes_text, faults_text};
 use stripewise_results::KindOutcome;
 use stripewise_units::{format_bytes, format_count, format_duration, format_iops};
@@ -15,18 +15,26 @@ pub fn verified_text(document: &VerifyDocument) -> String {
     }
     for left in &document.left {
         text.push_str(&format!(
-            "{} of run {}: written {} ago on average, {} the oldest, {} the newest\n",
+            "{} of run {}: written {} ago on average, {} the oldest, {} the newest; {}\n",
             format_bytes(left.bytes),
-            left.id.as_deref().unwrap_or(&left.run),
+            name_of(left),
             format_duration(left.mean_age_ns),
             format_duration(left.oldest_age_ns),
-            format_duration(left.newest_age_ns)
+            format_duration(left.newest_age_ns),
+            left.judged_by.in_words()
         ));
     }
     if let Some(unstamped @ 1..) = document.unstamped_bytes {
         text.push_str(&format!(
             "{} without a stamp: never written by Stripewise, or wiped since\n",
             format_bytes(unstamped)
+        ));
+    }
+    if let (Some(unproven @ 1..), [first, ..]) = (document.unproven_bytes, &document.unproven[..]) {
+        text.push_str(&format!(
+            "{} not proven, the first of it at byte {}: {OPEN}\n",
+            format_bytes(unproven),
+            format_count(first[0])
         ));
     }
     if let Some(capacity) = document.capacity {
@@ -60,6 +68,35 @@ pub fn verified_text(document: &VerifyDocument) -> String {
     }
     text.push_str(&format!("\n{}\n", verdict(document)));
     text
+}
+
+/// Why something is not proven.
+pub(crate) const OPEN: &str = "no record in this store says what belongs there";
+
+/// The run's id, or its number where the store does not have it.
+fn name_of(left: &LeftByRun) -> &str {
+    left.id.as_deref().unwrap_or(&left.run)
+}
+
+/// Of a copy: what the verdict does not rest on.
+fn without_record(document: &VerifyDocument) -> String {
+    let by_stamps = |left: &&LeftByRun| left.judged_by == JudgedBy::Stamps;
+    let runs: Vec<&str> = (document.left.iter())
+        .filter(by_stamps)
+        .map(name_of)
+        .collect();
+    match (document.mode, &runs[..]) {
+        (Mode::Image, [one]) => {
+            format!("; judged by stamps alone, without the record of run {one}")
+        }
+        (Mode::Image, [_, _, ..]) => {
+            format!(
+                "; judged by stamps alone, without the records of {} runs",
+                runs.len()
+            )
+        }
+        _ => String::new(),
+    }
 }
 
 /// What a power cut left.
@@ -212,7 +249,17 @@ pub(crate) fn judged(document: &VerifyDocument) -> (&'static str, String) {
         return (POWER_STAYED, why.to_owned());
     }
     match document.verdict {
-        VerifyVerdict::Passed => ("Passed", format!("no fault in {verified}")),
+        VerifyVerdict::Passed => {
+            let without = without_record(document);
+            ("Passed", format!("no fault in {verified}{without}"))
+        }
+        VerifyVerdict::NotProven => {
+            let unproven = format_bytes(document.unproven_bytes.unwrap_or(0));
+            (
+                "Not proven",
+                format!("{unproven} may be right or wrong: {OPEN}; no fault in {verified}"),
+            )
+        }
         VerifyVerdict::Faults => {
             let classes = classes_text(&document.faults_by_class);
             ("Faults", format!("{classes}; {verified}"))
