@@ -64,7 +64,10 @@ pub fn text(document: &StripeDocument) -> String {
 fn layout(layout: &LayoutFound) -> String {
     let rotation = layout.rotation.as_deref();
     let rotation = rotation.map_or(String::new(), |rotation| format!(" ({rotation})"));
-    format!("RAID {} of {}{rotation}", layout.level, layout.disks)
+    match layout.level.as_str() {
+        "flash" => format!("one drive of flash with {} channels", layout.disks),
+        level => format!("RAID {level} of {}{rotation}", layout.disks),
+    }
 }
 
 /// What it means for a partition.

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 /// A layout that fits what was seen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Consistent {
-    /// `0`, `10`, `5`, `4`, `6`.
+    /// `0`, `10`, `5`, `4`, `6`; `flash` for one drive that deals pages out to channels.
     pub level: String,
-    /// Drives in all, mirrors and parity included.
+    /// Drives in all, mirrors and parity included; channels of flash.
     pub disks: u32,
     /// How parity or copies rotate, where that matters.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -16,6 +16,11 @@ pub struct Consistent {
 }
 
 impl Consistent {
+    /// Pages on the channels of one drive.
+    pub(super) fn flash(channels: u32) -> Self {
+        Consistent::new("flash", channels, None)
+    }
+
     fn new(level: &str, disks: u32, rotation: Option<&str>) -> Self {
         Consistent {
             level: level.to_owned(),

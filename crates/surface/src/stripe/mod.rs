@@ -14,6 +14,8 @@
 //! 4. *Copies* (`copies`): whether one unit's reads are served by one disk or by several.
 //! 5. *Rotations* (`rotations`): whether parity that is in the way explains what reads cost
 //!    better; a part of its period looks like a mirror.
+//! 6. *Moving parts* (`moving`): where nothing turns or moves, the channels of slow flash
+//!    are one more explanation, and no level is claimed.
 //!
 //! What reads cannot tell is listed: a left-symmetric RAID 5 spreads its data as RAID 0
 //! does, and parity is never read. A target that shows no such pattern - one disk, a
@@ -22,6 +24,7 @@
 mod copies;
 mod edges;
 mod layouts;
+mod moving;
 mod multiples;
 mod pattern;
 mod period;
@@ -277,7 +280,13 @@ pub fn probe<D: Device>(device: &mut D, limits: &Limits, hear: &mut dyn FnMut(St
     let ended = if size_bytes < SIZE_BYTES_MIN {
         Err(Refusal::too_small(size_bytes).into())
     } else {
-        look(&mut reader, limits, hear, &mut seen)
+        look(&mut reader, limits, hear, &mut seen).and_then(|mut pattern| {
+            if !moving::has_moving_parts(&mut reader)? {
+                let channels = Consistent::flash(pattern.columns);
+                pattern.layouts.insert(0, channels);
+            }
+            Ok(pattern)
+        })
     };
     let (outcome, halt) = match ended {
         Ok(pattern) => (Ok(pattern), None),

@@ -57,6 +57,23 @@ fn arrays_are_found_exactly() {
 }
 
 #[test]
+fn the_channels_of_slow_flash_are_not_taken_for_disks() {
+    for (channels, page, read) in [(8, "16K", "1200us"), (4, "64K", "1500us")] {
+        let text = format!(
+            "sata-ssd?size=0&ssd.channels={channels}&ssd.page_size={page}&ssd.read={read}&cache.size=0"
+        );
+        let spec = ArraySpec::bundled(&text).unwrap();
+        match probed(&spec, 5).outcome {
+            Ok(found) => {
+                assert_eq!(found.level(), None, "{text}: {found:?}");
+                assert_eq!(found.layouts[0].level, "flash", "{text}: {found:?}");
+            }
+            Err(refusal) => panic!("{text}: {refusal:?}"),
+        }
+    }
+}
+
+#[test]
 fn a_part_of_the_period_is_no_mirror() {
     // Half of the period of a RAID 0, a tenth of that of a RAID 6: each column lies on several
     // disks, as that of a mirror does.

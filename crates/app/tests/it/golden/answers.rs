@@ -529,7 +529,7 @@ sim:raid10-10k?offset=63s&stripe_unit=96K&disks=6
   disks         3 in the pattern, which repeats after 288 KiB
   layouts       RAID 10 of 6 (mirrored pairs)
   confidence    99.95 %; reads of one disk take 1.42 times as long as reads of two
-  measured      45304 reads in 1 m 56 s of virtual time
+  measured      46072 reads in 2 m of virtual time
 Whatever starts at a multiple of 96K here starts inside a stripe unit: it is misaligned.
 --- stderr
 Reading single sectors at random places of sim:raid10-10k?offset=63s&stripe_unit=96K&disks=6, for 15

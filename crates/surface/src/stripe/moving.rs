@@ -1,0 +1,107 @@
+//! Whether anything turns or moves below: pages that are dealt out to the channels of slow
+//! flash look like stripes on disks.
+//!
+//! A read alone waits for a turn of the platter: between none and all of it, so that the
+//! middle half of the reads spreads over half a turn. And it waits for the arm: longer where
+//! the one before it was far away. Flash does neither.
+
+use super::reads::Reader;
+use super::{Refusal, Trouble};
+use crate::device::Device;
+use stripewise_stats::{Quantile, median, quantile};
+
+/// Rounds of reads that are near each other, and of reads all over the target.
+const ROUNDS: usize = 3;
+/// Reads of a round, one at a time.
+const READS: usize = 128;
+/// Of which so many first bring the arms of up to 32 disks to the place.
+const READS_FIRST: usize = 64;
+/// Near reads lie within this part of the target.
+const NEAR_SHARE: u64 = 64;
+/// The middle half of near reads spreads over this part of their median where something
+/// turns. A turn of T and 10 % of it for the rest make 0.83; the nearer of two copies 0.6.
+const SPREAD_MIN: f64 = 0.3;
+/// Reads all over take so much longer where something moves, and by so many standard errors.
+const DISTANCE_MIN: f64 = 1.1;
+const ERRORS_MIN: f64 = 4.0;
+
+/// Whether reads show that something turns or moves.
+pub(super) fn has_moving_parts<D: Device>(reader: &mut Reader<'_, D>) -> Result<bool, Trouble> {
+    let size_bytes = reader.size_bytes();
+    let (mut near, mut far) = (Vec::new(), Vec::new());
+    for round in 1..=ROUNDS as u64 {
+        let start = size_bytes / (ROUNDS as u64 + 1) * round;
+        single_reads(reader, (start, size_bytes / NEAR_SHARE), &mut near)?;
+        single_reads(reader, (0, size_bytes), &mut far)?;
+    }
+    shows_moving_parts(&near, &far).ok_or_else(|| {
+        let what = "too few reads came back to tell a disk from flash";
+        Refusal::new("too-few-reads", what).into()
+    })
+}
+
+/// Reads a sector at a time at random places of a part of the target; what each took, in ns.
+fn single_reads<D: Device>(
+    reader: &mut Reader<'_, D>,
+    (start, length): (u64, u64),
+    latencies: &mut Vec<f64>,
+) -> Result<(), Trouble> {
+    let sector = reader.sector_bytes();
+    for number in 0..READS {
+        let at = start / sector + reader.below((length / sector).max(1));
+        let answer = reader.together(&[at * sector])?[0];
+        if answer.whole && number >= READS_FIRST {
+            latencies.push(answer.latency_ns as f64);
+        }
+    }
+    Ok(())
+}
+
+/// By the latencies of reads near each other, and of reads all over; `None` of fewer than 32.
+fn shows_moving_parts(near: &[f64], far: &[f64]) -> Option<bool> {
+    if near.len().min(far.len()) < 32 {
+        return None;
+    }
+    let middle = median(near)?;
+    let spread = (quantile(near, 0.75, Quantile::Linear)?
+        - quantile(near, 0.25, Quantile::Linear)?)
+        / middle;
+    let (near_ln, near_error) = middle_ln(near)?;
+    let (far_ln, far_error) = middle_ln(far)?;
+    let more = far_ln - near_ln;
+    let error = libm::hypot(near_error, far_error);
+    let is_farther = more > libm::log(DISTANCE_MIN) && more > ERRORS_MIN * error;
+    Some(spread > SPREAD_MIN || is_farther)
+}
+
+/// The median of the logarithms, and its standard error by their median deviation.
+fn middle_ln(latencies: &[f64]) -> Option<(f64, f64)> {
+    let logs: Vec<f64> = latencies.iter().map(|ns| libm::log(ns.max(1.0))).collect();
+    let middle = median(&logs)?;
+    let away: Vec<f64> = logs.iter().map(|log| libm::fabs(log - middle)).collect();
+    let deviation = 1.4826 * median(&away)?;
+    // A median's error is that of a mean times the square root of pi / 2.
+    Some((middle, 1.2533 * deviation / libm::sqrt(logs.len() as f64)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stripewise_stats::Random;
+
+    #[test]
+    fn a_turn_shows_in_the_spread_and_an_arm_in_the_distance() {
+        let mut random = Random::new(3);
+        let mut draw = |base: f64, spread: f64| -> Vec<f64> {
+            (0..192).map(|_| base + spread * random.uniform()).collect()
+        };
+        // A disk of 7,200 revolutions a minute; one whose arm alone shows; flash.
+        let turns = (draw(0.8e6, 8.3e6), draw(4e6, 8.3e6));
+        assert_eq!(shows_moving_parts(&turns.0, &turns.1), Some(true));
+        let moves = (draw(3e6, 0.2e6), draw(4e6, 0.2e6));
+        assert_eq!(shows_moving_parts(&moves.0, &moves.1), Some(true));
+        let flash = (draw(1.2e6, 0.2e6), draw(1.2e6, 0.2e6));
+        assert_eq!(shows_moving_parts(&flash.0, &flash.1), Some(false));
+        assert_eq!(shows_moving_parts(&flash.0[..31], &flash.1), None);
+    }
+}
