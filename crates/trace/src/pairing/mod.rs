@@ -1,0 +1,512 @@
+//! From events to operations: what was asked for, issued and completed, put together.
+//!
+//! The rules, each seen on a kernel:
+//! - Data is paired by device and sector. Several operations may be open at one sector; of
+//!   them the first whose length fits completes. A completion of a part leaves the rest open.
+//! - A flush is issued at sector 0 and completes at sector 2^64-1: first in, first out.
+//! - A write with a flush before it and forced unit access (`FWFS`) completes twice; the
+//!   second is counted as repeated, and is no loss.
+//! - Issues come without bios (a filter that leaves them out), and bios without issues
+//!   (merged into a neighbour). One bio may be split into several issues.
+//! - Who asked is whoever queued the bio, else whoever got the request, else the issuer;
+//!   never whoever was interrupted by the completion.
+//! - After a loss everything that is open is dropped, on all processors: a sector that is
+//!   seen again would be paired with the wrong issue.
+
+use crate::event::{Comm, Direction, Event, Flags, NO_SECTOR, Step};
+use crate::operation::Operation;
+use crate::tasks::Tasks;
+use std::collections::{HashMap, VecDeque};
+use stripewise_units::{DeviceNumber, Kind, SECTOR_SIZE_BYTES};
+
+/// Bios, or requests, that may be open at once; above that all are dropped, as after a
+/// loss. The most that a device takes is some 64 queues of 1,024 requests.
+const OPEN_MAX: usize = 1 << 16;
+/// Calls of the system followed at once.
+const CALLS_MAX: usize = 1 << 14;
+/// Completed operations that wait for the return of one call.
+const PER_CALL_MAX: usize = 256;
+/// Bios that one request may be made of; the kernel merges at most some hundred.
+const MERGED_MAX: u32 = 1_024;
+/// An older bio was never issued: it went on to a device that is not traced.
+const BIO_AGE_NS_MAX: u64 = 60_000_000_000;
+/// Completions that wait for the event that says which thread made them.
+const RECENT_MAX: usize = 8;
+
+/// What pairing saw.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PairingReport {
+    /// Operations with an issue and a completion.
+    pub paired: u64,
+    /// Completions of which no issue was seen: those of before the beginning.
+    pub unmatched_completions: u64,
+    /// Second completions of flushes that carry data; no loss.
+    pub repeated_completions: u64,
+    /// Operations that were open when something was lost, or when too many were open.
+    pub dropped: u64,
+    /// Times that something was lost.
+    pub losses: u64,
+    /// Operations that were in flight at the end.
+    pub in_flight: u64,
+    /// Bios queued: what was asked for, before merges and splits.
+    pub demands: u64,
+    /// Bytes of them.
+    pub demand_bytes: u64,
+}
+
+/// Open things by device and sector, oldest first at each.
+#[derive(Debug)]
+struct Open<T> {
+    by_place: HashMap<(DeviceNumber, u64), VecDeque<T>>,
+    count: usize,
+}
+
+impl<T> Open<T> {
+    fn new() -> Self {
+        Open {
+            by_place: HashMap::new(),
+            count: 0,
+        }
+    }
+
+    fn add(&mut self, place: (DeviceNumber, u64), item: T) {
+        self.by_place.entry(place).or_default().push_back(item);
+        self.count += 1;
+    }
+
+    /// The oldest one at a place that fits.
+    fn take(&mut self, place: (DeviceNumber, u64), fits: impl FnMut(&T) -> bool) -> Option<T> {
+        let here = self.by_place.get_mut(&place)?;
+        let taken = here.iter().position(fits).and_then(|k| here.remove(k))?;
+        if here.is_empty() {
+            self.by_place.remove(&place);
+        }
+        self.count -= 1;
+        Some(taken)
+    }
+
+    /// Forgets everything, and says how much that was.
+    fn clear(&mut self) -> u64 {
+        self.by_place.clear();
+        std::mem::take(&mut self.count) as u64
+    }
+}
+
+/// A bio that no request was issued for yet.
+#[derive(Clone, Copy, Debug)]
+struct Bio {
+    at_ns: u64,
+    entered_ns: Option<u64>,
+    sectors: u32,
+    direction: Direction,
+    pid: i32,
+    comm: Comm,
+    /// A part of it was issued already.
+    is_rest: bool,
+}
+
+/// A request that was not issued yet.
+#[derive(Clone, Copy, Debug)]
+struct Start {
+    at_ns: u64,
+    direction: Direction,
+    pid: i32,
+    comm: Comm,
+}
+
+/// An operation at the device.
+#[derive(Clone, Copy, Debug)]
+struct Issued {
+    operation: Operation,
+    direction: Direction,
+    sectors_left: u32,
+    pid: i32,
+    comm: Comm,
+}
+
+/// A system call that has not returned.
+#[derive(Debug, Default)]
+struct Call {
+    entered_ns: u64,
+    done: Vec<Operation>,
+}
+
+/// Events in, in the order of time; operations out, as each completes or its call returns.
+#[derive(Debug)]
+pub struct Pairer {
+    /// Who did it.
+    pub tasks: Tasks,
+    bios: Open<Bio>,
+    starts: Open<Start>,
+    issued: Open<Issued>,
+    flushes: HashMap<DeviceNumber, VecDeque<Issued>>,
+    open_flushes: usize,
+    calls: HashMap<i32, Call>,
+    /// The last completions: the event that says in which thread comes behind.
+    recent: VecDeque<(i32, Operation)>,
+    ready: VecDeque<Operation>,
+    report: PairingReport,
+}
+
+impl Default for Pairer {
+    fn default() -> Self {
+        Pairer {
+            tasks: Tasks::default(),
+            bios: Open::new(),
+            starts: Open::new(),
+            issued: Open::new(),
+            flushes: HashMap::new(),
+            open_flushes: 0,
+            calls: HashMap::new(),
+            recent: VecDeque::new(),
+            ready: VecDeque::new(),
+            report: PairingReport::default(),
+        }
+    }
+}
+
+impl Pairer {
+    /// What was seen so far.
+    #[must_use]
+    pub const fn report(&self) -> PairingReport {
+        self.report
+    }
+
+    /// Events were lost: forgets all that is open.
+    pub fn lose(&mut self) {
+        self.report.losses += 1;
+        self.settle(0);
+        self.bios.clear();
+        self.starts.clear();
+        self.drop_issued();
+        self.release(Vec::new());
+    }
+
+    /// Hands on these and what waits for returns of calls, in the order of arrival.
+    fn release(&mut self, mut operations: Vec<Operation>) {
+        let calls = std::mem::take(&mut self.calls).into_values();
+        operations.extend(calls.flat_map(|call| call.done));
+        operations.sort_unstable_by_key(|one| (one.arrived_ns, one.device, one.offset_bytes));
+        self.ready.extend(operations);
+    }
+
+    fn drop_issued(&mut self) {
+        self.flushes.clear();
+        let flushes = std::mem::take(&mut self.open_flushes) as u64;
+        self.report.dropped += self.issued.clear() + flushes;
+    }
+
+    /// The next operation that is complete.
+    pub fn next_operation(&mut self) -> Option<Operation> {
+        self.ready.pop_front()
+    }
+
+    /// Ends the trace: what is still in flight becomes operations without a completion.
+    pub fn finish(&mut self) {
+        self.settle(0);
+        let data = std::mem::replace(&mut self.issued, Open::new());
+        let flushes = std::mem::take(&mut self.flushes);
+        let data = data.by_place.into_values().flatten();
+        let all = data.chain(flushes.into_values().flatten());
+        let open: Vec<Operation> = all.map(|issued| issued.operation).collect();
+        self.report.in_flight += open.len() as u64;
+        self.release(open);
+    }
+
+    /// Takes an event. Events of one trace come in the order of time.
+    pub fn event(&mut self, event: &Event) {
+        match event.step {
+            Step::Enter => self.enter(event),
+            Step::Exit => self.exit(event, Some(event.at_ns)),
+            Step::Queue => self.queue(event),
+            Step::Remap {
+                from_device,
+                from_sector,
+            } => {
+                let from = (from_device, from_sector);
+                let direction = direction_of(event);
+                if let Some(bio) = self.bios.take(from, |bio| bio.direction == direction) {
+                    self.bios.add(place_of(event), bio);
+                }
+            }
+            Step::Start => {
+                let start = Start {
+                    at_ns: event.at_ns,
+                    direction: direction_of(event),
+                    pid: event.pid,
+                    comm: event.comm,
+                };
+                self.starts.add(place_of(event), start);
+            }
+            Step::Issue => self.issue(event),
+            Step::Requeue => self.requeue(event),
+            Step::Complete => self.complete(event),
+            Step::Done => self.done(event),
+            Step::Insert => {}
+        }
+        // Bios that were merged elsewhere, or that go on to a device that is not traced.
+        if self.bios.count > OPEN_MAX {
+            self.bios.clear();
+        }
+        if self.starts.count > OPEN_MAX {
+            self.starts.clear();
+        }
+        if self.issued.count + self.open_flushes > OPEN_MAX {
+            self.drop_issued();
+        }
+    }
+
+    fn enter(&mut self, event: &Event) {
+        // A call that was entered again without returning lost its return.
+        self.exit(event, None);
+        if self.calls.len() < CALLS_MAX {
+            let call = Call {
+                entered_ns: event.at_ns,
+                done: Vec::new(),
+            };
+            self.calls.insert(event.pid, call);
+        }
+    }
+
+    fn exit(&mut self, event: &Event, returned_ns: Option<u64>) {
+        self.settle(0);
+        if let Some(call) = self.calls.remove(&event.pid) {
+            let done = call.done.into_iter().map(|operation| Operation {
+                returned_ns,
+                ..operation
+            });
+            self.ready.extend(done);
+        }
+    }
+
+    fn queue(&mut self, event: &Event) {
+        self.report.demands += 1;
+        self.report.demand_bytes += u64::from(event.sectors) * SECTOR_SIZE_BYTES;
+        let bio = Bio {
+            at_ns: event.at_ns,
+            entered_ns: self.calls.get(&event.pid).map(|call| call.entered_ns),
+            sectors: event.sectors,
+            direction: direction_of(event),
+            pid: event.pid,
+            comm: event.comm,
+            is_rest: false,
+        };
+        self.bios.add(place_of(event), bio);
+    }
+
+    /// The bios that an issue is made of: the earliest, and how many begin in it. One flush
+    /// serves all that wait for one.
+    fn take_bios(&mut self, event: &Event, direction: Direction) -> Option<(Bio, u32)> {
+        let mut first: Option<Bio> = None;
+        let mut count = 0;
+        let (device, mut at) = place_of(event);
+        let end = at.saturating_add(u64::from(event.sectors));
+        let oldest_ns = event.at_ns.saturating_sub(BIO_AGE_NS_MAX);
+        let fits = |bio: &Bio| bio.direction == direction && bio.at_ns >= oldest_ns;
+        while count < MERGED_MAX {
+            let Some(bio) = self.bios.take((device, at), fits) else {
+                break;
+            };
+            count += u32::from(!bio.is_rest);
+            if first.is_none_or(|first| bio.at_ns < first.at_ns) {
+                first = Some(bio);
+            }
+            at = at.saturating_add(u64::from(bio.sectors));
+            if at > end {
+                let rest = Bio {
+                    sectors: u32::try_from(at - end).unwrap_or(u32::MAX),
+                    is_rest: true,
+                    ..bio
+                };
+                self.bios.add((device, end), rest);
+            }
+            if direction != Direction::Flush && (at >= end || bio.sectors == 0) {
+                break;
+            }
+        }
+        first.map(|bio| (bio, count))
+    }
+
+    fn issue(&mut self, event: &Event) {
+        let direction = direction_of(event);
+        let Some(kind) = kind_of(direction) else {
+            return;
+        };
+        let place = place_of(event);
+        let bios = self.take_bios(event, direction);
+        let bio = bios.map(|(bio, _)| bio);
+        // One that is older than its bio was left by a request that was merged.
+        let start = self.starts.take(place, |start| {
+            start.direction == direction && bio.is_none_or(|bio| start.at_ns >= bio.at_ns)
+        });
+        let who = bio.map(|bio| (bio.pid, bio.comm));
+        let who = who.or(start.map(|start| (start.pid, start.comm)));
+        let (pid, comm) = who.unwrap_or((event.pid, event.comm));
+        let mut flags = event.letters.flags;
+        if bio.is_some_and(|bio| bio.comm.is_worker()) {
+            flags = flags.with(Flags::DEFERRED);
+        }
+        let arrived = bio
+            .map(|bio| bio.at_ns)
+            .or(start.map(|start| start.at_ns))
+            .unwrap_or(event.at_ns);
+        let offset = place.1.saturating_mul(SECTOR_SIZE_BYTES);
+        let size = u64::from(event.sectors) * SECTOR_SIZE_BYTES;
+        let operation = Operation {
+            device: event.device,
+            task: self.tasks.id(pid, comm),
+            flags,
+            demands: bios.map_or(1, |(_, count)| count),
+            entered_ns: bio.and_then(|bio| bio.entered_ns),
+            started_ns: start.map(|start| start.at_ns),
+            issued_ns: Some(event.at_ns),
+            ..Operation::at(arrived, kind, offset, size)
+        };
+        let issued = Issued {
+            operation,
+            direction,
+            sectors_left: event.sectors,
+            pid,
+            comm,
+        };
+        if direction == Direction::Flush {
+            self.open_flushes += 1;
+            let queue = self.flushes.entry(event.device).or_default();
+            queue.push_back(issued);
+        } else {
+            self.issued.add(place, issued);
+        }
+    }
+
+    /// The operation will be issued again, and is the same.
+    fn requeue(&mut self, event: &Event) {
+        let direction = direction_of(event);
+        let Some(issued) = self.take_issued(event, direction) else {
+            return;
+        };
+        let operation = issued.operation;
+        let bio = Bio {
+            at_ns: operation.arrived_ns,
+            entered_ns: operation.entered_ns,
+            sectors: issued.sectors_left,
+            direction,
+            pid: issued.pid,
+            comm: issued.comm,
+            is_rest: operation.demands == 0,
+        };
+        self.bios.add(place_of(event), bio);
+        if let Some(at_ns) = operation.started_ns {
+            let start = Start {
+                at_ns,
+                direction,
+                pid: issued.pid,
+                comm: issued.comm,
+            };
+            self.starts.add(place_of(event), start);
+        }
+    }
+
+    fn take_issued(&mut self, event: &Event, direction: Direction) -> Option<Issued> {
+        if direction == Direction::Flush {
+            let issued = self.flushes.get_mut(&event.device)?.pop_front()?;
+            self.open_flushes -= 1;
+            return Some(issued);
+        }
+        let place = place_of(event);
+        let is_same = |one: &Issued| one.direction == direction;
+        let is_exact = |one: &Issued| is_same(one) && one.sectors_left == event.sectors;
+        let exact = self.issued.take(place, is_exact);
+        let is_part = |one: &Issued| is_same(one) && one.sectors_left > event.sectors;
+        exact.or_else(|| self.issued.take(place, is_part))
+    }
+
+    fn complete(&mut self, event: &Event) {
+        let direction = direction_of(event);
+        let Some(mut issued) = self.take_issued(event, direction) else {
+            let flags = event.letters.flags;
+            if flags.has(Flags::PREFLUSH) && direction != Direction::Flush {
+                self.report.repeated_completions += 1;
+            } else if kind_of(direction).is_some() {
+                self.report.unmatched_completions += 1;
+            }
+            return;
+        };
+        if direction != Direction::Flush && issued.sectors_left > event.sectors {
+            issued.sectors_left -= event.sectors;
+            let end = event.sector.saturating_add(u64::from(event.sectors));
+            self.issued.add((event.device, end), issued);
+            return;
+        }
+        self.report.paired += 1;
+        let operation = Operation {
+            completed_ns: Some(event.at_ns),
+            ..issued.operation
+        };
+        self.recent.push_back((issued.pid, operation));
+        self.settle(RECENT_MAX);
+    }
+
+    /// Hands on all but so many of the last completions.
+    fn settle(&mut self, keep: usize) {
+        while self.recent.len() > keep {
+            let Some((pid, operation)) = self.recent.pop_front() else {
+                return;
+            };
+            match self.calls.get_mut(&pid) {
+                Some(call)
+                    if operation.entered_ns == Some(call.entered_ns)
+                        && call.done.len() < PER_CALL_MAX =>
+                {
+                    call.done.push(operation);
+                }
+                _ => self.ready.push_back(operation),
+            }
+        }
+    }
+
+    /// Says of a completion that a thread of the kernel made it. Whose name stands in any
+    /// other such event is whoever was interrupted.
+    fn done(&mut self, event: &Event) {
+        if !event.comm.completes_for_others() {
+            return;
+        }
+        let offset = place_of(event).1.saturating_mul(SECTOR_SIZE_BYTES);
+        let same = |one: &&mut (i32, Operation)| {
+            one.1.device == event.device && one.1.offset_bytes == offset
+        };
+        if let Some((_, operation)) = self.recent.iter_mut().rev().find(same) {
+            operation.flags = operation.flags.with(Flags::COMPLETED_BY_THREAD);
+        }
+    }
+}
+
+/// A write of nothing with a flush before it is a flush alone.
+fn direction_of(event: &Event) -> Direction {
+    let letters = event.letters;
+    if letters.direction == Direction::Write
+        && event.sectors == 0
+        && letters.flags.has(Flags::PREFLUSH)
+    {
+        return Direction::Flush;
+    }
+    letters.direction
+}
+
+/// Flushes have no place: issues say sector 0, completions 2^64-1.
+fn place_of(event: &Event) -> (DeviceNumber, u64) {
+    let is_flush = direction_of(event) == Direction::Flush || event.sector == NO_SECTOR;
+    (event.device, if is_flush { 0 } else { event.sector })
+}
+
+const fn kind_of(direction: Direction) -> Option<Kind> {
+    Some(match direction {
+        Direction::Read => Kind::Read,
+        Direction::Write => Kind::Write,
+        Direction::Discard => Kind::Discard,
+        Direction::Flush => Kind::Sync,
+        Direction::Other => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests;
