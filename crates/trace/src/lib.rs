@@ -10,13 +10,14 @@
 #![forbid(unsafe_code)]
 
 mod event;
+pub mod files;
 pub mod kernel;
 mod operation;
 mod order;
 mod pairing;
 mod tasks;
 
-pub use event::{Comm, Event, Flags, RequestLetters, Step};
+pub use event::{Comm, Direction, Event, Flags, RequestLetters, Step};
 pub use operation::{Operation, StageTimes};
 pub use order::InOrder;
 pub use pairing::{Pairer, PairingReport};

@@ -34,6 +34,7 @@ targets! {
     saved_table: "../../../fuzz/fuzz_targets/saved_table.rs",
     sqlio_command: "../../../fuzz/fuzz_targets/sqlio_command.rs",
     superblock: "../../../fuzz/fuzz_targets/superblock.rs",
+    trace_file: "../../../fuzz/fuzz_targets/trace_file.rs",
     typed_word: "../../../fuzz/fuzz_targets/typed_word.rs",
     windows_answer: "../../../fuzz/fuzz_targets/windows_answer.rs",
     witness_stream: "../../../fuzz/fuzz_targets/witness_stream.rs",

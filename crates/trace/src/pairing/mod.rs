@@ -4,8 +4,9 @@
 //! - Data is paired by device and sector. Several operations may be open at one sector; of
 //!   them the first whose length fits completes. A completion of a part leaves the rest open.
 //! - A flush is issued at sector 0 and completes at sector 2^64-1: first in, first out.
-//! - A write with a flush before it and forced unit access (`FWFS`) completes twice; the
-//!   second is counted as repeated, and is no loss.
+//! - A write with a flush before it and forced unit access (`FWFS`) completes twice, and a
+//!   flush that a program asked for (`FWS 0 + 0`) once as itself (`FF`) and once as an empty
+//!   write (`WS 0 + 0`); the second is counted as repeated, and is no loss.
 //! - Issues come without bios (a filter that leaves them out), and bios without issues
 //!   (merged into a neighbour). One bio may be split into several issues.
 //! - Who asked is whoever queued the bio, else whoever got the request, else the issuer;
@@ -40,7 +41,7 @@ pub struct PairingReport {
     pub paired: u64,
     /// Completions of which no issue was seen: those of before the beginning.
     pub unmatched_completions: u64,
-    /// Second completions of flushes that carry data; no loss.
+    /// Second completions of flushes; no loss.
     pub repeated_completions: u64,
     /// Operations that were open when something was lost, or when too many were open.
     pub dropped: u64,
@@ -422,16 +423,20 @@ impl Pairer {
 
     fn complete(&mut self, event: &Event) {
         let direction = direction_of(event);
+        let is_flush = direction == Direction::Flush;
+        if event.sectors == 0 && direction == Direction::Write {
+            self.report.repeated_completions += 1;
+            return;
+        }
         let Some(mut issued) = self.take_issued(event, direction) else {
-            let flags = event.letters.flags;
-            if flags.has(Flags::PREFLUSH) && direction != Direction::Flush {
+            if event.letters.flags.has(Flags::PREFLUSH) && !is_flush {
                 self.report.repeated_completions += 1;
             } else if kind_of(direction).is_some() {
                 self.report.unmatched_completions += 1;
             }
             return;
         };
-        if direction != Direction::Flush && issued.sectors_left > event.sectors {
+        if !is_flush && issued.sectors_left > event.sectors {
             issued.sectors_left -= event.sectors;
             let end = event.sector.saturating_add(u64::from(event.sectors));
             self.issued.add((event.device, end), issued);

@@ -118,6 +118,28 @@ fn a_write_with_a_flush_completes_twice_and_loses_nothing() {
 }
 
 #[test]
+fn a_flush_that_a_program_asked_for_completes_again_as_an_empty_write() {
+    let (all, pairer) = pair(&[
+        event(10, Issue, 0, 8, "WS"),
+        event(21, Queue, 0, 0, "FWS"),
+        event(24, Start, 0, 0, "FWS"),
+        by(9, "kworker/1:1H", event(32, Issue, 0, 0, "FF")),
+        by(0, "", event(72, Complete, NO_SECTOR, 0, "FF")),
+        by(0, "", event(73, Complete, 0, 0, "WS")),
+        by(0, "", event(90, Complete, 0, 8, "WS")),
+    ]);
+    let seen: Vec<_> = all.iter().map(|one| (one.kind, one.latency_ns())).collect();
+    let expected = [(Kind::Sync, Some(51)), (Kind::Write, Some(80))];
+    assert_eq!(seen, expected);
+    let report = pairer.report();
+    assert_eq!(
+        (report.repeated_completions, report.unmatched_completions),
+        (1, 0)
+    );
+    assert_eq!(pairer.tasks.name(all[0].task).as_deref(), Some("fio"));
+}
+
+#[test]
 fn a_loss_drops_all_that_is_open() {
     let mut pairer = Pairer::default();
     pairer.event(&event(10, Issue, 8, 8, "R"));

@@ -1,0 +1,167 @@
+//! Rows of columns: the public traces, and any text that is described.
+
+use super::error::FileError;
+use super::names::DeviceNames;
+use super::number::{local_time, scaled};
+use crate::operation::Operation;
+use std::str::FromStr;
+use stripewise_units::{ByteSize, Kind, SECTOR_SIZE_BYTES};
+
+/// Columns of a row that are looked at.
+const COLUMNS_MAX: usize = 64;
+
+/// Which column is what, in the order in which they stand.
+///
+/// Typed as `time=us,op=R/W,offset=bytes,size=sectors`. Words of `op` stand for reads,
+/// writes, discards and flushes, in this order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Columns {
+    columns: Vec<Column>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Column {
+    Time(Unit),
+    Latency(Unit),
+    Offset(u64),
+    Size(u64),
+    Op(Vec<String>),
+    Device,
+    Other,
+}
+
+/// How a time is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unit {
+    Nanoseconds(u64),
+    Local,
+}
+
+impl Columns {
+    /// The traces of MSR Cambridge, published by SNIA: times and response times are Windows'
+    /// file times, of 100 ns.
+    pub(crate) const MSR: &str =
+        "time=100ns,device,device,op=Read/Write,offset=bytes,size=bytes,latency=100ns";
+    /// Alibaba's block traces of 2020.
+    pub(crate) const ALIBABA: &str = "device,op=R/W,offset=bytes,size=bytes,time=us";
+    /// Tencent's traces of its cloud block storage, of 2018.
+    pub(crate) const TENCENT: &str = "time=s,offset=sectors,size=sectors,op=0/1,device";
+
+    /// A row; None where it has not the columns that it should have.
+    pub(crate) fn row(&self, line: &str, devices: &mut DeviceNames) -> Option<Operation> {
+        let mark = [',', ';', '\t']
+            .into_iter()
+            .find(|&mark| line.contains(mark));
+        let parts: Vec<&str> = match mark {
+            Some(mark) => line.split(mark).take(COLUMNS_MAX).collect(),
+            None => line.split_ascii_whitespace().take(COLUMNS_MAX).collect(),
+        };
+        let mut operation = Operation::at(0, Kind::Read, 0, 0);
+        let mut latency_ns = None;
+        let mut device: Option<String> = None;
+        for (k, column) in self.columns.iter().enumerate() {
+            let part = parts.get(k)?.trim().trim_matches('"');
+            match column {
+                Column::Time(unit) => operation.arrived_ns = unit.read(part)?,
+                Column::Latency(unit) => latency_ns = Some(unit.read(part)?),
+                Column::Offset(unit) => operation.offset_bytes = scaled(part, *unit)?,
+                Column::Size(unit) => operation.size_bytes = scaled(part, *unit)?,
+                Column::Op(words) => {
+                    let is_it = |word: &String| word.eq_ignore_ascii_case(part);
+                    operation.kind = KINDS[words.iter().position(is_it)?];
+                }
+                Column::Device => match &mut device {
+                    Some(name) => *name = format!("{name}.{part}"),
+                    None => device = Some(part.to_owned()),
+                },
+                Column::Other => {}
+            }
+        }
+        operation.completed_ns = latency_ns
+            .map(|latency| operation.arrived_ns.checked_add(latency))
+            .unwrap_or_default();
+        operation.device = devices.number(device.as_deref().unwrap_or_default());
+        let is_sound = latency_ns.is_none() || operation.completed_ns.is_some();
+        is_sound.then_some(operation)
+    }
+}
+
+/// The kinds that the words of `op` stand for.
+const KINDS: [Kind; 4] = [Kind::Read, Kind::Write, Kind::Discard, Kind::Sync];
+
+impl Unit {
+    fn read(self, text: &str) -> Option<u64> {
+        match self {
+            Unit::Nanoseconds(unit) => scaled(text, unit),
+            Unit::Local => local_time(text),
+        }
+    }
+}
+
+impl FromStr for Columns {
+    type Err = FileError;
+
+    fn from_str(text: &str) -> Result<Self, FileError> {
+        let columns: Vec<Column> = text
+            .split(',')
+            .take(COLUMNS_MAX)
+            .map(column)
+            .collect::<Result<_, _>>()?;
+        let has = |is_it: fn(&Column) -> bool| columns.iter().filter(|one| is_it(one)).count();
+        let needed = [
+            (has(|one| matches!(one, Column::Time(_))), "time"),
+            (has(|one| matches!(one, Column::Op(_))), "op"),
+            (has(|one| matches!(one, Column::Offset(_))), "offset"),
+            (has(|one| matches!(one, Column::Size(_))), "size"),
+        ];
+        if let Some((_, missing)) = needed.into_iter().find(|(count, _)| *count == 0) {
+            return Err(FileError::MissingColumn(missing));
+        }
+        Ok(Columns { columns })
+    }
+}
+
+fn column(part: &str) -> Result<Column, FileError> {
+    let (name, value) = part.split_once('=').unwrap_or((part, ""));
+    let wrong = |reason| FileError::Columns {
+        part: part.to_owned(),
+        reason,
+    };
+    let time = || match value.trim() {
+        "s" => Ok(Unit::Nanoseconds(1_000_000_000)),
+        "ms" => Ok(Unit::Nanoseconds(1_000_000)),
+        "us" => Ok(Unit::Nanoseconds(1_000)),
+        "ns" => Ok(Unit::Nanoseconds(1)),
+        "100ns" => Ok(Unit::Nanoseconds(100)),
+        "local" => Ok(Unit::Local),
+        _ => Err(wrong("a time is in s, ms, us, ns, 100ns or local")),
+    };
+    let bytes = || match value.trim() {
+        "bytes" | "B" => Ok(1),
+        "sectors" => Ok(SECTOR_SIZE_BYTES),
+        size => match size.parse::<ByteSize>() {
+            Ok(size) if size.bytes() > 0 => Ok(size.bytes()),
+            _ => Err(wrong("it is in bytes, sectors, or units such as 4K")),
+        },
+    };
+    Ok(match name.trim() {
+        "time" => Column::Time(time()?),
+        "latency" => Column::Latency(time()?),
+        "offset" => Column::Offset(bytes()?),
+        "size" => Column::Size(bytes()?),
+        "op" => {
+            let words: Vec<String> = value.split('/').map(|one| one.trim().to_owned()).collect();
+            let is_sound = (2..=KINDS.len()).contains(&words.len())
+                && words.iter().all(|word| !word.is_empty());
+            if !is_sound {
+                return Err(wrong(
+                    "two to four words stand for reads, writes, discards and flushes",
+                ));
+            }
+            Column::Op(words)
+        }
+        "device" => Column::Device,
+        "-" => Column::Other,
+        _ => return Err(wrong("no column has this name")),
+    })
+}

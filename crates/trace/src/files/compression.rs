@@ -1,0 +1,99 @@
+//! gzip and zstd, recognised by their first bytes and unpacked as they are read.
+//!
+//! Memory is bounded: gzip's window is 32 KiB, and a frame of zstd that asks for a window
+//! above 128 MiB (the most that `zstd` itself unpacks without being asked) is refused.
+
+use flate2::read::MultiGzDecoder;
+use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
+use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
+use std::io::{self, BufRead, BufReader, Read};
+
+const WINDOW_BYTES_MAX: u64 = 128 << 20;
+
+/// How a file is packed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compression {
+    /// Not at all.
+    None,
+    /// gzip, also several members behind each other.
+    Gzip,
+    /// Zstandard, also several frames behind each other.
+    Zstd,
+}
+
+/// Bytes that are read: boxed, as files come packed in several ways.
+pub(crate) type Bytes<'a> = Box<dyn Read + 'a>;
+
+/// The unpacked bytes of a file.
+///
+/// # Errors
+/// Where its first bytes cannot be read.
+pub(crate) fn unpacked<'a>(mut bytes: Bytes<'a>) -> io::Result<(Bytes<'a>, Compression)> {
+    let mut start = Vec::new();
+    bytes.by_ref().take(4).read_to_end(&mut start)?;
+    let whole = io::Cursor::new(start.clone()).chain(bytes);
+    Ok(match start.as_slice() {
+        [0x1f, 0x8b, ..] => (
+            Box::new(MultiGzDecoder::new(whole)) as Bytes,
+            Compression::Gzip,
+        ),
+        [0x28, 0xb5, 0x2f, 0xfd] | [0x50..=0x5f, 0x2a, 0x4d, 0x18] => {
+            let mut decoder = FrameDecoder::new();
+            decoder.set_max_window_size(WINDOW_BYTES_MAX);
+            let frames = ZstdFrames {
+                source: BufReader::new(Box::new(whole) as Bytes),
+                decoder,
+                is_inside: false,
+            };
+            (Box::new(frames) as Bytes, Compression::Zstd)
+        }
+        _ => (Box::new(whole), Compression::None),
+    })
+}
+
+/// Frames of zstd, one behind the other; frames to skip are skipped.
+struct ZstdFrames<'a> {
+    source: BufReader<Bytes<'a>>,
+    decoder: FrameDecoder,
+    is_inside: bool,
+}
+
+impl ZstdFrames<'_> {
+    /// Begins the next frame; false at the end.
+    fn begin(&mut self) -> io::Result<bool> {
+        while !self.source.fill_buf()?.is_empty() {
+            match self.decoder.init(&mut self.source) {
+                Ok(()) => return Ok(true),
+                Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame {
+                    length,
+                    ..
+                })) => {
+                    let mut skipped = self.source.by_ref().take(length.into());
+                    io::copy(&mut skipped, &mut io::sink())?;
+                }
+                Err(error) => return Err(io::Error::other(error)),
+            }
+        }
+        Ok(false)
+    }
+}
+
+impl Read for ZstdFrames<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            if self.decoder.can_collect() > 0 {
+                return self.decoder.read(buffer);
+            }
+            if !self.is_inside || self.decoder.is_finished() {
+                self.is_inside = self.begin()?;
+                if !self.is_inside {
+                    return Ok(0);
+                }
+                continue;
+            }
+            self.decoder
+                .decode_blocks(&mut self.source, BlockDecodingStrategy::UptoBlocks(1))
+                .map_err(io::Error::other)?;
+        }
+    }
+}

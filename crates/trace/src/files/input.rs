@@ -1,0 +1,117 @@
+//! The bytes of a file, a line or a record at a time, with bounded memory.
+
+use super::compression::Bytes;
+use std::io::{self, BufRead, BufReader, Read};
+
+/// What is looked at to recognise a format.
+const HEAD_BYTES: usize = 64 << 10;
+/// A longer line is not one of a trace.
+const LINE_BYTES_MAX: usize = 4 << 10;
+
+/// Reads a file.
+pub(crate) struct Input<'a> {
+    bytes: BufReader<Bytes<'a>>,
+    line: Vec<u8>,
+    /// Lines or records taken so far.
+    pub taken: u64,
+}
+
+/// What a line is.
+pub(crate) enum Line<'b> {
+    /// Its bytes, without the end.
+    Bytes(&'b [u8]),
+    /// It is longer than lines of traces are.
+    TooLong,
+}
+
+impl<'a> Input<'a> {
+    /// Reads the beginning, and puts it back.
+    pub fn new(mut bytes: Bytes<'a>) -> io::Result<(Self, Vec<u8>)> {
+        let mut head = Vec::new();
+        let ended = bytes
+            .by_ref()
+            .take(HEAD_BYTES as u64)
+            .read_to_end(&mut head);
+        // A file that is cut within its first bytes still has them.
+        let rest: Bytes = match ended {
+            Ok(_) => bytes,
+            Err(error) if head.is_empty() => return Err(error),
+            Err(error) => Box::new(Broken(Some(error))),
+        };
+        let whole: Bytes = Box::new(io::Cursor::new(head.clone()).chain(rest));
+        let input = Input {
+            bytes: BufReader::with_capacity(HEAD_BYTES, whole),
+            line: Vec::new(),
+            taken: 0,
+        };
+        Ok((input, head))
+    }
+
+    /// The next line; None at the end.
+    ///
+    /// # Errors
+    /// Where the file is cut or damaged; what stands before that in the same line is lost.
+    pub fn line(&mut self) -> io::Result<Option<Line<'_>>> {
+        self.line.clear();
+        let mut is_long = false;
+        loop {
+            let part = self.bytes.fill_buf()?;
+            if part.is_empty() {
+                if self.line.is_empty() && !is_long {
+                    return Ok(None);
+                }
+                break;
+            }
+            let end = part.iter().position(|&byte| byte == b'\n');
+            let length = end.unwrap_or(part.len());
+            is_long |= self.line.len() + length > LINE_BYTES_MAX;
+            if !is_long {
+                self.line.extend_from_slice(&part[..length]);
+            }
+            self.bytes.consume(end.map_or(length, |end| end + 1));
+            if end.is_some() {
+                break;
+            }
+        }
+        self.taken += 1;
+        Ok(Some(if is_long {
+            Line::TooLong
+        } else {
+            Line::Bytes(self.line.trim_ascii())
+        }))
+    }
+
+    /// The next record of so many bytes; None at the end.
+    ///
+    /// # Errors
+    /// `UnexpectedEof` where the file ends within it; others where it is damaged.
+    pub fn record(&mut self, bytes: &mut [u8]) -> io::Result<Option<()>> {
+        if self.bytes.fill_buf()?.is_empty() {
+            return Ok(None);
+        }
+        self.bytes.read_exact(bytes)?;
+        self.taken += 1;
+        Ok(Some(()))
+    }
+
+    /// Bytes that belong to the last record: the first `keep` of `length`.
+    pub fn rest_of_record(&mut self, length: usize, keep: usize) -> io::Result<Vec<u8>> {
+        let mut kept = vec![0; length.min(keep)];
+        self.bytes.read_exact(&mut kept)?;
+        let left = (length - kept.len()) as u64;
+        let skipped = io::copy(&mut self.bytes.by_ref().take(left), &mut io::sink())?;
+        if skipped < left {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        Ok(kept)
+    }
+}
+
+/// A file that failed while its beginning was read.
+struct Broken(Option<io::Error>);
+
+impl Read for Broken {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        Err(self.0.take().unwrap_or(io::ErrorKind::UnexpectedEof.into()))
+    }
+}

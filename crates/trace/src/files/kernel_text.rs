@@ -1,0 +1,148 @@
+//! The kernel's events as text: what `blkparse` prints by default, and what `trace-cmd
+//! report` and tracefs' own `trace` print.
+
+use super::number::scaled;
+use crate::event::{Comm, Event, NO_SECTOR, RequestLetters, Step};
+use stripewise_units::DeviceNumber;
+
+const NS_PER_S: u64 = 1_000_000_000;
+
+/// A line of `blkparse`:
+/// `8,0    3        1     0.000000000   697  Q   W 223490 + 8 [kjournald]`.
+///
+/// None for what is not such a line; Some(None) for events that nothing is made of.
+pub(crate) fn blkparse(line: &str) -> Option<Option<Event>> {
+    let mut words = line.split_ascii_whitespace();
+    let device = device(words.next()?)?;
+    let _processor: u32 = words.next()?.parse().ok()?;
+    let _serial: i64 = words.next()?.parse().ok()?;
+    let at_ns = scaled(words.next()?, NS_PER_S)?;
+    let pid = words.next()?.parse().ok()?;
+    let action = words.next()?;
+    let step = match action {
+        "Q" => Step::Queue,
+        "G" => Step::Start,
+        "R" => Step::Requeue,
+        "D" => Step::Issue,
+        "C" => Step::Complete,
+        "A" => Step::Insert,
+        // Merges, splits, plugs, inserts, messages.
+        _ => return Some(None),
+    };
+    let letters = RequestLetters::parse(words.next()?.as_bytes());
+    let rest = after(line, 7);
+    let place = place(rest);
+    let (step, comm) = if action == "A" {
+        (remap(rest)?, Comm::default())
+    } else {
+        (step, in_brackets(rest))
+    };
+    // A flush has no sector, except in completions, which have one without a length.
+    let alone = || Some((rest.split_ascii_whitespace().next()?.parse().ok()?, 0));
+    let (sector, sectors) = place.or_else(alone).unwrap_or((NO_SECTOR, 0));
+    let is_completion = matches!(step, Step::Complete | Step::Requeue);
+    Some(Some(Event {
+        at_ns,
+        step,
+        device,
+        sector,
+        sectors,
+        letters,
+        pid,
+        comm: if is_completion { Comm::default() } else { comm },
+    }))
+}
+
+/// A line of `trace-cmd report`:
+/// `fio-1234  [001]  1234.567890: block_rq_issue: 8,0 R 4096 () 2048 + 8 [fio]`, or of
+/// `trace`, which has flags behind the processor.
+pub(crate) fn trace_cmd(line: &str) -> Option<Option<Event>> {
+    let bracket = line.find(" [")?;
+    let (_, pid) = line[..bracket].trim().rsplit_once('-')?;
+    let pid = pid.trim().parse().ok()?;
+    let (before, after_time) = line[bracket..].split_once(": ")?;
+    let at_ns = scaled(before.split_ascii_whitespace().next_back()?, NS_PER_S)?;
+    let (name, rest) = after_time.trim_start().split_once(':')?;
+    let rest = rest.trim();
+    let step = match name {
+        "block_bio_queue" => Step::Queue,
+        "block_io_start" | "block_getrq" => Step::Start,
+        "block_rq_issue" => Step::Issue,
+        "block_rq_requeue" => Step::Requeue,
+        "block_rq_complete" => Step::Complete,
+        "block_io_done" => Step::Done,
+        "block_bio_remap" => remap(rest)?,
+        name if name.starts_with("sys_enter_") => Step::Enter,
+        name if name.starts_with("sys_exit_") => Step::Exit,
+        _ => return Some(None),
+    };
+    let mut event = Event {
+        at_ns,
+        step,
+        device: DeviceNumber::default(),
+        sector: 0,
+        sectors: 0,
+        letters: RequestLetters::parse(b""),
+        pid,
+        comm: Comm::default(),
+    };
+    if matches!(step, Step::Enter | Step::Exit) {
+        return Some(Some(event));
+    }
+    let mut words = rest.split_ascii_whitespace();
+    event.device = device(words.next()?)?;
+    event.letters = RequestLetters::parse(words.next()?.as_bytes());
+    (event.sector, event.sectors) = place(rest)?;
+    // Completions have an error there.
+    if !matches!(step, Step::Complete | Step::Requeue | Step::Remap { .. }) {
+        event.comm = in_brackets(rest);
+    }
+    Some(Some(event))
+}
+
+/// What follows so many words.
+fn after(line: &str, words: usize) -> &str {
+    let mut rest = line.trim_start();
+    for _ in 0..words {
+        let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
+        rest = rest[end..].trim_start();
+    }
+    rest
+}
+
+/// `8,0`.
+fn device(text: &str) -> Option<DeviceNumber> {
+    let (major, minor) = text.split_once(',')?;
+    Some(DeviceNumber {
+        major: major.parse().ok()?,
+        minor: minor.parse().ok()?,
+    })
+}
+
+/// The numbers around the first ` + `.
+fn place(text: &str) -> Option<(u64, u32)> {
+    let (before, after) = text.split_once(" + ")?;
+    let sector = before.split_ascii_whitespace().next_back()?.parse().ok()?;
+    let sectors = after.split_ascii_whitespace().next()?.parse().ok()?;
+    Some((sector, sectors))
+}
+
+/// `2048 + 8 <- (8,1) 0`.
+fn remap(text: &str) -> Option<Step> {
+    let (_, from) = text.split_once("<- (")?;
+    let (number, sector) = from.split_once(')')?;
+    Some(Step::Remap {
+        from_device: device(number)?,
+        from_sector: sector.trim().parse().ok()?,
+    })
+}
+
+/// The name in the last brackets; names may hold brackets themselves.
+fn in_brackets(text: &str) -> Comm {
+    let inner = text.strip_suffix(']').and_then(|text| {
+        let at = text.find(" [").map(|at| at + 2);
+        let at = at.or(text.starts_with('[').then_some(1))?;
+        text.get(at..)
+    });
+    inner.map_or_else(Comm::default, |name| Comm::new(name.as_bytes()))
+}

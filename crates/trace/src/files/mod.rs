@@ -1,0 +1,440 @@
+//! Files of traces: recognised, unpacked and read, whatever their length, with the same
+//! memory.
+//!
+//! Operations come in the order of arrival within a window of ten seconds or 65,536
+//! operations. A file that is cut or damaged is read up to there, and
+//! [`FileReport::cut`] says so. What each format is, and where it is documented, is in
+//! `docs/TRACES.md`.
+
+mod blktrace;
+mod columns;
+mod compression;
+mod error;
+mod input;
+mod iolog;
+mod kernel_text;
+mod names;
+mod number;
+mod totals;
+mod vscsi;
+
+#[cfg(test)]
+mod tests;
+
+pub use columns::Columns;
+pub use compression::Compression;
+pub use error::FileError;
+pub use totals::{FileTotals, TotalsError, totals};
+
+use crate::event::Event;
+use crate::operation::Operation;
+use crate::order::InOrder;
+use crate::pairing::{Pairer, PairingReport};
+use crate::tasks::Tasks;
+use blktrace::Blktrace;
+use compression::unpacked;
+use input::{Input, Line};
+use iolog::Iolog;
+use names::DeviceNames;
+use std::io::{self, Read};
+use stripewise_units::DeviceNumber;
+use vscsi::Vscsi;
+
+/// How far out of order events and operations of a file may be.
+const WINDOW_NS: u64 = 10_000_000_000;
+/// Lines that are looked at to recognise a format.
+const LINES_LOOKED_AT: usize = 200;
+/// A file with more lines than this that mean nothing, and most of them, is of another format.
+const SKIPPED_MAX: u64 = 1_000;
+
+/// A format of a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Format {
+    /// Binary records of `blktrace`.
+    Blktrace,
+    /// What `blkparse` prints.
+    Blkparse,
+    /// What `trace-cmd report` and tracefs print.
+    TraceCmd,
+    /// fio's iolog, version 2.
+    FioIolog2,
+    /// fio's iolog, version 3.
+    FioIolog3,
+    /// MSR Cambridge's traces.
+    MsrCambridge,
+    /// Alibaba's block traces.
+    Alibaba,
+    /// Tencent's traces of its cloud block storage.
+    TencentCbs,
+    /// CloudPhysics' vscsi traces.
+    CloudPhysicsVscsi,
+    /// Columns that the user described.
+    Columns,
+}
+
+impl Format {
+    /// What it is called.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Format::Blktrace => "blktrace",
+            Format::Blkparse => "blkparse text",
+            Format::TraceCmd => "trace-cmd text",
+            Format::FioIolog2 => "fio iolog, version 2",
+            Format::FioIolog3 => "fio iolog, version 3",
+            Format::MsrCambridge => "MSR Cambridge",
+            Format::Alibaba => "Alibaba block traces",
+            Format::TencentCbs => "Tencent CBS",
+            Format::CloudPhysicsVscsi => "CloudPhysics vscsi",
+            Format::Columns => "described columns",
+        }
+    }
+}
+
+/// What was seen of a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FileReport {
+    /// Lines or records read.
+    pub rows: u64,
+    /// Lines that were not of the format.
+    pub skipped: u64,
+    /// The first of them, from 1.
+    pub first_skipped: Option<u64>,
+    /// Why reading ended before the file did, or that the file ends within a row.
+    pub cut: Option<String>,
+    /// The largest time, in nanoseconds, of which all times are multiples (from the first
+    /// on); None for fewer than two different times. A second means that the trace says
+    /// nothing about what happens within one.
+    pub resolution_ns: Option<u64>,
+    /// Of formats that hold events: how they were paired.
+    pub pairing: PairingReport,
+}
+
+enum Parser {
+    Blktrace(Box<Blktrace>),
+    Text(fn(&str) -> Option<Option<Event>>),
+    Iolog(Iolog),
+    Rows(Columns),
+    Vscsi(Vscsi),
+}
+
+enum Item {
+    Event(Event),
+    Operation(Operation),
+    Nothing,
+    Skipped,
+}
+
+/// A file of a trace: an iterator of its operations.
+pub struct TraceFile<'a> {
+    format: Format,
+    compression: Compression,
+    input: Input<'a>,
+    parser: Parser,
+    devices: DeviceNames,
+    events: InOrder<Event>,
+    pairer: Pairer,
+    operations: InOrder<Operation>,
+    first_ns: Option<u64>,
+    report: FileReport,
+    is_ended: bool,
+}
+
+/// Opens a trace: recognises its format, or takes the columns that are described.
+///
+/// # Errors
+/// Where the format is not known, or refused, or the first bytes cannot be read.
+pub fn open<'a>(
+    bytes: impl Read + 'a,
+    columns: Option<&Columns>,
+) -> Result<TraceFile<'a>, FileError> {
+    let (bytes, compression) = unpacked(Box::new(bytes))?;
+    let (input, head) = Input::new(bytes)?;
+    if head.is_empty() {
+        return Err(FileError::Empty);
+    }
+    let (format, parser) = match columns {
+        Some(columns) => (Format::Columns, Parser::Rows(columns.clone())),
+        None => recognise(&head)?,
+    };
+    Ok(TraceFile {
+        format,
+        compression,
+        input,
+        parser,
+        devices: DeviceNames::default(),
+        events: InOrder::new(WINDOW_NS),
+        pairer: Pairer::default(),
+        operations: InOrder::new(WINDOW_NS),
+        first_ns: None,
+        report: FileReport::default(),
+        is_ended: false,
+    })
+}
+
+fn recognise(head: &[u8]) -> Result<(Format, Parser), FileError> {
+    if let Some(layout) = blktrace::Layout::recognise(head) {
+        let parser = Parser::Blktrace(Box::new(Blktrace::new(layout)));
+        return Ok((Format::Blktrace, parser));
+    }
+    if let Some(version) = Vscsi::recognise(head) {
+        return Ok((Format::CloudPhysicsVscsi, Parser::Vscsi(version)));
+    }
+    if vscsi::is_oracle_general(head) {
+        return Err(FileError::OracleGeneral);
+    }
+    let text = String::from_utf8_lossy(head);
+    let lines: Vec<&str> = text.lines().map(str::trim).take(LINES_LOOKED_AT).collect();
+    for (header, is_timed) in iolog::HEADERS.into_iter().zip([false, true]) {
+        if lines.first() == Some(&header) {
+            let format = if is_timed {
+                Format::FioIolog3
+            } else {
+                Format::FioIolog2
+            };
+            return Ok((format, Parser::Iolog(Iolog::new(is_timed))));
+        }
+    }
+    let is_text = |parse: fn(&str) -> Option<Option<Event>>| {
+        lines
+            .iter()
+            .any(|line| matches!(parse(line), Some(Some(_))))
+    };
+    if is_text(kernel_text::blkparse) {
+        return Ok((Format::Blkparse, Parser::Text(kernel_text::blkparse)));
+    }
+    if is_text(kernel_text::trace_cmd) {
+        return Ok((Format::TraceCmd, Parser::Text(kernel_text::trace_cmd)));
+    }
+    recognise_rows(&lines)
+}
+
+/// Public traces that are rows: all of the first rows, but for a header, and the last that
+/// may be cut, must be of one of them.
+fn recognise_rows(lines: &[&str]) -> Result<(Format, Parser), FileError> {
+    let known = [
+        (Format::MsrCambridge, Columns::MSR, 7),
+        (Format::Alibaba, Columns::ALIBABA, 5),
+        (Format::TencentCbs, Columns::TENCENT, 5),
+    ];
+    for (format, columns, count) in known {
+        let columns: Columns = columns.parse()?;
+        let fits = |line: &&str| {
+            let is_row = columns.row(line, &mut DeviceNames::default()).is_some();
+            is_row && line.split(',').count() == count
+        };
+        let rows: Vec<&&str> = lines.iter().filter(|line| !line.is_empty()).collect();
+        let body = if rows.first().is_some_and(|first| fits(first)) {
+            &rows[..]
+        } else {
+            rows.get(1..).unwrap_or_default()
+        };
+        let whole = &body[..body.len().saturating_sub(1).max(1).min(body.len())];
+        if !whole.is_empty() && whole.iter().all(|line| fits(line)) {
+            return Ok((format, Parser::Rows(columns)));
+        }
+    }
+    Err(FileError::Unknown)
+}
+
+impl TraceFile<'_> {
+    /// Its format.
+    #[must_use]
+    pub const fn format(&self) -> Format {
+        self.format
+    }
+
+    /// How it is packed.
+    #[must_use]
+    pub const fn compression(&self) -> Compression {
+        self.compression
+    }
+
+    /// What was seen of it so far; all of it when the last operation was taken.
+    #[must_use]
+    pub fn report(&self) -> FileReport {
+        FileReport {
+            rows: self.input.taken,
+            pairing: self.pairer.report(),
+            ..self.report.clone()
+        }
+    }
+
+    /// The tasks of its operations.
+    #[must_use]
+    pub const fn tasks(&self) -> &Tasks {
+        &self.pairer.tasks
+    }
+
+    /// What the file calls a device; None where it gives a number.
+    #[must_use]
+    pub fn device_name(&self, device: DeviceNumber) -> Option<&str> {
+        self.devices.name(device)
+    }
+
+    /// Reads a row. False at the end.
+    fn row(&mut self) -> io::Result<bool> {
+        let item = match &mut self.parser {
+            Parser::Blktrace(blktrace) => match blktrace.next(&mut self.input)? {
+                None => return Ok(false),
+                Some(event) => event.map_or(Item::Nothing, Item::Event),
+            },
+            Parser::Vscsi(version) => {
+                let mut bytes = [0; 40];
+                let record = &mut bytes[..version.record_bytes()];
+                if self.input.record(record)?.is_none() {
+                    return Ok(false);
+                }
+                item_of(version.record(record), Item::Operation)
+            }
+            Parser::Text(parse) => match self.input.line()? {
+                None => return Ok(false),
+                Some(line) => item_of(with_text(&line, *parse), Item::Event),
+            },
+            Parser::Iolog(iolog) => match self.input.line()? {
+                None => return Ok(false),
+                Some(line) => {
+                    let parsed = with_text(&line, |line| iolog.line(line, &mut self.devices));
+                    item_of(parsed, Item::Operation)
+                }
+            },
+            Parser::Rows(columns) => match self.input.line()? {
+                None => return Ok(false),
+                Some(line) => {
+                    let devices = &mut self.devices;
+                    let parse = |line: &str| Some(Some(columns.row(line, devices)?));
+                    item_of(with_text(&line, parse), Item::Operation)
+                }
+            },
+        };
+        self.take(item);
+        Ok(true)
+    }
+
+    fn take(&mut self, item: Item) {
+        match item {
+            Item::Event(event) => {
+                self.time(event.at_ns);
+                self.events.push(event.at_ns, event.at_ns, event);
+                while let Some(event) = self.events.pop() {
+                    self.pair(&event);
+                }
+            }
+            Item::Operation(operation) => {
+                self.time(operation.arrived_ns);
+                self.hold(operation);
+            }
+            Item::Nothing => {}
+            Item::Skipped => {
+                self.report.skipped += 1;
+                self.report.first_skipped.get_or_insert(self.input.taken);
+            }
+        }
+    }
+
+    fn pair(&mut self, event: &Event) {
+        self.pairer.event(event);
+        while let Some(operation) = self.pairer.next_operation() {
+            self.hold(operation);
+        }
+    }
+
+    fn hold(&mut self, operation: Operation) {
+        let seen_ns = operation.completed_ns.unwrap_or(operation.arrived_ns);
+        // Only events come when they complete; rows stand where they arrived.
+        let seen_ns = match self.parser {
+            Parser::Blktrace(_) | Parser::Text(_) => seen_ns,
+            _ => operation.arrived_ns,
+        };
+        self.operations
+            .push(operation.arrived_ns, seen_ns, operation);
+    }
+
+    fn time(&mut self, at_ns: u64) {
+        let first = *self.first_ns.get_or_insert(at_ns);
+        let difference = at_ns.abs_diff(first);
+        if difference > 0 {
+            let known = self.report.resolution_ns.unwrap_or(difference);
+            self.report.resolution_ns = Some(greatest_common_divisor(known, difference));
+        }
+    }
+
+    /// Reads rows until an operation is due; false when there are no more rows.
+    fn read_on(&mut self) -> bool {
+        if self.is_ended {
+            return false;
+        }
+        self.report.cut = match self.row() {
+            Ok(true) => {
+                let skipped = self.report.skipped;
+                if skipped <= SKIPPED_MAX || skipped * 2 <= self.input.taken {
+                    return true;
+                }
+                Some("most lines are not of the format that the first ones have".to_owned())
+            }
+            Ok(false) => None,
+            Err(error) => Some(reason_of(&error)),
+        };
+        self.is_ended = true;
+        while let Some(event) = self.events.pop_last() {
+            self.pair(&event);
+        }
+        self.pairer.finish();
+        while let Some(operation) = self.pairer.next_operation() {
+            self.hold(operation);
+        }
+        false
+    }
+}
+
+impl Iterator for TraceFile<'_> {
+    type Item = Operation;
+
+    fn next(&mut self) -> Option<Operation> {
+        loop {
+            if let Some(operation) = self.operations.pop() {
+                return Some(operation);
+            }
+            if !self.read_on() {
+                return self.operations.pop_last();
+            }
+        }
+    }
+}
+
+fn reason_of(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof => {
+            "the file ends within a row, or within what is packed".into()
+        }
+        _ => format!("the file is damaged: {error}"),
+    }
+}
+
+fn item_of<T>(parsed: Option<Option<T>>, make: fn(T) -> Item) -> Item {
+    match parsed {
+        Some(Some(one)) => make(one),
+        Some(None) => Item::Nothing,
+        None => Item::Skipped,
+    }
+}
+
+/// Parses a line as text; empty lines are none, and too long ones are of another format.
+fn with_text<T>(
+    line: &Line<'_>,
+    mut parse: impl FnMut(&str) -> Option<Option<T>>,
+) -> Option<Option<T>> {
+    match line {
+        Line::TooLong => None,
+        Line::Bytes([]) => Some(None),
+        Line::Bytes(bytes) => parse(&String::from_utf8_lossy(bytes)),
+    }
+}
+
+const fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}

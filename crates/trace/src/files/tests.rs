@@ -1,0 +1,556 @@
+//! Each format from bytes made here, and what is said of files that are cut, packed, of
+//! another format or hostile.
+
+use super::*;
+use crate::event::Flags;
+use flate2::Compression as Level;
+use flate2::write::GzEncoder;
+use std::io::Write;
+use stripewise_units::Kind;
+
+fn read(bytes: &[u8]) -> (Vec<Operation>, FileReport) {
+    let mut file = open(bytes, None).unwrap();
+    let all: Vec<Operation> = file.by_ref().collect();
+    (all, file.report())
+}
+
+/// Time, kind, offset, size, latency.
+type Short = (u64, Kind, u64, u64, Option<u64>);
+
+fn short(operations: &[Operation]) -> Vec<Short> {
+    let one = |one: &Operation| {
+        (
+            one.arrived_ns,
+            one.kind,
+            one.offset_bytes,
+            one.size_bytes,
+            one.latency_ns(),
+        )
+    };
+    operations.iter().map(one).collect()
+}
+
+const MSR: &str = "128166372003061629,usr,0,Read,7014609920,24576,41286\n\
+                   128166372016382155,usr,1,Write,1317441536,8192,1963\n\
+                   128166372026382245,usr,0,Read,2436440064,4096,1835\n";
+
+#[test]
+fn msr_cambridge() {
+    let mut file = open(MSR.as_bytes(), None).unwrap();
+    assert_eq!(file.format(), Format::MsrCambridge);
+    let all: Vec<Operation> = file.by_ref().collect();
+    let first = 12_816_637_200_306_162_900;
+    assert_eq!(
+        short(&all),
+        [
+            (first, Kind::Read, 7_014_609_920, 24_576, Some(4_128_600)),
+            (
+                first + 1_332_052_600,
+                Kind::Write,
+                1_317_441_536,
+                8_192,
+                Some(196_300)
+            ),
+            (
+                first + 2_332_061_600,
+                Kind::Read,
+                2_436_440_064,
+                4_096,
+                Some(183_500)
+            ),
+        ]
+    );
+    assert_eq!(file.device_name(all[0].device), Some("usr.0"));
+    assert_eq!(file.device_name(all[1].device), Some("usr.1"));
+    assert_eq!(all[0].device, all[2].device);
+    let report = file.report();
+    assert_eq!((report.rows, report.skipped, report.cut), (3, 0, None));
+    assert_eq!(report.resolution_ns, Some(200));
+}
+
+#[test]
+fn alibaba_with_and_without_its_header() {
+    let rows = "0,R,126703661056,4096,1577808000000046\n1,W,19496058880,77824,1577808000000426\n";
+    let expected = [
+        (
+            1_577_808_000_000_046_000,
+            Kind::Read,
+            126_703_661_056,
+            4_096,
+            None,
+        ),
+        (
+            1_577_808_000_000_426_000,
+            Kind::Write,
+            19_496_058_880,
+            77_824,
+            None,
+        ),
+    ];
+    let (all, _) = read(rows.as_bytes());
+    assert_eq!(short(&all), expected);
+    let with_header = format!("device_id,opcode,offset,length,timestamp\n{rows}");
+    let mut file = open(with_header.as_bytes(), None).unwrap();
+    assert_eq!(file.format(), Format::Alibaba);
+    assert_eq!(file.by_ref().count(), 2);
+    assert_eq!(file.report().first_skipped, Some(1));
+}
+
+#[test]
+fn tencent_has_whole_seconds_and_says_so() {
+    let rows = "1538323200,12910952,128,0,1063\n1538323201,6338688,8,1,1627\n\
+                1538323203,1904106,384,0,1360\n";
+    let mut file = open(rows.as_bytes(), None).unwrap();
+    assert_eq!(file.format(), Format::TencentCbs);
+    let all: Vec<Operation> = file.by_ref().collect();
+    let expected = (
+        1_538_323_201_000_000_000,
+        Kind::Write,
+        6_338_688 * 512,
+        4_096,
+        None,
+    );
+    assert_eq!(short(&all)[1], expected);
+    assert_eq!(file.report().resolution_ns, Some(1_000_000_000));
+}
+
+#[test]
+fn vscsi_in_both_versions() {
+    let one = |sn: u32, code: u16, sector: u64, us: u64| {
+        let mut bytes = Vec::new();
+        bytes.extend(sn.to_le_bytes());
+        bytes.extend(6_656u32.to_le_bytes());
+        bytes.extend(2u32.to_le_bytes());
+        bytes.extend(code.to_le_bytes());
+        bytes.extend(256u16.to_le_bytes());
+        bytes.extend(sector.to_le_bytes());
+        bytes.extend(us.to_le_bytes());
+        bytes
+    };
+    let bytes = [
+        one(1, 42, 8, 100),
+        one(2, 0x28, 16, 90),
+        one(3, 0x12, 0, 95),
+    ]
+    .concat();
+    let mut file = open(&bytes[..], None).unwrap();
+    assert_eq!(file.format(), Format::CloudPhysicsVscsi);
+    let all: Vec<Operation> = file.by_ref().collect();
+    assert_eq!(
+        short(&all),
+        [
+            (90_000, Kind::Read, 8_192, 6_656, None),
+            (100_000, Kind::Write, 4_096, 6_656, None)
+        ]
+    );
+    let two = |code: u16, us: u64, response_us: u64| {
+        let mut bytes = Vec::new();
+        bytes.extend(code.to_le_bytes());
+        bytes.extend(512u16.to_le_bytes());
+        bytes.extend([0; 4]);
+        bytes.extend(4_096u32.to_le_bytes());
+        bytes.extend([0; 4]);
+        bytes.extend(8u64.to_le_bytes());
+        bytes.extend(us.to_le_bytes());
+        bytes.extend(response_us.to_le_bytes());
+        bytes
+    };
+    let (all, _) = read(&[two(0x8a, 100, 7), two(0x28, 110, 9)].concat());
+    assert_eq!(
+        short(&all),
+        [
+            (100_000, Kind::Write, 4_096, 4_096, Some(7_000)),
+            (110_000, Kind::Read, 4_096, 4_096, Some(9_000))
+        ]
+    );
+}
+
+#[test]
+fn oracle_general_is_refused_with_its_reason() {
+    let record = |k: u64| {
+        let mut bytes = (k as u32 / 4).to_le_bytes().to_vec();
+        bytes.extend((k * 977).to_le_bytes());
+        bytes.extend(512u32.to_le_bytes());
+        bytes.extend((k + 40).to_le_bytes());
+        bytes
+    };
+    let bytes: Vec<u8> = (0..64).flat_map(record).collect();
+    let error = open(&bytes[..], None).err().unwrap();
+    assert!(matches!(error, FileError::OracleGeneral));
+    assert!(error.to_string().contains("which operations write"));
+    assert!(error.hint().contains("MSR"));
+}
+
+#[test]
+fn fio_iologs_of_both_versions() {
+    let two = "fio version 2 iolog\n/dev/sdb add\n/dev/sdb open\n/dev/sdb read 4096 8192\n\
+               /dev/sdb wait 1500 0\n/dev/sdb write 0 512\n/dev/sdb sync 0 0\n\
+               /dev/sdb wait 500 0\n/dev/sdb trim 1048576 65536\n/dev/sdb close\n";
+    let (all, report) = read(two.as_bytes());
+    assert_eq!(
+        short(&all),
+        [
+            (0, Kind::Read, 4_096, 8_192, None),
+            (1_500_000, Kind::Write, 0, 512, None),
+            (1_500_000, Kind::Sync, 0, 0, None),
+            (2_000_000, Kind::Discard, 1_048_576, 65_536, None)
+        ]
+    );
+    assert_eq!((report.rows, report.skipped), (10, 0));
+    let three = "fio version 3 iolog\n2 f add\n872 f open\n878 f write 0 16384\n\
+                 888 f datasync 0 0\n900 f read 16384 4096\n1000 f close\n";
+    let mut file = open(three.as_bytes(), None).unwrap();
+    assert_eq!(file.format(), Format::FioIolog3);
+    let all: Vec<Operation> = file.by_ref().collect();
+    assert_eq!(
+        short(&all),
+        [
+            (878_000, Kind::Write, 0, 16_384, None),
+            (888_000, Kind::Sync, 0, 0, None),
+            (900_000, Kind::Read, 16_384, 4_096, None)
+        ]
+    );
+    assert_eq!(file.device_name(all[0].device), Some("f"));
+    // Without `wait`, version 2 has no time at all.
+    let (_, report) = read(b"fio version 2 iolog\nf read 0 512\nf read 512 512\n");
+    assert_eq!(report.resolution_ns, None);
+}
+
+#[test]
+fn blkparse_text() {
+    let text = "  8,0    1        1     0.000000000   697  A   W 2048 + 8 <- (8,1) 0\n\
+                \x20 8,0    1        2     0.000001000   697  Q   W 2048 + 8 [my prog [x]]\n\
+                \x20 8,0    1        3     0.000002000   697  G   W 2048 + 8 [my prog [x]]\n\
+                \x20 8,0    1        4     0.000002500   697  P   N [my prog [x]]\n\
+                \x20 8,0    1        5     0.000003000   697  I   W 2048 + 8 [my prog [x]]\n\
+                \x20 8,0    1        6     0.000009000    12  D   W 2048 + 8 [kworker/1:1H]\n\
+                \x20 8,0    1        7     0.000010000    12  D  FN [kworker/1:1H]\n\
+                \x20 8,0    0        1     0.001009000     0  C   W 2048 + 8 [0]\n\
+                \x20 8,0    0        2     0.002000000     0  C  FN 18446744073709551615 [0]\n\
+                CPU0 (sda):\n Reads Queued:           0,        0KiB\n";
+    let mut file = open(text.as_bytes(), None).unwrap();
+    assert_eq!(file.format(), Format::Blkparse);
+    let all: Vec<Operation> = file.by_ref().collect();
+    assert_eq!(
+        short(&all),
+        [
+            (1_000, Kind::Write, 1_048_576, 4_096, Some(1_008_000)),
+            (10_000, Kind::Sync, 0, 0, Some(1_990_000))
+        ]
+    );
+    assert_eq!(all[0].stages().scheduler, Some(7_000));
+    assert_eq!(
+        file.tasks().name(all[0].task).as_deref(),
+        Some("my prog [x]")
+    );
+    assert_eq!(file.report().skipped, 2);
+    let report = file.report().pairing;
+    assert_eq!((report.paired, report.unmatched_completions), (2, 0));
+}
+
+#[test]
+fn trace_cmd_text_with_and_without_flags() {
+    let plain = "cpus=2\n\
+        \x20  my-prog-1234  [001]  1234.567890: block_bio_queue:      8,0 R 2048 + 8 [my-prog]\n\
+        \x20  my-prog-1234  [001]  1234.567895: block_rq_issue:       8,0 R 4096 () 2048 + 8 none,0,0 [my-prog]\n\
+        \x20  <idle>-0      [000]  1234.567990: block_rq_complete:    8,0 R () 2048 + 8 none,0,0 [0]\n";
+    let flags = plain
+        .replace("[001]  ", "[001] d..2. ")
+        .replace("[000]  ", "[000] d.h1. ");
+    for text in [plain, &flags] {
+        let mut file = open(text.as_bytes(), None).unwrap();
+        assert_eq!(file.format(), Format::TraceCmd);
+        let all: Vec<Operation> = file.by_ref().collect();
+        let expected = (
+            1_234_567_890_000,
+            Kind::Read,
+            1_048_576,
+            4_096,
+            Some(100_000),
+        );
+        assert_eq!(short(&all), [expected]);
+        assert_eq!(file.tasks().pid(all[0].task), Some(1_234));
+    }
+}
+
+/// A record of blktrace, in either order of bytes and either version.
+fn blktrace_record(
+    is_wide: bool,
+    is_swapped: bool,
+    at_ns: u64,
+    action: u64,
+    sector: u64,
+    following: &[u8],
+) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut put = |value: u64, size: usize| {
+        let little = value.to_le_bytes();
+        let part = &little[..size];
+        if is_swapped {
+            bytes.extend(part.iter().rev());
+        } else {
+            bytes.extend(part);
+        }
+    };
+    put(if is_wide { 0x6561_7408 } else { 0x6561_7407 }, 4);
+    put(0, 4);
+    put(at_ns, 8);
+    put(sector, 8);
+    put(4_096, 4);
+    if is_wide {
+        put(77, 4);
+        put(action, 8);
+    } else {
+        put(action, 4);
+        put(77, 4);
+    }
+    put(8 << 20 | 1, 4);
+    put(0, 4);
+    put(0, 2);
+    put(following.len() as u64, 2);
+    bytes.resize(if is_wide { 64 } else { 48 }, 0);
+    bytes.extend(following);
+    bytes
+}
+
+#[test]
+fn blktrace_records_in_all_layouts() {
+    const WRITE: u64 = 2 << 16;
+    const SYNC: u64 = 8 << 16;
+    for (is_wide, is_swapped) in [(false, false), (false, true), (true, false), (true, true)] {
+        let record = |at, action, sector, following: &[u8]| {
+            blktrace_record(is_wide, is_swapped, at, action, sector, following)
+        };
+        let bytes = [
+            record(0, 1 << 26, 0, b"postgres\0"),
+            record(5, 1 | WRITE | SYNC, 2_048, b""),
+            record(9, 7 | WRITE | SYNC, 2_048, b"following that is skipped"),
+            record(50, 8 | WRITE | SYNC, 2_048, b""),
+        ]
+        .concat();
+        let mut file = open(&bytes[..], None).unwrap();
+        assert_eq!(file.format(), Format::Blktrace);
+        let all: Vec<Operation> = file.by_ref().collect();
+        assert_eq!(short(&all), [(5, Kind::Write, 1_048_576, 4_096, Some(45))]);
+        assert!(all[0].flags.has(Flags::SYNC));
+        assert_eq!(file.tasks().name(all[0].task).as_deref(), Some("postgres"));
+        assert_eq!(file.report().cut, None);
+        // Cut in the last record: what is before it is read, and in flight.
+        let mut file = open(&bytes[..bytes.len() - 20], None).unwrap();
+        let all: Vec<Operation> = file.by_ref().collect();
+        assert_eq!((all.len(), all[0].completed_ns), (1, None));
+        assert!(file.report().cut.unwrap().contains("ends within"));
+    }
+}
+
+#[test]
+fn blktrace_follows_a_partition_to_its_disk() {
+    let mut from = (8u32 << 20 | 2).to_be_bytes().to_vec();
+    from.extend((8u32 << 20 | 1).to_be_bytes());
+    from.extend(0u64.to_be_bytes());
+    let mut queue = blktrace_record(false, false, 1, 1 | 1 << 16, 0, b"");
+    queue[36..40].copy_from_slice(&(8u32 << 20 | 2).to_le_bytes());
+    let bytes = [
+        queue,
+        blktrace_record(false, false, 2, 15 | 1 << 16, 2_048, &from),
+        blktrace_record(false, false, 3, 7 | 1 << 16, 2_048, b""),
+        blktrace_record(false, false, 9, 8 | 1 << 16, 2_048, b""),
+    ]
+    .concat();
+    let (all, _) = read(&bytes);
+    assert_eq!(short(&all), [(1, Kind::Read, 1_048_576, 4_096, Some(8))]);
+}
+
+#[test]
+fn any_text_by_its_columns() {
+    let text = "when op lba bytes took\n\
+                2026-10-25 02:59:59.5,Get,8,4K-unit,1\n";
+    assert!(matches!(
+        open(text.as_bytes(), None),
+        Err(FileError::Unknown)
+    ));
+    let columns: Columns =
+        "time=local,op=Get/Put/Drop/Commit,offset=sectors,size=4K,latency=ms,-,device"
+            .parse()
+            .unwrap();
+    let text = "when;what;lba;count;took;note;disk\n\
+                2026-10-25 02:59:59.5;\"put\";8;2;1.25;x;a\n\
+                2026-10-25 03:00:00;get;0;1;1;;b\n\
+                2026-10-25 03:00:01;commit;0;0;1;;b\n";
+    let mut file = open(text.as_bytes(), Some(&columns)).unwrap();
+    let all: Vec<Operation> = file.by_ref().collect();
+    let base = all[0].arrived_ns;
+    assert_eq!(
+        short(&all),
+        [
+            (base, Kind::Write, 4_096, 8_192, Some(1_250_000)),
+            (base + 500_000_000, Kind::Read, 0, 4_096, Some(1_000_000)),
+            (base + 1_500_000_000, Kind::Sync, 0, 0, Some(1_000_000))
+        ]
+    );
+    assert_ne!(all[0].device, all[1].device);
+    assert_eq!(file.report().resolution_ns, Some(500_000_000));
+}
+
+#[test]
+fn descriptions_of_columns_are_checked() {
+    let table = [
+        ("time=us,op=R/W,offset=bytes", "lack size"),
+        ("op=R/W,offset=bytes,size=bytes", "lack time"),
+        ("time=days,op=R/W,offset=bytes,size=bytes", "a time is in"),
+        ("time=s,op=R,offset=bytes,size=bytes", "two to four words"),
+        (
+            "time=s,op=R/W,offset=bytes,size=0",
+            "bytes, sectors, or units",
+        ),
+        (
+            "time=s,op=R/W,offset=bytes,size=bytes,colour=red",
+            "no column",
+        ),
+    ];
+    for (text, expected) in table {
+        let error = text.parse::<Columns>().unwrap_err();
+        assert!(error.to_string().contains(expected), "{error}");
+        assert!(error.hint().starts_with("columns are"));
+    }
+}
+
+#[test]
+fn rows_out_of_order_are_put_in_order_and_clocks_that_go_back_are_no_panic() {
+    let columns: Columns = "time=s,op=R/W,offset=bytes,size=bytes".parse().unwrap();
+    let text = "5 R 0 1\n3 R 0 1\n9 W 0 1\n40 R 0 1\n1 R 0 1\n41 R 0 1\n";
+    let all: Vec<u64> = open(text.as_bytes(), Some(&columns))
+        .unwrap()
+        .map(|one| one.arrived_ns / 1_000_000_000)
+        .collect();
+    assert_eq!(all, [3, 5, 9, 1, 40, 41]);
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Level::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// A frame of zstd with one block that is not packed (RFC 8878, section 3.1.1).
+fn zstd_frame(bytes: &[u8]) -> Vec<u8> {
+    let mut frame = vec![0x28, 0xb5, 0x2f, 0xfd, 0xa0];
+    frame.extend((bytes.len() as u32).to_le_bytes());
+    frame.extend(&((bytes.len() as u32) << 3 | 1).to_le_bytes()[..3]);
+    frame.extend(bytes);
+    frame
+}
+
+#[test]
+fn packed_files_are_read_in_pieces_and_up_to_where_they_are_cut() {
+    let (first, second) = MSR.split_at(MSR.len() / 2);
+    let (expected, _) = read(MSR.as_bytes());
+    let members = [gzip(first.as_bytes()), gzip(second.as_bytes())].concat();
+    let skip = [&[0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0][..], b"any"].concat();
+    let frames = [
+        skip,
+        zstd_frame(first.as_bytes()),
+        zstd_frame(second.as_bytes()),
+    ]
+    .concat();
+    for (packed, compression) in [(&members, Compression::Gzip), (&frames, Compression::Zstd)] {
+        let mut file = open(&packed[..], None).unwrap();
+        assert_eq!(file.compression(), compression);
+        assert_eq!(file.by_ref().collect::<Vec<_>>(), expected);
+        assert_eq!(file.report().cut, None);
+        let mut file = open(&packed[..packed.len() - 9], None).unwrap();
+        let read: Vec<Operation> = file.by_ref().collect();
+        assert!(
+            !read.is_empty() && expected.starts_with(&read),
+            "{compression:?}"
+        );
+        assert!(file.report().cut.is_some());
+    }
+}
+
+#[test]
+fn windows_of_zstd_are_bounded() {
+    // A window of 2 GiB: exponent 21, mantissa 0.
+    let frame = [0x28, 0xb5, 0x2f, 0xfd, 0x00, 21 << 3, 0, 0, 0];
+    let error = open(&frame[..], None).err().unwrap();
+    assert!(matches!(error, FileError::Read(_)), "{error}");
+}
+
+#[test]
+fn what_is_no_trace_is_refused() {
+    assert!(matches!(open(&b""[..], None), Err(FileError::Empty)));
+    let noise: Vec<u8> = (0..9_000u32).map(|k| ((k * k) >> 3) as u8).collect();
+    for bytes in [&noise[..], b"hello\n", b"1,2,3,4,5,6\n", b"\n\n\n"] {
+        let error = open(bytes, None).err().unwrap();
+        assert!(matches!(error, FileError::Unknown));
+        assert!(error.hint().contains("--columns"));
+    }
+}
+
+#[test]
+fn a_file_that_turns_into_something_else_is_left() {
+    let mut text = MSR.repeat(100);
+    for k in 0..5_000 {
+        text += &format!("noise {k}\n");
+    }
+    let (all, report) = read(text.as_bytes());
+    assert_eq!(all.len(), 300);
+    assert!(report.cut.unwrap().contains("most lines"));
+    assert!(report.rows < 3_000);
+}
+
+#[test]
+fn lines_without_end_do_not_fill_memory() {
+    let mut text = MSR.as_bytes().to_vec();
+    text.extend(vec![b'7'; 1 << 20]);
+    text.extend(b"\n");
+    text.extend(MSR.as_bytes());
+    let (all, report) = read(&text);
+    assert_eq!(
+        (all.len(), report.skipped, report.first_skipped),
+        (6, 1, Some(4))
+    );
+}
+
+#[test]
+fn counters_of_sql_server() {
+    let snapshot = |reads: u64| {
+        format!(
+            "database_id,file_id,sample_ms,num_of_reads,num_of_bytes_read,io_stall_read_ms,\
+             num_of_writes,num_of_bytes_written,io_stall_write_ms,io_stall,size_on_disk_bytes\n\
+             5,1,1000,{reads},81920,300,4,32768,8,308,1073741824\n\
+             5,2,1000,0,0,0,7,3584,14,14,1073741824\n"
+        )
+    };
+    let first = totals(&snapshot(10)).unwrap();
+    assert_eq!((first.len(), first[0].name.as_str()), (2, "5/1"));
+    assert_eq!((first[0].reads, first[0].read_bytes), (10, 81_920));
+    assert_eq!(
+        (first[0].read_ms, first[1].write_ms),
+        (Some(300.0), Some(14.0))
+    );
+    let later = totals(&snapshot(25)).unwrap();
+    assert_eq!(later[0].since(&first[0]).unwrap().reads, 15);
+    let error = first[0].since(&later[0]).unwrap_err();
+    assert!(error.to_string().contains("5/1"));
+}
+
+#[test]
+fn counters_of_postgresql_before_and_after_18() {
+    let old = "backend_type,object,context,reads,read_time,writes,write_time,extends,extend_time,op_bytes,fsyncs,fsync_time\n\
+               client backend,relation,normal,100,12.5,10,1.5,5,0.5,8192,,\n\
+               checkpointer,relation,normal,,,1000,20,,,8192,7,3.25\n";
+    let all = totals(old).unwrap();
+    assert_eq!(all[1].name, "client backend/relation/normal");
+    assert_eq!((all[1].writes, all[1].write_bytes), (15, 15 * 8_192));
+    assert_eq!((all[1].write_ms, all[1].syncs), (Some(2.0), None));
+    assert_eq!((all[0].syncs, all[0].sync_ms), (Some(7), Some(3.25)));
+    let new = "\u{feff}backend_type\tobject\tcontext\treads\tread_bytes\tread_time\twrites\twrite_bytes\n\
+               walwriter\twal\tnormal\t0\t0\t0\t9\t73728\n";
+    let all = totals(new).unwrap();
+    assert_eq!((all[0].write_bytes, all[0].read_ms), (73_728, None));
+    assert_eq!(totals("a,b\n1,2\n"), Err(TotalsError::Unknown));
+    let broken = old.replace("100,12.5", "many,12.5");
+    let error = totals(&broken).unwrap_err();
+    assert!(error.to_string().contains("line 2: `reads`"), "{error}");
+}

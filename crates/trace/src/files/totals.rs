@@ -1,0 +1,234 @@
+//! Counters of databases, as CSV: `sys.dm_io_virtual_file_stats` of SQL Server and
+//! `pg_stat_io` of PostgreSQL (16 and later). They are totals since some start, so that two
+//! snapshots make an observation, and say nothing about single operations.
+
+use std::collections::BTreeMap;
+use thiserror::Error;
+
+const LINES_MAX: usize = 100_000;
+
+/// What a database counted for a file, or for a kind of process.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FileTotals {
+    /// The file, as `database/file`, or process, object and context.
+    pub name: String,
+    /// Reads.
+    pub reads: u64,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Time that reads took, all together, ms; None where it is not measured.
+    pub read_ms: Option<f64>,
+    /// Writes, those that extend files included.
+    pub writes: u64,
+    /// Bytes written.
+    pub write_bytes: u64,
+    /// Time that writes took, all together, ms.
+    pub write_ms: Option<f64>,
+    /// Calls of fsync; None where they are not counted.
+    pub syncs: Option<u64>,
+    /// Time that those took, ms.
+    pub sync_ms: Option<f64>,
+}
+
+/// Why a text is not a snapshot of counters.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum TotalsError {
+    /// The first line does not name the columns of either view.
+    #[error(
+        "the first line names the columns neither of sys.dm_io_virtual_file_stats nor of pg_stat_io"
+    )]
+    Unknown,
+    /// A number is not one.
+    #[error("line {line}: `{column}` is not a number")]
+    Number {
+        /// From 1.
+        line: usize,
+        /// Which column.
+        column: String,
+    },
+    /// Both snapshots have to be of one view, and the second not before the first.
+    #[error("{name}: the second snapshot counts less than the first")]
+    Backwards {
+        /// The file.
+        name: String,
+    },
+}
+
+/// Reads a snapshot with a line of names of columns. Lines of one file are added up.
+///
+/// # Errors
+/// Where the columns are not those of either view, or hold no numbers.
+pub fn totals(text: &str) -> Result<Vec<FileTotals>, TotalsError> {
+    let mut lines = text.lines().take(LINES_MAX).enumerate();
+    let header = lines.next().map_or("", |(_, line)| line);
+    let mark = [',', ';', '\t']
+        .into_iter()
+        .find(|&mark| header.contains(mark));
+    let mark = mark.ok_or(TotalsError::Unknown)?;
+    let names: Vec<String> = cells(header, mark)
+        .map(|name| name.to_ascii_lowercase())
+        .collect();
+    let has = |name: &str| names.iter().any(|known| known == name);
+    let read: fn(&Row<'_>) -> Result<FileTotals, TotalsError> = if has("num_of_bytes_read") {
+        sql_server
+    } else if has("backend_type") && has("reads") {
+        postgresql
+    } else {
+        return Err(TotalsError::Unknown);
+    };
+    let mut all: BTreeMap<String, FileTotals> = BTreeMap::new();
+    for (k, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
+        let row = Row {
+            line: k + 1,
+            cells: names
+                .iter()
+                .map(String::as_str)
+                .zip(cells(line, mark))
+                .collect(),
+        };
+        let totals = read(&row)?;
+        let known = all
+            .entry(totals.name.clone())
+            .or_insert_with(|| FileTotals {
+                name: totals.name.clone(),
+                ..FileTotals::default()
+            });
+        known.add(&totals);
+    }
+    Ok(all.into_values().collect())
+}
+
+/// The cells of a line, without the mark of UTF-8 and without quotes. A cell with a mark
+/// inside is one that neither view has.
+fn cells(line: &str, mark: char) -> impl Iterator<Item = &str> {
+    let line = line.trim_start_matches('\u{feff}');
+    line.split(mark).map(|cell| cell.trim().trim_matches('"'))
+}
+
+struct Row<'a> {
+    line: usize,
+    cells: Vec<(&'a str, &'a str)>,
+}
+
+impl Row<'_> {
+    fn text(&self, name: &str) -> Option<&str> {
+        let (_, cell) = self.cells.iter().find(|(known, _)| *known == name)?;
+        let is_null = cell.is_empty() || cell.eq_ignore_ascii_case("null");
+        (!is_null).then_some(*cell)
+    }
+
+    /// A number; None where the cell is empty or there is no such column.
+    fn number<T: std::str::FromStr>(&self, name: &str) -> Result<Option<T>, TotalsError> {
+        let cell = self.text(name).map(str::parse);
+        cell.transpose().map_err(|_| TotalsError::Number {
+            line: self.line,
+            column: name.to_owned(),
+        })
+    }
+
+    fn count(&self, name: &str) -> Result<u64, TotalsError> {
+        Ok(self.number(name)?.unwrap_or(0))
+    }
+}
+
+/// <https://learn.microsoft.com/sql/relational-databases/system-dynamic-management-views/sys-dm-io-virtual-file-stats-transact-sql>
+fn sql_server(row: &Row<'_>) -> Result<FileTotals, TotalsError> {
+    let part = |names: [&str; 2]| {
+        let text = names.into_iter().find_map(|name| row.text(name));
+        text.unwrap_or("?").to_owned()
+    };
+    let database = part(["database_name", "database_id"]);
+    let file = part(["physical_name", "file_id"]);
+    Ok(FileTotals {
+        name: format!("{database}/{file}"),
+        reads: row.count("num_of_reads")?,
+        read_bytes: row.count("num_of_bytes_read")?,
+        read_ms: row.number("io_stall_read_ms")?,
+        writes: row.count("num_of_writes")?,
+        write_bytes: row.count("num_of_bytes_written")?,
+        write_ms: row.number("io_stall_write_ms")?,
+        syncs: None,
+        sync_ms: None,
+    })
+}
+
+/// <https://www.postgresql.org/docs/current/monitoring-stats.html>; version 16 and 17 count
+/// operations of `op_bytes`, 18 bytes. Times are 0 unless `track_io_timing` is on.
+fn postgresql(row: &Row<'_>) -> Result<FileTotals, TotalsError> {
+    let each = row.count("op_bytes")?;
+    let bytes = |count: &str, bytes: &str| -> Result<u64, TotalsError> {
+        let counted = row.count(count)?;
+        Ok(row.number(bytes)?.unwrap_or(counted.saturating_mul(each)))
+    };
+    let measured = |name: &str| -> Result<Option<f64>, TotalsError> {
+        Ok(row.number::<f64>(name)?.filter(|&ms| ms > 0.0))
+    };
+    let parts = ["backend_type", "object", "context"].map(|name| row.text(name).unwrap_or("?"));
+    let write_ms = [measured("write_time")?, measured("extend_time")?];
+    Ok(FileTotals {
+        name: parts.join("/"),
+        reads: row.count("reads")?,
+        read_bytes: bytes("reads", "read_bytes")?,
+        read_ms: measured("read_time")?,
+        writes: row.count("writes")?.saturating_add(row.count("extends")?),
+        write_bytes: bytes("writes", "write_bytes")?
+            .saturating_add(bytes("extends", "extend_bytes")?),
+        write_ms: sum(write_ms[0], write_ms[1]),
+        syncs: row.number("fsyncs")?,
+        sync_ms: measured("fsync_time")?,
+    })
+}
+
+fn sum<T: std::ops::Add<Output = T>>(one: Option<T>, other: Option<T>) -> Option<T> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one + other),
+        (one, other) => one.or(other),
+    }
+}
+
+impl FileTotals {
+    fn add(&mut self, other: &FileTotals) {
+        self.reads = self.reads.saturating_add(other.reads);
+        self.read_bytes = self.read_bytes.saturating_add(other.read_bytes);
+        self.read_ms = sum(self.read_ms, other.read_ms);
+        self.writes = self.writes.saturating_add(other.writes);
+        self.write_bytes = self.write_bytes.saturating_add(other.write_bytes);
+        self.write_ms = sum(self.write_ms, other.write_ms);
+        let syncs = self
+            .syncs
+            .unwrap_or(0)
+            .saturating_add(other.syncs.unwrap_or(0));
+        self.syncs = self.syncs.or(other.syncs).map(|_| syncs);
+        self.sync_ms = sum(self.sync_ms, other.sync_ms);
+    }
+
+    /// What was counted between an earlier snapshot of the same file and this one.
+    ///
+    /// # Errors
+    /// Where this one counts less: the server was started again, or the counters reset.
+    pub fn since(&self, earlier: &FileTotals) -> Result<FileTotals, TotalsError> {
+        let backwards = || TotalsError::Backwards {
+            name: self.name.clone(),
+        };
+        let less = |now: u64, then: u64| now.checked_sub(then).ok_or_else(backwards);
+        let ms = |now: Option<f64>, then: Option<f64>| {
+            let difference = now.map(|now| now - then.unwrap_or(0.0));
+            match difference {
+                Some(ms) if ms < 0.0 => Err(backwards()),
+                ms => Ok(ms),
+            }
+        };
+        let syncs = self.syncs.map(|now| less(now, earlier.syncs.unwrap_or(0)));
+        Ok(FileTotals {
+            name: self.name.clone(),
+            reads: less(self.reads, earlier.reads)?,
+            read_bytes: less(self.read_bytes, earlier.read_bytes)?,
+            read_ms: ms(self.read_ms, earlier.read_ms)?,
+            writes: less(self.writes, earlier.writes)?,
+            write_bytes: less(self.write_bytes, earlier.write_bytes)?,
+            write_ms: ms(self.write_ms, earlier.write_ms)?,
+            syncs: syncs.transpose()?,
+            sync_ms: ms(self.sync_ms, earlier.sync_ms)?,
+        })
+    }
+}

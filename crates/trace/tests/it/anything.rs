@@ -1,0 +1,95 @@
+//! Any bytes as a file of a trace, as pages of the kernel and as counters of a database,
+//! and what must hold of whatever comes out. The fuzz target has it, too.
+
+use stripewise_trace::files::{Columns, FileError, open, totals};
+use stripewise_trace::kernel::{EventFormat, PageFormat, Recording};
+use stripewise_trace::{Operation, Pairer};
+
+const COLUMNS: &str = "time=us,op=R/W/D/F,offset=bytes,size=sectors,latency=us,device";
+
+/// Events of two kinds, where kernels have their fields.
+fn formats() -> Vec<EventFormat> {
+    let text = |name: &str, id: u16| {
+        let fields = [
+            ("unsigned short common_type", 0, 2),
+            ("int common_pid", 4, 4),
+            ("dev_t dev", 8, 4),
+            ("sector_t sector", 16, 8),
+            ("unsigned int nr_sector", 24, 4),
+            ("char rwbs[10]", 34, 10),
+            ("char comm[16]", 44, 16),
+        ];
+        let lines = fields.map(|(field, offset, size)| {
+            format!("\tfield:{field};\toffset:{offset};\tsize:{size};\tsigned:0;\n")
+        });
+        format!("name: {name}\nID: {id}\nformat:\n{}", lines.concat())
+    };
+    let both = [text("block_rq_issue", 1), text("block_rq_complete", 2)];
+    both.iter()
+        .filter_map(|text| EventFormat::parse(text))
+        .collect()
+}
+
+fn check(operation: &Operation) {
+    let stages = operation.stages();
+    let whole = operation.whole_ns();
+    assert_eq!(stages.device.is_some(), operation.completed_ns.is_some());
+    assert!(whole.is_none() || operation.completed_ns.or(operation.returned_ns).is_some());
+    assert!(operation.end_bytes() >= operation.offset_bytes);
+}
+
+fn check_file(bytes: &[u8], columns: Option<&Columns>) {
+    let mut file = match open(bytes, columns) {
+        Ok(file) => file,
+        Err(error) => {
+            assert!(!error.to_string().is_empty() && !error.hint().is_empty());
+            assert!(!matches!(error, FileError::MissingColumn(_)));
+            return;
+        }
+    };
+    let operations: Vec<Operation> = file.by_ref().collect();
+    operations.iter().for_each(check);
+    let count = operations.len() as u64;
+    let report = file.report();
+    assert!(count <= report.rows, "{count} of {}", report.rows);
+    assert!(report.skipped <= report.rows);
+    assert_eq!(report.skipped == 0, report.first_skipped.is_none());
+    assert!(!file.format().name().is_empty());
+}
+
+/// Any bytes through all readers.
+///
+/// # Panics
+/// When something that must hold does not.
+pub fn trace_anything(bytes: &[u8]) {
+    check_file(bytes, None);
+    check_file(bytes, COLUMNS.parse().ok().as_ref());
+    let mut recording = Recording::new(PageFormat::default(), &formats(), 1_000);
+    let mut pairer = Pairer::default();
+    for page in bytes.chunks(4_096) {
+        if recording.page(page) == Ok(true) {
+            pairer.lose();
+        }
+        while let Some(event) = recording.next_event() {
+            pairer.event(&event);
+        }
+    }
+    while let Some(event) = recording.last_event() {
+        pairer.event(&event);
+    }
+    pairer.finish();
+    let mut count = 0;
+    while let Some(operation) = pairer.next_operation() {
+        check(&operation);
+        count += 1;
+    }
+    let report = pairer.report();
+    assert_eq!(count, report.paired + report.in_flight);
+    let text = String::from_utf8_lossy(bytes);
+    if let Ok(all) = totals(&text) {
+        assert!(all.iter().all(|one| one.since(one).is_ok()));
+    }
+    let _ = EventFormat::parse(&text);
+    let _ = PageFormat::parse(&text);
+    let _ = text.parse::<Columns>();
+}
