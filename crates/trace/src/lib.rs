@@ -9,16 +9,21 @@
 //! so every number from them is bounded before it is used.
 #![forbid(unsafe_code)]
 
+pub mod blame;
+pub mod closedness;
 mod event;
 pub mod files;
 pub mod kernel;
+pub mod observation;
 mod operation;
 mod order;
 mod pairing;
+mod runs;
 mod tasks;
 
 pub use event::{Comm, Direction, Event, Flags, RequestLetters, Step};
 pub use operation::{Operation, StageTimes};
 pub use order::InOrder;
 pub use pairing::{Pairer, PairingReport};
+pub use runs::{RunPlace, Runs};
 pub use tasks::{TaskId, Tasks};

@@ -11,6 +11,7 @@ mod answers;
 mod arrays;
 mod curves;
 mod layouts;
+mod observed;
 mod parallel;
 mod patterns;
 mod real;

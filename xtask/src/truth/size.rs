@@ -11,6 +11,8 @@ pub struct Size {
     pub power: usize,
     /// Arrays with stripes, targets without, and disks: 300 of each over three seeds.
     pub arrays: usize,
+    /// Observed loads, and captures, of each kind.
+    pub observed: usize,
     /// Operations behind each long run that checks a true effect.
     pub truth_operations: u64,
 }
@@ -22,6 +24,7 @@ impl Size {
         drift: 1_000,
         power: 200,
         arrays: 100,
+        observed: 1_000,
         truth_operations: 1_000_000,
     };
 
@@ -33,6 +36,7 @@ impl Size {
             drift: part(Size::FULL.drift),
             power: part(Size::FULL.power),
             arrays: part(Size::FULL.arrays),
+            observed: part(Size::FULL.observed),
             truth_operations: (Size::FULL.truth_operations as f64 * share) as u64,
         }
     }

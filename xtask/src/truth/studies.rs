@@ -3,6 +3,7 @@
 use super::answers::answers;
 use super::arrays::{DISKS, FLASH, array, faster};
 use super::layouts::layouts;
+use super::observed::{closedness, culprits};
 use super::parallel::trials;
 use super::patterns::{fills, patterns, surfaces};
 use super::simulated::measure;
@@ -25,7 +26,7 @@ pub const EFFECTS_PERCENT: [f64; 5] = [0.0, 1.0, 2.0, 5.0, 12.5];
 pub type Study = fn(u64, Size, &mut Table) -> Result<()>;
 
 /// All studies, by the letters of the claims that they check.
-pub const STUDIES: [(&str, Study); 11] = [
+pub const STUDIES: [(&str, Study); 13] = [
     ("a", coverage_of_all),
     ("b", table_of_2007),
     ("b", aligned),
@@ -37,6 +38,8 @@ pub const STUDIES: [(&str, Study); 11] = [
     ("g", patterns),
     ("g", surfaces),
     ("g", fills),
+    ("h", closedness),
+    ("i", culprits),
 ];
 
 fn coverage_of_all(seed: u64, size: Size, table: &mut Table) -> Result<()> {

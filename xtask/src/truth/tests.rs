@@ -5,6 +5,7 @@
 use super::answers::at_a_soft_knee;
 use super::arrays::{DISKS, FLASH, array, faster};
 use super::layouts::experiments;
+use super::observed::{Culprit, closed_loads, closednesses, open_loads, tally};
 use super::patterns::{Family, Off, Verdict, filled, profiles, verdicts};
 use super::simulated::measure;
 use super::studies::{aligned_trials, coverage_trials, drift_trials, ground};
@@ -129,4 +130,23 @@ fn zones_seeks_and_rotation_of_disks_are_within_their_bounds() {
 fn fast_parts_of_drives_and_what_comes_back_lie_in_their_intervals() {
     let all = filled(SEED, 4).expect("drives");
     assert!(all.iter().all(|held| held.fast && held.back), "{all:?}");
+}
+
+#[test]
+fn loads_that_wait_are_told_from_those_that_do_not() {
+    let closed = closednesses(SEED, 110, &closed_loads(), 28).expect("loads");
+    let open = closednesses(SEED, 111, &open_loads(), 20).expect("loads");
+    let called = closed.iter().filter(|one| one.structure.is_closed());
+    assert!(called.count() >= 25);
+    assert!(closed.iter().all(|one| !one.structure.is_open()));
+    assert!(open.iter().all(|one| !one.structure.is_closed()));
+}
+
+#[test]
+fn culprits_are_named() {
+    for culprit in Culprit::SINGLE {
+        let found = tally(culprit, SEED, 10).expect("captures");
+        let is_good = found.right_percent >= 80.0 && found.wrong_percent <= 10.0;
+        assert!(is_good, "{culprit:?}: {found:?}");
+    }
 }

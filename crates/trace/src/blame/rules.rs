@@ -1,0 +1,133 @@
+//! The rules, in their order; the first that holds names the cause.
+
+use super::features::{DEVICE, Features, HELD, QUEUE, WAKEUP};
+use super::scene::Scene;
+use super::{Cause, SECOND_SHARE_MIN, SLOW_MIN, SLOW_SHARE_MIN};
+use crate::closedness::LOST_SHARE_MAX;
+
+/// More than half of the excess.
+const MOST: f64 = 0.5;
+
+pub(super) fn cause(features: &Features, scene: &Scene<'_>) -> Cause {
+    if scene.lost_share > LOST_SHARE_MAX {
+        return Cause::Lost;
+    }
+    let [held, queue, device, wakeup] = features.shares;
+    // The throttle of a control group hands operations on from a worker; without events of
+    // system calls, that is all that is seen of it.
+    if features.deferred > 0.2 && held < 0.01 {
+        return Cause::ControlGroup;
+    }
+    let slow_share = features.slow.len() as f64 / features.own_operations.max(1) as f64;
+    if features.slow.len() < SLOW_MIN || slow_share < SLOW_SHARE_MIN {
+        return if features.per_slot > 0.9 {
+            Cause::OneAtATime
+        } else {
+            Cause::NotSlow
+        };
+    }
+    let pressure = scene.processor_pressure.unwrap_or(0.0);
+    if wakeup > MOST {
+        return if pressure > 0.1 {
+            Cause::Processor
+        } else {
+            Cause::Unknown
+        };
+    }
+    let is_at_limit = scene
+        .configured_limit
+        .is_some_and(|limit| features.other.rate >= 0.9 * limit);
+    if held > MOST || (is_at_limit && (!features.knows_calls || held > 0.3)) {
+        return Cause::ControlGroup;
+    }
+    if queue > MOST {
+        return Cause::HostQueue;
+    }
+    if device < MOST {
+        return Cause::Unknown;
+    }
+    of_the_device(features, pressure)
+}
+
+/// Most of the time was lost at the device: why?
+fn of_the_device(features: &Features, pressure: f64) -> Cause {
+    let (calm, now) = (features.calm, features.other);
+    let odds = |share: f64| share / (1.01 - share);
+    let [beside, otherwise] = features.beside_flush;
+    if now.flushes > 3.0 * calm.flushes + 2.0 {
+        if features.flushing > 0.8 {
+            // A flush is always in flight: its being there says nothing of one operation.
+            return Cause::OtherProcess {
+                task: features.busiest_flusher,
+                by_flushes: true,
+            };
+        }
+        if beside > 0.5 && odds(beside) > 3.0 * odds(otherwise) {
+            return Cause::FlushStorm {
+                task: features.busiest_flusher,
+            };
+        }
+    }
+    let others = now.others / (now.others + now.rate).max(1.0);
+    if now.others > 2.0 * calm.others.max(1.0) && others > 0.35 {
+        return Cause::OtherProcess {
+            task: features.busiest_other,
+            by_flushes: false,
+        };
+    }
+    if let Some((dispersion, rate)) = features.full_bins
+        && dispersion < 0.15
+    {
+        return Cause::VolumeCap { rate };
+    }
+    if now.rate > 1.3 * calm.rate && now.depth > 3.0 * calm.depth {
+        return Cause::OwnSaturation;
+    }
+    if pressure > 0.25 && features.by_thread > 0.2 {
+        return Cause::DeviceOrProcessor;
+    }
+    Cause::Device {
+        is_intermittent: features.quick > 0.25 && features.median_ratio < 1.6,
+    }
+}
+
+/// Causes besides the first that a quarter of the excess speaks for.
+pub(super) fn also(features: &Features, first: Cause) -> Vec<Cause> {
+    if matches!(first, Cause::Lost | Cause::NotSlow | Cause::OneAtATime) {
+        return Vec::new();
+    }
+    let share = |stage: usize| features.shares[stage] > SECOND_SHARE_MIN;
+    let is_device = matches!(
+        first,
+        Cause::Device { .. } | Cause::DeviceOrProcessor | Cause::VolumeCap { .. }
+    );
+    let (slower, tail) = features.at_calm_depth.unwrap_or((0.0, 0.0));
+    let is_intermittent = slower <= 1.5;
+    let device_too = share(DEVICE) && !is_device && (slower > 1.5 || tail > 3.0);
+    let all = [
+        (share(WAKEUP), Cause::Processor),
+        (share(HELD), Cause::ControlGroup),
+        (share(QUEUE), Cause::HostQueue),
+        (device_too, Cause::Device { is_intermittent }),
+    ];
+    let named = all.into_iter().filter(|(holds, _)| *holds);
+    named
+        .map(|(_, cause)| cause)
+        .filter(|cause| *cause != first)
+        .collect()
+}
+
+/// What time at the device stands for, given the cause.
+pub(super) fn at_the_device(cause: Cause) -> Cause {
+    match cause {
+        Cause::FlushStorm { .. }
+        | Cause::OtherProcess { .. }
+        | Cause::VolumeCap { .. }
+        | Cause::OwnSaturation
+        | Cause::DeviceOrProcessor
+        | Cause::Device { .. } => cause,
+        _ => Cause::Device {
+            is_intermittent: false,
+        },
+    }
+}

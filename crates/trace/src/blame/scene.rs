@@ -1,0 +1,107 @@
+//! What a capture is judged by, which parts of it are calm, and examples of what was slow.
+
+use super::features::Features;
+use crate::operation::Operation;
+use crate::tasks::TaskId;
+use std::collections::BTreeMap;
+use stripewise_stats::{Quantile, median, quantile};
+
+/// Fewest operations for a period to be judged.
+const PERIOD_OPERATIONS_MIN: usize = 10;
+/// A period is calm up to this many times the quickest quarter's median.
+const CALM_FACTOR: f64 = 1.5;
+const EXAMPLES: usize = 5;
+
+/// What is known besides the operations.
+#[derive(Clone, Copy)]
+pub struct Scene<'a> {
+    /// The operations of the load in question; all others are of others.
+    pub is_own: &'a dyn Fn(&Operation) -> bool,
+    /// The calm part of the capture, by arrival.
+    pub is_calm: &'a dyn Fn(u64) -> bool,
+    /// How long the calm part is, nanoseconds.
+    pub calm_ns: u64,
+    /// How long the other part is, nanoseconds.
+    pub other_ns: u64,
+    /// Slow is longer than this; None: by the calm part.
+    pub slow_ns: Option<u64>,
+    /// The share of events that were lost.
+    pub lost_share: f64,
+    /// Share of time in which some task waited for a processor (`/proc/pressure/cpu`,
+    /// "some"), 0 to 1, in the part that is not calm; None where it is not known.
+    pub processor_pressure: Option<f64>,
+    /// Operations a second that a control group of the load, or one above it, allows;
+    /// None where none is configured or known.
+    pub configured_limit: Option<f64>,
+}
+
+/// Periods of a capture and which of them are calm: those whose median latency is at most
+/// 1.5 times that of the quickest quarter of periods.
+///
+/// Returns the beginning of each calm period; `period_ns` is their length. Periods with
+/// fewer than ten operations are not judged.
+#[must_use]
+pub fn calm_periods(operations: &[Operation], period_ns: u64) -> Vec<u64> {
+    let mut periods: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
+    for operation in operations {
+        if let Some(ns) = operation.whole_ns() {
+            let period = operation.arrived_ns / period_ns.max(1);
+            periods.entry(period).or_default().push(ns as f64);
+        }
+    }
+    let judged = periods.into_iter().filter_map(|(period, latencies)| {
+        let is_enough = latencies.len() >= PERIOD_OPERATIONS_MIN;
+        Some((period, median(&latencies).filter(|_| is_enough)?))
+    });
+    let judged: Vec<(u64, f64)> = judged.collect();
+    let medians: Vec<f64> = judged.iter().map(|one| one.1).collect();
+    let Some(usual) = quantile(&medians, 0.25, Quantile::Linear) else {
+        return Vec::new();
+    };
+    let calm = judged.iter().filter(|one| one.1 <= CALM_FACTOR * usual);
+    calm.map(|one| one.0 * period_ns.max(1)).collect()
+}
+
+/// One slow operation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Example {
+    /// It.
+    pub operation: Operation,
+    /// Operations at the device when it was issued.
+    pub in_flight: usize,
+    /// Of those, how many were of the task with the most.
+    pub of_busiest: usize,
+    /// That task.
+    pub busiest: TaskId,
+}
+
+/// The slowest, with what else was at the device.
+pub(super) fn examples(operations: &[Operation], features: &Features) -> Vec<Example> {
+    let mut slow: Vec<&Operation> = features
+        .slow
+        .iter()
+        .map(|one| &operations[one.index])
+        .collect();
+    slow.sort_by_key(|one| u64::MAX - one.whole_ns().unwrap_or(0));
+    slow.truncate(EXAMPLES);
+    let example = |one: &&Operation| {
+        let at = one.issued_or_arrived_ns();
+        let mut by_task: BTreeMap<TaskId, usize> = BTreeMap::new();
+        for other in operations {
+            let is_there = other.issued_or_arrived_ns() < at
+                && other.completed_ns.is_none_or(|done| done > at);
+            if is_there && other.device == one.device {
+                *by_task.entry(other.task).or_default() += 1;
+            }
+        }
+        let busiest = by_task.iter().max_by_key(|(_, count)| **count);
+        let (busiest, of_busiest) = busiest.map_or((TaskId::UNKNOWN, 0), |(task, n)| (*task, *n));
+        Example {
+            operation: **one,
+            in_flight: by_task.values().sum(),
+            of_busiest,
+            busiest,
+        }
+    };
+    slow.iter().map(example).collect()
+}
