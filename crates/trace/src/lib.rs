@@ -12,12 +12,15 @@
 pub mod blame;
 pub mod closedness;
 mod event;
+pub mod fidelity;
 pub mod files;
 pub mod kernel;
+pub mod model;
 pub mod observation;
 mod operation;
 mod order;
 mod pairing;
+pub mod replay;
 mod runs;
 mod tasks;
 

@@ -1,8 +1,13 @@
 //! Any bytes as a file of a trace, as pages of the kernel and as counters of a database,
 //! and what must hold of whatever comes out. The fuzz target has it, too.
 
+use stripewise_trace::blame::{Scene, blame, calm_periods};
+use stripewise_trace::closedness::TaskSpans;
 use stripewise_trace::files::{Columns, FileError, open, totals};
 use stripewise_trace::kernel::{EventFormat, PageFormat, Recording};
+use stripewise_trace::model::{self, Request};
+use stripewise_trace::observation::Statistics;
+use stripewise_trace::replay::{ExtentUse, Mapping};
 use stripewise_trace::{Operation, Pairer};
 
 const COLUMNS: &str = "time=us,op=R/W/D/F,offset=bytes,size=sectors,latency=us,device";
@@ -38,6 +43,67 @@ fn check(operation: &Operation) {
     assert!(operation.end_bytes() >= operation.offset_bytes);
 }
 
+/// All folds over whatever came.
+fn fold(operations: &[Operation]) {
+    let mut statistics = Statistics::default();
+    let mut spans = TaskSpans::default();
+    let mut extents = ExtentUse::default();
+    for operation in operations {
+        statistics.add(operation);
+        spans.add(operation);
+        let _ = extents.add(&request(operation));
+    }
+    let observation = statistics.finish(None);
+    let counted = observation.devices.iter().map(|device| device.operations());
+    assert_eq!(counted.sum::<u64>(), operations.len() as u64);
+    let load = spans.judge(0.0);
+    assert!(load.elasticity.is_none_or(|e| (0.0..=1.0).contains(&e)));
+    if let Ok(mapping) = Mapping::new(&extents, 64 << 20) {
+        assert!((0.0..=0.05).contains(&mapping.collision_share));
+    }
+    let calm = calm_periods(operations, 1_000_000_000);
+    let scene = Scene {
+        is_own: &|one| one.task.index() % 2 == 0,
+        is_calm: &|at| {
+            calm.binary_search(&(at / 1_000_000_000 * 1_000_000_000))
+                .is_ok()
+        },
+        calm_ns: calm.len() as u64 * 1_000_000_000,
+        other_ns: observation.observed_ns,
+        slow_ns: None,
+        lost_share: 0.0,
+        processor_pressure: None,
+        configured_limit: None,
+    };
+    let said = blame(operations, &scene);
+    assert!(said.slow <= said.operations && said.operations <= operations.len());
+    if let Ok(model) = model::extract(operations.iter().map(request)) {
+        assert_eq!(model.operations(), operations.len() as u64);
+        assert_eq!(model.requests(1).count(), operations.len());
+    }
+}
+
+fn request(operation: &Operation) -> Request {
+    Request {
+        at_ns: operation.arrived_ns,
+        kind: operation.kind,
+        offset_bytes: operation.offset_bytes,
+        size_bytes: operation.size_bytes,
+    }
+}
+
+/// A model that is read is written and read as the same.
+fn check_model(bytes: &[u8]) {
+    let Ok(model) = model::read(bytes) else {
+        return;
+    };
+    let mut written = Vec::new();
+    model::write(&model, &mut written).expect("memory takes it");
+    assert_eq!(model::read(&written[..]).ok(), Some(model.clone()));
+    assert!(model.requests(1).take(1_000).count() <= 1_000);
+    let _ = (model.span_bytes(), model.written_bytes());
+}
+
 fn check_file(bytes: &[u8], columns: Option<&Columns>) {
     let mut file = match open(bytes, columns) {
         Ok(file) => file,
@@ -49,6 +115,7 @@ fn check_file(bytes: &[u8], columns: Option<&Columns>) {
     };
     let operations: Vec<Operation> = file.by_ref().collect();
     operations.iter().for_each(check);
+    fold(&operations);
     let count = operations.len() as u64;
     let report = file.report();
     assert!(count <= report.rows, "{count} of {}", report.rows);
@@ -64,6 +131,7 @@ fn check_file(bytes: &[u8], columns: Option<&Columns>) {
 pub fn trace_anything(bytes: &[u8]) {
     check_file(bytes, None);
     check_file(bytes, COLUMNS.parse().ok().as_ref());
+    check_model(bytes);
     let mut recording = Recording::new(PageFormat::default(), &formats(), 1_000);
     let mut pairer = Pairer::default();
     for page in bytes.chunks(4_096) {

@@ -1,0 +1,169 @@
+//! From a trace to its model.
+
+use super::arrivals::Donors;
+use super::{BIN_NS, END_MAX, OPERATIONS_MAX, Request, Run, SIZE_MAX, WorkloadModel};
+use crate::runs::Runs;
+use stripewise_units::Kind;
+use thiserror::Error;
+
+/// A longer recording is not modelled: a week.
+const DURATION_NS_MAX: u64 = 7 * 86_400 * 1_000_000_000;
+
+/// Why there is no model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ModelError {
+    /// There is nothing to model.
+    #[error("the trace has no operations")]
+    Empty,
+    /// More operations than a model holds.
+    #[error("the trace has more than 4,194,304 operations")]
+    TooMany,
+    /// It is longer than a week.
+    #[error("the trace is longer than a week")]
+    TooLong,
+    /// No disk has such a place.
+    #[error("an operation is longer than 64 GiB, or lies beyond 8 EiB")]
+    Impossible,
+}
+
+impl ModelError {
+    /// What to do about it.
+    #[must_use]
+    pub const fn hint(self) -> &'static str {
+        match self {
+            ModelError::Empty => "record while the load runs",
+            ModelError::Impossible => "check the units of offsets and sizes",
+            ModelError::TooMany | ModelError::TooLong => {
+                "take a part of it, such as the busiest hour"
+            }
+        }
+    }
+}
+
+/// The model of these requests, in the order of arrival; times count from the first. Those
+/// that come out of order are counted where the one before them was.
+///
+/// # Errors
+/// Where there are none, too many, or over too long a time.
+pub fn extract(requests: impl Iterator<Item = Request>) -> Result<WorkloadModel, ModelError> {
+    let mut bins: Vec<Vec<u32>> = Vec::new();
+    let mut list = RunList::default();
+    let mut first_ns = None;
+    let mut last_ns = 0;
+    for request in requests {
+        let first = *first_ns.get_or_insert(request.at_ns);
+        last_ns = request.at_ns.saturating_sub(first).max(last_ns);
+        if last_ns > DURATION_NS_MAX {
+            return Err(ModelError::TooLong);
+        }
+        if request.size_bytes > SIZE_MAX || request.end_bytes() > END_MAX {
+            return Err(ModelError::Impossible);
+        }
+        if list.operations == OPERATIONS_MAX {
+            return Err(ModelError::TooMany);
+        }
+        let bin = (last_ns / BIN_NS) as usize;
+        if bins.len() <= bin {
+            bins.resize(bin + 1, Vec::new());
+        }
+        bins[bin].push((last_ns % BIN_NS) as u32);
+        list.add(&request);
+    }
+    if list.operations == 0 {
+        return Err(ModelError::Empty);
+    }
+    let counts = bins.iter().map(|bin| bin.len() as u32).collect();
+    Ok(list.model(counts, Donors::choose(&bins)))
+}
+
+/// Runs as they are found, and how they interleave.
+#[derive(Default)]
+struct RunList {
+    runs: Vec<Run>,
+    /// The run of each operation.
+    of_operation: Vec<u32>,
+    finder: Runs,
+    /// Where in the list each run of the finder is.
+    places: Vec<u32>,
+    operations: usize,
+}
+
+impl RunList {
+    fn add(&mut self, request: &Request) {
+        self.operations += 1;
+        let new = self.runs.len() as u32;
+        let place = match request.kind {
+            // A sync has no place: each is a run of its own.
+            Kind::Sync => None,
+            kind => Some(
+                self.finder
+                    .next(kind, request.offset_bytes, request.end_bytes()),
+            ),
+        };
+        if let Some(place) = place.filter(|place| !place.is_first) {
+            let run = self.places[place.run as usize];
+            self.of_operation.push(run);
+            let sizes = &mut self.runs[run as usize].sizes;
+            match sizes.last_mut() {
+                Some((size, count)) if *size == request.size_bytes => *count += 1,
+                _ => sizes.push((request.size_bytes, 1)),
+            }
+            return;
+        }
+        if place.is_some() {
+            self.places.push(new);
+        }
+        self.of_operation.push(new);
+        self.runs.push(Run {
+            kind: request.kind,
+            offset_bytes: request.offset_bytes,
+            sizes: vec![(request.size_bytes, 1)],
+        });
+    }
+
+    fn model(self, counts: Vec<u32>, donors: Donors) -> WorkloadModel {
+        let mut left: Vec<u64> = self.runs.iter().map(Run::operations).collect();
+        let mut seen = vec![false; self.runs.len()];
+        // [what happened][how often]: of runs that go on, interrupted; of ends and of
+        // interruptions, followed by a run that was open.
+        let (mut goes_on, mut interrupted) = (0u64, 0u64);
+        let (mut ends, mut resumed_ends, mut resumed_interruptions) = (0u64, 0u64, 0u64);
+        let mut open = 0u32;
+        let mut opens = Vec::with_capacity(self.operations);
+        let mut before: Option<usize> = None;
+        for &run in &self.of_operation {
+            let run = run as usize;
+            let is_new = !std::mem::replace(&mut seen[run], true);
+            if let Some(before) = before {
+                if left[before] == 0 {
+                    ends += 1;
+                    resumed_ends += u64::from(!is_new);
+                } else {
+                    goes_on += 1;
+                    if before != run {
+                        interrupted += 1;
+                        resumed_interruptions += u64::from(!is_new);
+                    }
+                }
+            }
+            left[run] -= 1;
+            open += u32::from(is_new);
+            open -= u32::from(left[run] == 0);
+            opens.push(open);
+            before = Some(run);
+        }
+        opens.sort_unstable();
+        let open_max = opens[(opens.len() - 1) * 99 / 100].max(1);
+        let share = |part: u64, of: u64| part as f64 / of.max(1) as f64;
+        WorkloadModel {
+            counts,
+            donors,
+            runs: self.runs,
+            interrupted: share(interrupted, goes_on),
+            resumed_after_end: share(resumed_ends, ends),
+            resumed_after_interruption: share(resumed_interruptions, interrupted),
+            open_max,
+        }
+    }
+}
