@@ -9,7 +9,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use serde::Serialize;
 use std::error::Error;
 use stripewise_results::SCHEMA_VERSION;
-use stripewise_units::ParseError;
+use stripewise_units::{ParseError, typeset};
 
 /// Which program this is.
 #[derive(Serialize, schemars::JsonSchema)]
@@ -91,6 +91,9 @@ fn hint(error: &clap::Error, words: &[String]) -> Option<String> {
 const BEGIN: &str = "begin with `stripewise bench DIRECTORY`, or without a disk with `stripewise bench sim:raid10-10k`";
 
 fn hint_of(error: &clap::Error, words: &[String]) -> String {
+    if let Some(sign) = words.iter().find_map(|word| typeset(word)) {
+        return sign.hint();
+    }
     let parse = error
         .source()
         .and_then(|source| source.downcast_ref::<ParseError>());

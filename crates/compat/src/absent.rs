@@ -3,11 +3,12 @@
 //! rather than a false zero.
 
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 /// Every field of a record that could be mistaken for a measured one if its
 /// default were shown. Optional fields are not listed: they are absent by
 /// themselves.
-const FIELDS: [&str; 51] = [
+const FIELDS: [&str; 52] = [
     "started_at",
     "version",
     "host",
@@ -29,6 +30,7 @@ const FIELDS: [&str; 51] = [
     "jobs.workload.size_bytes",
     "jobs.workload.cache",
     "jobs.workload.sync",
+    "jobs.workload.think_time",
     "jobs.workload.rate",
     "jobs.workload.data",
     "jobs.workload.seed",
@@ -64,39 +66,54 @@ const FIELDS: [&str; 51] = [
 /// The values of a latency summary.
 const LATENCIES: [&str; 8] = ["min", "mean", "p50", "p90", "p95", "p99", "p999", "max"];
 
-/// Collects what is given.
-pub(crate) struct Absent(BTreeSet<String>);
+/// Kinds of operations that have latencies.
+const KINDS: [&str; 3] = ["read", "write", "sync"];
+
+/// All paths, sorted: what is in a field follows it.
+static PATHS: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let latencies = KINDS.iter().flat_map(|kind| {
+        let path = move |name: &&str| format!("jobs.outcome.{kind}.latency_ns.{name}");
+        LATENCIES.iter().map(path)
+    });
+    let fields = FIELDS.iter().map(|&path| path.to_owned());
+    let mut paths: Vec<String> = fields.chain(latencies).collect();
+    paths.sort();
+    paths
+});
+
+/// Collects what is given: a bit for each of [`PATHS`] that is not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Absent(u128);
 
 impl Absent {
     /// Nothing is given.
     pub(crate) fn everything() -> Absent {
-        let mut absent: BTreeSet<String> = FIELDS.iter().map(|&path| path.to_owned()).collect();
-        for kind in ["read", "write", "sync"] {
-            for name in LATENCIES {
-                absent.insert(format!("jobs.outcome.{kind}.latency_ns.{name}"));
-            }
-        }
-        Absent(absent)
+        Absent((1 << PATHS.len()) - 1)
     }
 
     /// This field, and all that is in it, was filled in.
     ///
     /// # Panics
-    /// When no such field is listed: a name that was mistyped would leave the
-    /// field out of the record for ever.
+    /// In debug builds, when no such field is listed: a name that was mistyped would
+    /// leave the field out of the record for ever.
     pub(crate) fn give(&mut self, path: &str) -> &mut Self {
-        let before = self.0.len();
-        self.0.retain(|absent| {
-            absent != path
-                && !absent
-                    .strip_prefix(path)
-                    .is_some_and(|rest| rest.starts_with('.'))
-        });
-        debug_assert!(
-            self.0.len() < before,
-            "`{path}` is not a field, or given twice"
-        );
+        let before = self.0;
+        let from = PATHS.partition_point(|known| known.as_str() < path);
+        for (at, known) in PATHS.iter().enumerate().skip(from) {
+            match known.strip_prefix(path) {
+                Some(rest) if rest.is_empty() || rest.starts_with('.') => self.0 &= !(1 << at),
+                Some(_) => {}
+                None => break,
+            }
+        }
+        debug_assert!(self.0 < before, "`{path}` is not a field, or given twice");
         self
+    }
+
+    /// This field is there; what is in it is given one by one.
+    pub(crate) fn open(&mut self, path: &str) {
+        let at = PATHS.iter().position(|known| known == path);
+        self.0 &= at.map_or(u128::MAX, |at| !(1 << at));
     }
 
     /// As [`Absent::give`] for several fields below one.
@@ -108,31 +125,34 @@ impl Absent {
     }
 
     /// What is left of the jobs of one run, in order: what all lack once, and what
-    /// only some lack below their number.
-    pub(crate) fn of_jobs(jobs: Vec<Absent>) -> Absent {
-        let Some(first) = jobs.first() else {
-            return Absent::everything();
-        };
-        let common: BTreeSet<String> = first
-            .0
+    /// only some lack below their number. `of_run`: what the run gives beside its jobs.
+    pub(crate) fn of_jobs(jobs: &[Absent], of_run: &[&str]) -> BTreeSet<String> {
+        let common = jobs
             .iter()
-            .filter(|path| jobs.iter().all(|job| job.0.contains(*path)))
-            .cloned()
-            .collect();
-        let mut all = common.clone();
+            .fold(Absent::everything().0, |all, job| all & job.0);
+        let mut all = Absent(common).into_set();
+        for path in of_run {
+            all.remove(*path);
+        }
         for (index, job) in jobs.iter().enumerate() {
-            for path in job.0.difference(&common) {
+            for path in Absent(job.0 & !common).paths() {
                 match path.strip_prefix("jobs.") {
                     Some(rest) => all.insert(format!("jobs.{index}.{rest}")),
-                    None => all.insert(path.clone()),
+                    None => all.insert(path.to_owned()),
                 };
             }
         }
-        Absent(all)
+        all
+    }
+
+    fn paths(self) -> impl Iterator<Item = &'static str> {
+        let all = PATHS.iter().enumerate();
+        let left = all.filter(move |(at, _)| self.0 >> at & 1 == 1);
+        left.map(|(_, path)| path.as_str())
     }
 
     /// What is left.
     pub(crate) fn into_set(self) -> BTreeSet<String> {
-        self.0
+        self.paths().map(str::to_owned).collect()
     }
 }

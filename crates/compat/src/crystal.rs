@@ -9,57 +9,40 @@
 //! The same tests stand in each section, so a heading that was cut out is seen: its
 //! tests are there a second time.
 
-use crate::text::{Line, fingerprint, lines, squeezed};
+use crate::Format;
+use crate::out::{LineReader, Out};
+use crate::text::{Line, fingerprint, fingerprint_on, squeezed};
 use crate::told::{Origin, Told, agrees, number};
-use crate::{Error, Format, ImportedFile, LineProblem, Note};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
-const RUNS_MAX: usize = 10_000;
 /// How far MB/s and IOPS times the block may be apart, as a share: KDiskMark takes the
 /// best of each, which may be of two passes.
 const RATES_OFF: f64 = 0.01;
 
 /// Whether a line begins such an output, and which program's.
 pub(crate) fn begins(line: &str) -> Option<Format> {
-    let words = squeezed(line);
+    let words = squeezed(unquoted(line).0);
     if words.starts_with("CrystalDiskMark ") && words.contains("hiyohiyo") {
         return Some(Format::CrystalDiskMark);
     }
     (words.starts_with("KDiskMark (") && words.contains("): ")).then_some(Format::KDiskMark)
 }
 
-pub(crate) fn import_text(text: &str, source_name: &str) -> Result<ImportedFile, Error> {
-    let mut reader = Reader::default();
-    for line in lines(text) {
-        reader.line(line);
-    }
-    reader.close(source_name);
-    if !reader.problems.is_empty() {
-        let hint = "give the text as the program saved it (File, Save); nothing was imported";
-        return Err(Error::of_lines(source_name, reader.problems, hint));
-    }
-    let (Some(format), false) = (reader.format, reader.runs.is_empty()) else {
-        let hint = "save the text once the tests have run";
-        return Err(Error::new(source_name, "contains no test result", hint));
-    };
-    let best = "each number is the best of several passes, not their mean: compare it with numbers of the same kind only";
-    reader.notes.push(Note {
-        line: None,
-        message: best.to_owned(),
-    });
-    if reader.of_1024 {
-        let message = "its MB/s are KiB/s over 1,000 (1,024,000 bytes), as its IOPS and block sizes show; they are converted as such";
-        reader.notes.push(Note {
-            line: None,
-            message: message.to_owned(),
-        });
-    }
-    Ok(ImportedFile {
-        format,
-        runs: reader.runs,
-        notes: reader.notes,
-    })
+/// A line without the marks of a quotation in mail or Markdown (`> `), and how many they
+/// were.
+fn unquoted(line: &str) -> (&str, usize) {
+    let is_mark = |sign: char| sign == '>' || sign.is_whitespace();
+    let text = line.trim_start_matches(is_mark);
+    let marks = &line[..line.len() - text.len()];
+    (text, marks.matches('>').count())
+}
+
+/// Whether a line ends what is embedded in a page.
+fn closes(words: &str) -> bool {
+    ["```", "~~~", "</pre>", "</code>"]
+        .iter()
+        .any(|mark| words.starts_with(mark))
 }
 
 /// What the tests of a section do.
@@ -80,11 +63,20 @@ struct Row {
     told: Told,
 }
 
+/// Reads outputs of both programs.
 #[derive(Default)]
-struct Reader {
-    format: Option<Format>,
-    /// The output that is being read: tool and version.
-    head: Option<(Format, Option<String>)>,
+pub(crate) struct Reader {
+    /// The output that is being read.
+    open: Option<Output>,
+    read_any: bool,
+    of_1024: bool,
+}
+
+struct Output {
+    format: Format,
+    version: Option<String>,
+    /// Marks of quotation before each of its lines.
+    quoted: usize,
     content: String,
     section: Option<Section>,
     rows: Vec<Row>,
@@ -92,132 +84,168 @@ struct Reader {
     details: Map<String, Value>,
     size_bytes: Option<u64>,
     asked_ns: Option<u64>,
-    of_1024: bool,
-    runs: Vec<stripewise_results::RunRecord>,
-    notes: Vec<Note>,
-    problems: Vec<LineProblem>,
-    source: String,
+}
+
+impl LineReader for Reader {
+    fn line(&mut self, line: Line<'_>, out: &mut Out<'_>) {
+        let (text, quoted) = unquoted(line.text);
+        if text.len() > 4_096 {
+            return;
+        }
+        let words = squeezed(text);
+        if let Some(format) = begins(&words) {
+            self.close(out);
+            self.begin(format, &words, quoted, line.number, out);
+            return;
+        }
+        let Some(open) = &mut self.open else {
+            return;
+        };
+        if quoted < open.quoted || closes(&words) {
+            return self.close(out);
+        }
+        if !words.is_empty() {
+            self.of_1024 |= open.line(line.number, &words, out);
+        }
+    }
+
+    fn end(&mut self, out: &mut Out<'_>) {
+        self.close(out);
+        if self.read_any {
+            out.note_once("each number is the best of several passes, not their mean: compare it with numbers of the same kind only");
+        }
+        if self.of_1024 {
+            out.note_once("its MB/s are KiB/s over 1,000 (1,024,000 bytes), as its IOPS and block sizes show; they are converted as such");
+        }
+    }
 }
 
 impl Reader {
-    fn problem(&mut self, line: u64, reason: impl Into<String>) {
-        self.problems.push(LineProblem {
-            line,
-            reason: reason.into(),
+    fn begin(&mut self, format: Format, words: &str, quoted: usize, line: u64, out: &mut Out<'_>) {
+        let version = version(words);
+        let major = version
+            .as_deref()
+            .and_then(|version| version.split('.').next()?.parse::<u32>().ok());
+        if format == Format::CrystalDiskMark && major.is_some_and(|major| major < 7) {
+            let version = version.unwrap_or_default();
+            return out.problem(
+                line,
+                format!("begins a text of CrystalDiskMark {version}: versions before 7 are not supported, whose tests have no sections, and mostly no IOPS"),
+            );
+        }
+        self.open = Some(Output {
+            format,
+            version,
+            quoted,
+            content: format!("{words}\n"),
+            section: None,
+            rows: Vec::new(),
+            seen: BTreeSet::new(),
+            details: Map::new(),
+            size_bytes: None,
+            asked_ns: None,
         });
     }
 
-    fn line(&mut self, line: Line<'_>) {
-        let words = squeezed(line.text);
-        if words.is_empty() || words.len() > 4_096 {
-            return;
+    fn close(&mut self, out: &mut Out<'_>) {
+        if let Some(open) = self.open.take() {
+            self.read_any |= !open.rows.is_empty();
+            open.give(out);
         }
-        if let Some(format) = begins(&words) {
-            let source = std::mem::take(&mut self.source);
-            self.close(&source);
-            self.format.get_or_insert(format);
-            self.head = Some((format, version(&words)));
-        }
-        if self.head.is_none() {
-            return;
-        }
-        self.content.push_str(&words);
+    }
+}
+
+impl Output {
+    /// One of its lines; whether it shows that its MB are 1,024,000 bytes.
+    fn line(&mut self, line: u64, words: &str, out: &mut Out<'_>) -> bool {
+        self.content.push_str(words);
         self.content.push('\n');
         if words.starts_with('[') && !words.contains("MB/s") {
-            self.section = section(&words);
-            if self.section.is_none() {
-                self.problem(line.number, "is an unknown section");
+            // Behind what comes last, a page goes on.
+            let is_over = ["date", "os"]
+                .iter()
+                .any(|name| self.details.contains_key(*name));
+            if !is_over {
+                self.section = section(words);
+                if self.section.is_none() {
+                    out.problem(line, "is an unknown section");
+                }
             }
-            return;
+            return false;
         }
         if words.contains(" MB/s") && words.contains(':') && !words.starts_with('*') {
-            return self.row(line.number, words);
+            return self.row(line, words, out);
         }
         let Some((name, value)) = words.split_once(": ") else {
-            return;
+            return false;
         };
         match name {
             "Test" => self.size_bytes = size(value),
             "Profile" | "Date" | "OS" | "Mode" | "Time" | "Target" | "Comment" => {}
-            _ => return,
+            _ => return false,
         }
         let asked = value.split_once("Measure").map(|(_, rest)| rest);
         if let Some(rest) = asked {
             self.asked_ns = seconds_ns(rest.trim_start_matches(':'));
         }
         self.details.insert(name.to_lowercase(), Value::from(value));
+        false
     }
 
-    fn row(&mut self, line: u64, words: String) {
+    fn row(&mut self, line: u64, words: &str, out: &mut Out<'_>) -> bool {
         let Some(section) = self.section else {
-            return self.problem(
+            out.problem(
                 line,
                 "is a test without a section (`[Read]`, `[Write]`) above it",
             );
+            return false;
         };
-        let Some((label, told, of_1024)) = told(&words, section) else {
-            return self.problem(
+        let Some((label, told, of_1024)) = told(words, section) else {
+            out.problem(
                 line,
                 "is a test without MB/s, or whose MB/s and IOPS contradict each other: it is truncated or was changed",
             );
+            return false;
         };
         if !self.seen.insert((section, label)) {
-            return self.problem(
+            out.problem(
                 line,
                 "repeats a test of its section: a heading is missing, or a line is duplicated",
             );
-        }
-        self.of_1024 |= of_1024;
-        if told.mib_per_s == Some(0.0) {
-            self.notes.push(Note {
-                line: Some(line),
-                message: "is a test that was not run; left out".to_owned(),
+        } else if told.mib_per_s == Some(0.0) {
+            out.note(line, "is a test that was not run; left out");
+        } else {
+            self.rows.push(Row {
+                line,
+                section,
+                text: words.to_owned(),
+                told,
             });
-            return;
         }
-        self.rows.push(Row {
-            line,
-            section,
-            text: words,
-            told,
-        });
+        of_1024
     }
 
-    fn close(&mut self, source_name: &str) {
-        source_name.clone_into(&mut self.source);
-        let head = self.head.take();
-        let rows = std::mem::take(&mut self.rows);
-        let content = std::mem::take(&mut self.content);
-        let details = std::mem::take(&mut self.details);
-        let (size_bytes, asked_ns) = (self.size_bytes.take(), self.asked_ns.take());
-        self.section = None;
-        self.seen.clear();
-        let Some((format, version)) = head else {
-            return;
-        };
-        if self.runs.len() + rows.len() > RUNS_MAX {
-            let line = rows.first().map_or(1, |row| row.line);
-            return self.problem(line, "exceeds the maximum number of results");
-        }
-        for row in rows {
+    fn give(self, out: &mut Out<'_>) {
+        let content = fingerprint(&self.content);
+        for row in self.rows {
             let origin = Origin {
-                tool: match format {
+                tool: match self.format {
                     Format::KDiskMark => "kdiskmark",
                     _ => "crystaldiskmark",
                 },
-                version: version.clone(),
-                source: source_name,
+                version: self.version.clone(),
+                source: out.source,
                 line: row.line,
-                content: fingerprint(&format!("{content}{:?}{}", row.section, row.text)),
-                details: details.clone(),
+                content: fingerprint_on(content, &format!("{:?}{}", row.section, row.text)),
+                details: self.details.clone(),
                 ..Origin::default()
             };
             let told = Told {
-                size_bytes,
-                asked_ns,
+                size_bytes: self.size_bytes,
+                asked_ns: self.asked_ns,
                 ..row.told
             };
-            self.runs.push(told.record(&origin));
+            out.give(told.record(&origin));
         }
     }
 }

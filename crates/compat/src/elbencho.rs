@@ -4,16 +4,15 @@
 //! Of both columns the one of the last thread is taken (`[last]`, `last_done`): all that
 //! was done, over all of its time. Rates are whole numbers, MiB/s in the CSV too.
 
-use crate::text::{fingerprint, lines};
+use crate::json_text::json_end;
+use crate::out::{LineReader, Out};
+use crate::text::{Line, Part, fingerprint, line_feeds};
 use crate::time::from_offset;
 use crate::told::{Origin, Told, ToldKind, agrees, number};
-use crate::{Error, Format, ImportedFile, LineProblem, Note};
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use stripewise_workload::CacheMode;
-
-const RUNS_MAX: usize = 10_000;
-const FEW: &str = "give elbencho's file as it was written; nothing was imported";
 
 /// Whether a line is the heading of elbencho's CSV.
 pub(crate) fn is_heading(line: &str) -> bool {
@@ -24,83 +23,99 @@ pub(crate) fn is_heading(line: &str) -> bool {
 /// What begins a document of elbencho's JSON.
 pub(crate) const MARK: &str = "\"phase_type\"";
 
-/// A phase by the names of the CSV's columns.
-type Cells = BTreeMap<String, String>;
+/// One phase with its histograms is some 100 KB long.
+const DOCUMENT_BYTES_MAX: usize = 8 << 20;
 
-pub(crate) fn import_csv(text: &str, source_name: &str) -> Result<ImportedFile, Error> {
-    let mut columns: Vec<&str> = Vec::new();
-    let mut taken = Taken::new(source_name, Format::ElbenchoCsv);
-    for line in lines(text) {
+/// A phase by the names of the CSV's columns.
+type Cells<'a> = BTreeMap<&'a str, Cow<'a, str>>;
+
+/// Reads the CSV.
+#[derive(Default)]
+pub(crate) struct CsvReader {
+    columns: Vec<String>,
+}
+
+impl LineReader for CsvReader {
+    fn line(&mut self, line: Line<'_>, out: &mut Out<'_>) {
         let row = line.text.trim();
         if row.is_empty() {
-            continue;
+            return;
         }
         if is_heading(row) {
-            columns = row.split(',').collect();
-            continue;
+            self.columns = row.split(',').map(str::to_owned).collect();
+            return;
         }
         let cells: Vec<&str> = row.split(',').collect();
-        if columns.is_empty() {
+        if self.columns.is_empty() {
             // Text above the heading; a row is one of dozens of cells.
             if cells.len() > 30 {
-                taken.problem(line.number, "is a row without a heading above it");
+                out.problem(line.number, "is a row without a heading above it");
             }
-            continue;
+            return;
         }
-        if cells.len() != columns.len() {
-            let reason = format!(
-                "has {} values for {} columns: it is truncated",
-                cells.len(),
-                columns.len()
-            );
-            taken.problem(line.number, reason);
-            continue;
+        if cells.len() != self.columns.len() {
+            let (found, wanted) = (cells.len(), self.columns.len());
+            let reason = format!("has {found} values for {wanted} columns: it is truncated");
+            return out.problem(line.number, reason);
         }
-        let named = columns.iter().zip(cells);
-        let named = named.map(|(name, cell)| ((*name).to_owned(), cell.to_owned()));
-        taken.phase(line.number, row, &named.collect());
+        let named = self.columns.iter().map(String::as_str).zip(cells);
+        let cells = named.map(|(name, cell)| (name, Cow::Borrowed(cell)));
+        phase(line.number, row, &cells.collect(), out);
     }
-    taken.file()
+
+    fn end(&mut self, out: &mut Out<'_>) {
+        out.note_once(OF_TWO_COLUMNS);
+        out.note_once("elbencho's CSV has whole MiB and MiB/s, which are truncated, not rounded; its JSON is exact");
+    }
 }
 
-pub(crate) fn import_json(text: &str, source_name: &str) -> Result<ImportedFile, Error> {
-    let mut taken = Taken::new(source_name, Format::ElbenchoJson);
-    let mut from = 0;
+const OF_TWO_COLUMNS: &str = "of elbencho's two columns the last one is used: everything done until the slowest thread ended";
+
+/// Reads the documents of the JSON.
+pub(crate) fn read_json(parts: &[Part<'_>], out: &mut Out<'_>) {
+    for part in parts {
+        documents(part, out);
+    }
+    out.note_once(OF_TWO_COLUMNS);
+}
+
+fn documents(part: &Part<'_>, out: &mut Out<'_>) {
+    let text = part.text;
+    let (mut from, mut line) = (0, part.first_line);
     while let Some(mark) = text[from..].find(MARK) {
         let Some(open) = text[from..from + mark].rfind('{') else {
-            let line = line_at(text, from + mark);
-            taken.problem(line, "is part of a document whose beginning is missing");
-            break;
+            let line = line + line_feeds(&text[from..from + mark]);
+            return out.problem(line, "is part of a document whose beginning is missing");
         };
         let start = from + open;
-        let line = line_at(text, start);
-        let mut stream = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Value>();
-        match stream.next() {
-            Some(Ok(value)) => {
-                let end = start + stream.byte_offset();
-                taken.phase(line, &text[start..end], &cells_of(&value));
-                from = end;
-            }
-            Some(Err(error)) => {
-                taken.problem(
-                    line,
-                    format!("begins a document that is not complete JSON: {error}"),
-                );
-                break;
-            }
-            None => break,
+        line += line_feeds(&text[from..start]);
+        let end = json_end(text, start, out.work()).unwrap_or(text.len());
+        if !out.visit(end - from) {
+            return;
         }
+        if end - start > DOCUMENT_BYTES_MAX {
+            return out.problem(
+                line,
+                "begins a document that is longer than any of elbencho",
+            );
+        }
+        let value: Value = match serde_json::from_str(&text[start..end]) {
+            Ok(value) => value,
+            Err(error) => {
+                let reason = format!("begins a document that is not complete JSON: {error}");
+                return out.problem(line, reason);
+            }
+        };
+        phase(line, &text[start..end], &cells_of(&value), out);
+        line += line_feeds(&text[start..end]);
+        from = end;
     }
-    taken.file()
-}
-
-fn line_at(text: &str, at: usize) -> u64 {
-    text[..at].bytes().filter(|byte| *byte == b'\n').count() as u64 + 1
+    out.visit(text.len() - from);
 }
 
 /// What is read from a document, under the names of the CSV's columns; of bytes, which
 /// the CSV has in MiB only, `bytes` and `bytes/s`.
-fn cells_of(value: &Value) -> Cells {
+fn cells_of(value: &Value) -> Cells<'_> {
     const PATHS: [(&str, &str); 28] = [
         ("/phase_type", "operation"),
         ("/label", "label"),
@@ -143,132 +158,68 @@ fn cells_of(value: &Value) -> Cells {
     let mut cells = Cells::new();
     for (path, name) in PATHS {
         let text = match value.pointer(path) {
-            Some(Value::String(text)) => text.clone(),
-            Some(Value::Bool(truth)) => u8::from(*truth).to_string(),
-            Some(Value::Number(number)) => number.to_string(),
+            // Boost writes all values as texts, truths among them.
+            Some(Value::Bool(true)) => Cow::Borrowed("1"),
+            Some(Value::Bool(false)) => Cow::Borrowed("0"),
+            Some(Value::String(text)) => Cow::Borrowed(match text.as_str() {
+                "true" => "1",
+                "false" => "0",
+                text => text,
+            }),
+            Some(Value::Number(number)) => Cow::Owned(number.to_string()),
             _ => continue,
         };
-        // Boost writes all values as texts, truths among them.
-        let text = match text.as_str() {
-            "true" => "1".to_owned(),
-            "false" => "0".to_owned(),
-            _ => text,
-        };
-        cells.insert(name.to_owned(), text);
+        cells.insert(name, text);
     }
     cells
 }
 
-struct Taken<'a> {
-    source: &'a str,
-    format: Format,
-    runs: Vec<stripewise_results::RunRecord>,
-    notes: Vec<Note>,
-    problems: Vec<LineProblem>,
-}
-
-impl<'a> Taken<'a> {
-    fn new(source: &'a str, format: Format) -> Self {
-        Taken {
-            source,
-            format,
-            runs: Vec::new(),
-            notes: Vec::new(),
-            problems: Vec::new(),
+fn phase(line: u64, content: &str, cells: &Cells<'_>, out: &mut Out<'_>) {
+    let of = |name: &str| cells.get(name).filter(|cell| !cell.is_empty());
+    let operation = of("operation").map_or("", |cell| cell);
+    let Some(read_percent) = reads_of(operation) else {
+        return out.note(
+            line,
+            format!("is a phase `{operation}`, which neither reads nor writes data; left out"),
+        );
+    };
+    let told = match told(operation, read_percent, cells) {
+        Ok(told) => told,
+        Err(reason) => {
+            return out.problem(line, format!("is a phase {operation} that {reason}"));
+        }
+    };
+    let mut details = Map::new();
+    for name in [
+        "operation",
+        "label",
+        "path type",
+        "paths",
+        "hosts",
+        "files",
+        "file size",
+        "CPU% [last]",
+    ] {
+        if let Some(value) = of(name) {
+            details.insert(name.to_owned(), Value::from(&**value));
         }
     }
-
-    fn problem(&mut self, line: u64, reason: impl Into<String>) {
-        if self.problems.len() <= 100 {
-            self.problems.push(LineProblem {
-                line,
-                reason: reason.into(),
-            });
-        }
-    }
-
-    fn phase(&mut self, line: u64, content: &str, cells: &Cells) {
-        let operation = cells.get("operation").map_or("", String::as_str);
-        let Some(read_percent) = reads_of(operation) else {
-            if self.notes.len() < 50 {
-                self.notes.push(Note {
-                    line: Some(line),
-                    message: format!(
-                        "is a phase `{operation}`, which neither reads nor writes data; left out"
-                    ),
-                });
-            }
-            return;
-        };
-        if self.runs.len() >= RUNS_MAX {
-            return self.problem(line, "exceeds the maximum number of results");
-        }
-        match told(operation, read_percent, cells) {
-            Err(reason) => self.problem(line, format!("is a phase {operation} that {reason}")),
-            Ok(told) => {
-                let mut details = Map::new();
-                for name in [
-                    "operation",
-                    "label",
-                    "path type",
-                    "paths",
-                    "hosts",
-                    "files",
-                    "file size",
-                    "CPU% [last]",
-                ] {
-                    if let Some(value) = cells.get(name).filter(|value| !value.is_empty()) {
-                        details.insert(name.to_owned(), Value::from(value.as_str()));
-                    }
-                }
-                let command = cells.get("command").map_or("", String::as_str);
-                let words = command
-                    .split('"')
-                    .map(str::trim)
-                    .filter(|word| !word.is_empty());
-                let origin = Origin {
-                    tool: "elbencho",
-                    version: cells.get("version").cloned(),
-                    source: self.source,
-                    line,
-                    content: fingerprint(content),
-                    started_at: cells.get("ISO date").and_then(|text| from_offset(text)),
-                    command: words.map(str::to_owned).collect(),
-                    details,
-                };
-                self.runs.push(told.record(&origin));
-            }
-        }
-    }
-
-    fn file(mut self) -> Result<ImportedFile, Error> {
-        if !self.problems.is_empty() {
-            return Err(Error::of_lines(self.source, self.problems, FEW));
-        }
-        if self.runs.is_empty() {
-            let hint = "phases that read or write are READ, WRITE and RWMIX";
-            return Err(Error::new(
-                self.source,
-                "contains no phase of elbencho that reads or writes",
-                hint,
-            ));
-        }
-        self.notes.push(Note {
-            line: None,
-            message: "of elbencho's two columns the last one is used: everything done until the slowest thread ended".to_owned(),
-        });
-        if self.format == Format::ElbenchoCsv {
-            self.notes.push(Note {
-                line: None,
-                message: "elbencho's CSV has whole MiB and MiB/s, which are truncated, not rounded; its JSON is exact".to_owned(),
-            });
-        }
-        Ok(ImportedFile {
-            format: self.format,
-            runs: self.runs,
-            notes: self.notes,
-        })
-    }
+    let command = of("command").map_or("", |cell| cell);
+    let words = command
+        .split('"')
+        .map(str::trim)
+        .filter(|word| !word.is_empty());
+    let origin = Origin {
+        tool: "elbencho",
+        version: cells.get("version").map(|cell| cell.clone().into_owned()),
+        source: out.source,
+        line,
+        content: fingerprint(content),
+        started_at: of("ISO date").and_then(|text| from_offset(text)),
+        command: words.map(str::to_owned).collect(),
+        details,
+    };
+    out.give(told.record(&origin));
 }
 
 /// Whether a phase reads, writes, or does both: the share of reads, where it is asked
@@ -285,7 +236,7 @@ fn reads_of(operation: &str) -> Option<Option<u8>> {
     }
 }
 
-fn told(operation: &str, read_percent: Option<u8>, cells: &Cells) -> Result<Told, String> {
+fn told(operation: &str, read_percent: Option<u8>, cells: &Cells<'_>) -> Result<Told, String> {
     let of = |name: &str| cells.get(name).filter(|cell| !cell.is_empty());
     let value = |name: &str| of(name).and_then(|cell| number(cell));
     let count = |name: &str| of(name).and_then(|cell| cell.parse::<u64>().ok());
@@ -335,14 +286,14 @@ struct Side {
 impl Side {
     /// One direction of a phase; `None` where it did nothing.
     fn of(
-        cells: &Cells,
+        cells: &Cells<'_>,
         before: &str,
         ms: f64,
         block: Option<u64>,
     ) -> Result<Option<Side>, String> {
         let value = |name: &str| {
             let cell = cells
-                .get(&format!("{before}{name}"))
+                .get(format!("{before}{name}").as_str())
                 .filter(|cell| !cell.is_empty());
             cell.and_then(|cell| number(cell))
         };
@@ -383,7 +334,7 @@ impl Side {
             operations: None,
             bytes: exact.and(
                 cells
-                    .get(&format!("{before}bytes"))
+                    .get(format!("{before}bytes").as_str())
                     .and_then(|cell| cell.parse().ok()),
             ),
             latency_min: us("IO lat us [min]"),

@@ -29,6 +29,7 @@ pub struct Error {
     problem: String,
     lines: Vec<LineProblem>,
     hint: String,
+    interruption: bool,
 }
 
 impl Error {
@@ -43,7 +44,27 @@ impl Error {
             problem: problem.into(),
             lines: Vec::new(),
             hint: hint.into(),
+            interruption: false,
         }
+    }
+
+    /// The caller asked for an end.
+    pub(crate) fn interruption(source_name: &str) -> Self {
+        Error {
+            interruption: true,
+            ..Error::new(
+                source_name,
+                "was not read to its end: interrupted",
+                "nothing was imported; start again to read it",
+            )
+        }
+    }
+
+    /// Whether the caller's [`crate::Watch`] ended the reading; nothing is wrong with the
+    /// source then.
+    #[must_use]
+    pub fn is_interruption(&self) -> bool {
+        self.interruption
     }
 
     /// These lines could not be read; there is at least one.

@@ -4,13 +4,14 @@
 //! The row of all is the result. The rows of its managers, workers and disks must be as
 //! many as it counts, and must add up to it.
 
-use crate::text::{Line, fingerprint, lines};
+use crate::out::{LineReader, Out};
+use crate::text::{Line, fingerprint};
 use crate::told::{Origin, Told, ToldKind, agrees, number};
-use crate::{Error, Format, ImportedFile, LineProblem, Note};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-const RUNS_MAX: usize = 10_000;
+/// Rows of one table at most.
+const ROWS_MAX: usize = 65_536;
 /// The heading of the table of results.
 const HEADING: &str = "'Target Type,Target Name,Access Specification Name,";
 /// Numbers have six digits.
@@ -19,37 +20,6 @@ const OFF: f64 = 2e-4;
 /// Whether a line is the heading of a table of results.
 pub(crate) fn is_heading(line: &str) -> bool {
     line.trim_start().starts_with(HEADING)
-}
-
-pub(crate) fn import_text(text: &str, source_name: &str) -> Result<ImportedFile, Error> {
-    let mut reader = Reader {
-        source: source_name,
-        ..Reader::default()
-    };
-    for line in lines(text) {
-        reader.line(line);
-        if reader.problems.len() > 100 {
-            break;
-        }
-    }
-    reader.close_table();
-    if !reader.problems.is_empty() {
-        let hint = "give Iometer's file of results as it was written; nothing was imported";
-        return Err(Error::of_lines(source_name, reader.problems, hint));
-    }
-    if reader.runs.is_empty() {
-        let hint = "a table of results has a row that begins with `ALL,All,`";
-        return Err(Error::new(
-            source_name,
-            "contains no result of Iometer",
-            hint,
-        ));
-    }
-    Ok(ImportedFile {
-        format: Format::IometerCsv,
-        runs: reader.runs,
-        notes: reader.notes,
-    })
 }
 
 /// One line of an access specification.
@@ -91,9 +61,9 @@ impl Row {
     }
 }
 
+/// Reads a file of results.
 #[derive(Default)]
-struct Reader<'a> {
-    source: &'a str,
+pub(crate) struct Reader {
     at: At,
     version: Option<String>,
     run_time_ns: Option<u64>,
@@ -104,26 +74,16 @@ struct Reader<'a> {
     rows: Vec<Row>,
     /// Of the table that is open.
     content: String,
-    runs: Vec<stripewise_results::RunRecord>,
-    notes: Vec<Note>,
-    problems: Vec<LineProblem>,
 }
 
-impl Reader<'_> {
-    fn problem(&mut self, line: u64, reason: impl Into<String>) {
-        self.problems.push(LineProblem {
-            line,
-            reason: reason.into(),
-        });
-    }
-
-    fn line(&mut self, line: Line<'_>) {
+impl LineReader for Reader {
+    fn line(&mut self, line: Line<'_>, out: &mut Out<'_>) {
         let text = line.text.trim();
         if text.is_empty() {
             return;
         }
         if let Some(name) = text.strip_prefix('\'') {
-            return self.heading(line.number, text, name);
+            return self.heading(line.number, text, name, out);
         }
         match self.at {
             At::Outside => {
@@ -131,7 +91,7 @@ impl Reader<'_> {
                     .iter()
                     .any(|kind| text.starts_with(kind))
                 {
-                    self.problem(line.number, "is a result without the heading of its table");
+                    out.problem(line.number, "is a result without the heading of its table");
                 }
             }
             At::Version => {
@@ -152,14 +112,20 @@ impl Reader<'_> {
                 self.open_specification = Some((line.number, name.to_owned()));
                 self.at = At::Specification;
             }
-            At::Specification => self.access(line.number, text),
-            At::Results => self.row(line.number, text),
+            At::Specification => self.access(line.number, text, out),
+            At::Results => self.row(line.number, text, out),
         }
     }
 
-    fn heading(&mut self, line: u64, text: &str, name: &str) {
+    fn end(&mut self, out: &mut Out<'_>) {
+        self.close_table(out);
+    }
+}
+
+impl Reader {
+    fn heading(&mut self, line: u64, text: &str, name: &str, out: &mut Out<'_>) {
         if is_heading(text) {
-            self.close_table();
+            self.close_table(out);
             self.columns = text[1..]
                 .split(',')
                 .map(|cell| cell.trim().to_owned())
@@ -168,16 +134,16 @@ impl Reader<'_> {
             return;
         }
         if self.at == At::Results && !name.starts_with("Results") {
-            self.close_table();
+            self.close_table(out);
         }
         if name.starts_with("Access specification name") {
-            self.close_specification();
+            self.close_specification(out);
             self.at = At::SpecificationName;
             return;
         }
         if name.starts_with("size,") {
             if self.open_specification.is_none() {
-                self.problem(
+                out.problem(
                     line,
                     "begins the lines of an access specification without a name",
                 );
@@ -186,7 +152,7 @@ impl Reader<'_> {
             return;
         }
         if name.starts_with("End access specifications") {
-            self.close_specification();
+            self.close_specification(out);
             self.at = At::Outside;
             return;
         }
@@ -206,23 +172,23 @@ impl Reader<'_> {
     }
 
     /// `8192,100,67,100,0,1,0,0,`.
-    fn access(&mut self, line: u64, text: &str) {
+    fn access(&mut self, line: u64, text: &str, out: &mut Out<'_>) {
         let cells: Vec<Option<u64>> = text
             .trim_end_matches(',')
             .split(',')
             .map(|cell| cell.trim().parse().ok())
             .collect();
         let Some((_, name)) = &self.open_specification else {
-            return self.problem(line, "is a line of an access specification without a name");
+            return out.problem(line, "is a line of an access specification without a name");
         };
         let [Some(bytes), Some(share), Some(reads), Some(random), ..] = cells[..] else {
-            return self.problem(
+            return out.problem(
                 line,
                 "is not a line of an access specification: a neighbouring line is missing",
             );
         };
         if cells.len() != 8 || share > 100 || reads > 100 || random > 100 {
-            return self.problem(line, "has shares above 100, or too few or too many numbers");
+            return out.problem(line, "has shares above 100, or too few or too many numbers");
         }
         let access = Access {
             bytes,
@@ -236,7 +202,7 @@ impl Reader<'_> {
             .push(access);
     }
 
-    fn close_specification(&mut self) {
+    fn close_specification(&mut self, out: &mut Out<'_>) {
         let Some((line, name)) = self.open_specification.take() else {
             return;
         };
@@ -247,20 +213,20 @@ impl Reader<'_> {
             .map(|one| one.share)
             .sum();
         if shares != 100 {
-            self.problem(
+            out.problem(
                 line,
                 format!("begins an access specification whose shares add up to {shares} %, not to 100: a line is missing or duplicated"),
             );
         }
     }
 
-    fn row(&mut self, line: u64, text: &str) {
+    fn row(&mut self, line: u64, text: &str, out: &mut Out<'_>) {
         let cells: Vec<&str> = text.split(',').collect();
         // Older versions end their rows, or their heading, with a comma.
         let columns = self.columns.iter().rposition(|name| !name.is_empty());
         let wanted = columns.map_or(0, |last| last + 1);
         if cells.len() < wanted || cells[wanted..].iter().any(|cell| !cell.trim().is_empty()) {
-            return self.problem(
+            return out.problem(
                 line,
                 format!(
                     "has {} values for {wanted} columns: it is truncated",
@@ -268,8 +234,8 @@ impl Reader<'_> {
                 ),
             );
         }
-        if self.rows.len() > RUNS_MAX {
-            return self.problem(line, "exceeds the maximum number of rows");
+        if self.rows.len() >= ROWS_MAX {
+            return out.problem(line, "exceeds the maximum number of rows");
         }
         let named = self.columns.iter().zip(&cells);
         let named = named.map(|(name, cell)| (name.clone(), cell.trim().to_owned()));
@@ -282,7 +248,7 @@ impl Reader<'_> {
         });
     }
 
-    fn close_table(&mut self) {
+    fn close_table(&mut self, out: &mut Out<'_>) {
         let rows = std::mem::take(&mut self.rows);
         let content = std::mem::take(&mut self.content);
         let Some(first) = rows.first() else {
@@ -291,7 +257,7 @@ impl Reader<'_> {
         let line = first.line;
         let alls: Vec<&Row> = rows.iter().filter(|row| row.kind == "ALL").collect();
         let [all] = alls[..] else {
-            return self.problem(
+            return out.problem(
                 line,
                 format!(
                     "begins a table with {} rows of all managers (`ALL`), which must be one",
@@ -300,9 +266,9 @@ impl Reader<'_> {
             );
         };
         let whole = parts_agree(all, &rows);
-        let told = whole.and_then(|()| self.told(all));
+        let told = whole.and_then(|()| self.told(all, out));
         match told {
-            Err(reason) => self.problem(all.line, format!("is a result that {reason}")),
+            Err(reason) => out.problem(all.line, format!("is a result that {reason}")),
             Ok(told) => {
                 let mut details = Map::new();
                 for name in [
@@ -321,18 +287,18 @@ impl Reader<'_> {
                 let origin = Origin {
                     tool: "iometer",
                     version: self.version.clone(),
-                    source: self.source,
+                    source: out.source,
                     line: all.line,
                     content: fingerprint(&content),
                     details,
                     ..Origin::default()
                 };
-                self.runs.push(told.record(&origin));
+                out.give(told.record(&origin));
             }
         }
     }
 
-    fn told(&mut self, all: &Row) -> Result<Told, String> {
+    fn told(&mut self, all: &Row, out: &mut Out<'_>) -> Result<Told, String> {
         let name = all.cells.get("Access Specification Name");
         let name = name.cloned().unwrap_or_default();
         let need = |column: &str| {
@@ -399,12 +365,12 @@ impl Reader<'_> {
         if all.count("# Workers") == all.count("# Disks") {
             told.outstanding = all.count("Queue Depth");
         }
-        self.specified(&name, all.line, &mut told);
+        self.specified(&name, all.line, &mut told, out);
         Ok(told)
     }
 
     /// What was asked for, where the access specification of that name has one line.
-    fn specified(&mut self, name: &str, line: u64, told: &mut Told) {
+    fn specified(&mut self, name: &str, line: u64, told: &mut Told, out: &mut Out<'_>) {
         match self.specifications.get(name).map(Vec::as_slice) {
             Some([one]) => {
                 told.block_bytes = Some(one.bytes);
@@ -415,14 +381,8 @@ impl Reader<'_> {
                     _ => None,
                 };
             }
-            Some([_, ..]) => self.notes.push(Note {
-                line: Some(line),
-                message: format!("is a result of `{name}`, which has several lines: its block size and mix are unknown"),
-            }),
-            _ => self.notes.push(Note {
-                line: Some(line),
-                message: format!("is a result of `{name}`, whose access specification is not in the file: what it did is unknown"),
-            }),
+            Some([_, ..]) => out.note(line, format!("is a result of `{name}`, which has several lines: its block size and mix are unknown")),
+            _ => out.note(line, format!("is a result of `{name}`, whose access specification is not in the file: what it did is unknown")),
         }
     }
 }

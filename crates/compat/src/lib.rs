@@ -19,14 +19,20 @@ mod fio;
 mod import;
 mod imported_id;
 mod iometer;
+mod json_text;
 mod marks;
+mod out;
 pub mod sqlio;
 mod text;
 mod time;
 mod told;
 mod vdbench;
+mod work;
 
 pub use error::{Error, LineProblem};
-pub use import::{Format, ImportedFile, Note, import, import_whole_results, recognise};
+pub use import::{
+    Format, Import, ImportedFile, Note, ReadFile, import, import_whole_results, recognise,
+};
+pub use work::{Progress, Watch};
 
 pub mod dataset;

@@ -1,29 +1,48 @@
 //! Where the results of each tool begin in a text.
 
+use crate::text::{Part, lines};
+use crate::work::Work;
 use crate::{Format, crystal, elbencho, fio, iometer, vdbench};
 
 /// Lines that a command line may stand above `Input parameters:` of DiskSpd.
 const ABOVE_DISKSPD: usize = 4;
 
+/// A line of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Place {
+    /// Its first byte.
+    pub(crate) at: usize,
+    /// Its number, from 1.
+    pub(crate) line: u64,
+}
+
 /// The beginning of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Start {
-    /// Byte of the text, at the beginning of a line.
-    pub(crate) at: usize,
+    pub(crate) place: Place,
     pub(crate) format: Format,
 }
 
 /// Where results begin, in order. Only marks that stand alone on their line count: a
 /// log may quote another tool.
-pub(crate) fn starts(text: &str) -> Vec<Start> {
+///
+/// The first byte of a line says which tools it can be of, so most lines are looked at
+/// for a few nanoseconds only.
+pub(crate) fn starts(text: &str, work: &Work<'_>) -> Vec<Start> {
     let mut scan = Scan::default();
-    let mut at = 0;
-    for line in text.split_inclusive(['\n', '\r']) {
-        scan.line(at, line.trim_end_matches(['\n', '\r']));
-        at += line.len();
+    for line in lines(text) {
+        if !work.visit(line.text.len() + 1) {
+            break;
+        }
+        let at = line.text.as_ptr() as usize - text.as_ptr() as usize;
+        let place = Place {
+            at,
+            line: line.number,
+        };
+        scan.line(place, line.text);
     }
     let mut starts = scan.starts;
-    starts.sort_by_key(|start| start.at);
+    starts.sort_by_key(|start| start.place);
     starts.dedup();
     // Of one run fio prints several forms at once; the JSON has most.
     for (best, others) in [
@@ -41,57 +60,65 @@ pub(crate) fn starts(text: &str) -> Vec<Start> {
 struct Scan {
     starts: Vec<Start>,
     /// The last line with an opening brace.
-    brace: Option<usize>,
+    brace: Option<Place>,
     /// `Command Line:` of DiskSpd, and how many lines ago.
-    command: Option<(usize, usize)>,
+    command: Option<(Place, usize)>,
     /// The first heading of Iometer since the last row of its results.
-    iometer: Option<usize>,
+    iometer: Option<Place>,
     /// The first line of fio's normal output since its last sums.
-    fio: Option<usize>,
+    fio: Option<Place>,
     fio_jobs: bool,
 }
 
 impl Scan {
-    fn line(&mut self, at: usize, line: &str) {
-        let text = line.trim();
-        if text.is_empty() {
+    fn line(&mut self, here: Place, line: &str) {
+        let mut text = line.trim_ascii();
+        // Other blanks, of web pages.
+        if !text.as_bytes().first().is_some_and(u8::is_ascii) {
+            text = text.trim();
+        }
+        let Some(&first) = text.as_bytes().first() else {
             return;
-        }
-        let mut start = |at: usize, format: Format| self.starts.push(Start { at, format });
-        if sqlio_at(text) == Some(0) {
-            start(at, Format::Sqlio);
-        } else if text.starts_with("<Results>") {
-            start(at, Format::DiskspdXml);
-        } else if text == "Input parameters:" {
-            let from = self.command.take().map_or(at, |(from, _)| from);
-            start(from, Format::DiskspdText);
-        } else if is_key(text, "\"fio version\"") {
-            start(self.brace.unwrap_or(at), Format::FioJson);
-        } else if is_key(text, elbencho::MARK) {
-            let open = if text.starts_with('{') {
-                at
-            } else {
-                self.brace.unwrap_or(at)
+        };
+        if let Some(format) = self.format(text, first) {
+            let place = match format {
+                Format::DiskspdText => self.command.take().map(|(place, _)| place),
+                Format::FioJson | Format::ElbenchoJson => self.brace.filter(|_| first != b'{'),
+                Format::IometerCsv => self.iometer,
+                _ => None,
             };
-            start(open, Format::ElbenchoJson);
-        } else if elbencho::is_heading(text) {
-            start(at, Format::ElbenchoCsv);
-        } else if iometer::is_heading(text) {
-            start(self.iometer.unwrap_or(at), Format::IometerCsv);
-        } else if vdbench::is_flatfile(text) {
-            start(at, Format::VdbenchFlatfile);
-        } else if vdbench::begins_run(text) {
-            start(at, Format::VdbenchSummary);
-        } else if let Some(format) = crystal::begins(text) {
-            start(at, format);
-        } else if fio::terse::is_terse(text) {
-            start(at, Format::FioTerse);
+            self.starts.push(Start {
+                place: place.unwrap_or(here),
+                format,
+            });
         }
-        self.fio_line(at, text);
-        self.remember(at, text);
+        if text.as_bytes().contains(&b'(') {
+            self.fio_line(here, text);
+        }
+        self.remember(here, text, first);
     }
 
-    fn fio_line(&mut self, at: usize, text: &str) {
+    /// Whose result begins with this line, which is not empty.
+    fn format(&self, text: &str, first: u8) -> Option<Format> {
+        let of = |is_so: bool, format: Format| is_so.then_some(format);
+        match first {
+            b's' | b'S' => of(sqlio_at(text) == Some(0), Format::Sqlio),
+            b'"' | b'{' => of(is_key(text, "\"fio version\""), Format::FioJson)
+                .or_else(|| of(is_key(text, elbencho::MARK), Format::ElbenchoJson)),
+            b'I' => of(text == "Input parameters:", Format::DiskspdText)
+                .or_else(|| of(elbencho::is_heading(text), Format::ElbenchoCsv)),
+            b'\'' => of(iometer::is_heading(text), Format::IometerCsv),
+            b't' => of(vdbench::is_flatfile(text), Format::VdbenchFlatfile),
+            b'C' | b'K' | b'>' => crystal::begins(text),
+            b'<' => of(text.starts_with("<Results>"), Format::DiskspdXml)
+                .or_else(|| of(vdbench::begins_run(text), Format::VdbenchSummary)),
+            b'0'..=b'9' => of(fio::terse::is_terse(text), Format::FioTerse)
+                .or_else(|| of(vdbench::begins_run(text), Format::VdbenchSummary)),
+            _ => None,
+        }
+    }
+
+    fn fio_line(&mut self, here: Place, text: &str) {
         let header = text.contains(": (g=") && text.contains("ioengine=");
         let job = text.contains(": (groupid=") && text.contains("): err=");
         if header && self.fio_jobs {
@@ -99,10 +126,10 @@ impl Scan {
             self.fio_jobs = false;
         }
         if header || job {
-            let first = *self.fio.get_or_insert(at);
+            let first = *self.fio.get_or_insert(here);
             if job && !self.fio_jobs {
                 self.starts.push(Start {
-                    at: first,
+                    place: first,
                     format: Format::FioNormal,
                 });
             }
@@ -111,25 +138,28 @@ impl Scan {
     }
 
     /// What a mark below it may belong to.
-    fn remember(&mut self, at: usize, text: &str) {
+    fn remember(&mut self, here: Place, text: &str, first: u8) {
         if text.ends_with('{') {
-            self.brace = Some(at);
+            self.brace = Some(here);
         }
-        if text.starts_with("Command Line:") {
-            self.command = Some((at, 0));
+        if first == b'C' && text.starts_with("Command Line:") {
+            self.command = Some((here, 0));
         } else if let Some((_, ago)) = &mut self.command {
             *ago += 1;
             if *ago > ABOVE_DISKSPD {
                 self.command = None;
             }
         }
-        let is_row = ["ALL,", "MANAGER,", "PROCESSOR,", "WORKER,", "DISK,"]
-            .iter()
-            .any(|kind| text.starts_with(kind));
-        if is_row {
-            self.iometer = None;
-        } else if text.starts_with('\'') {
-            self.iometer.get_or_insert(at);
+        match first {
+            b'\'' => drop(self.iometer.get_or_insert(here)),
+            b'A' | b'M' | b'P' | b'W' | b'D'
+                if ["ALL,", "MANAGER,", "PROCESSOR,", "WORKER,", "DISK,"]
+                    .iter()
+                    .any(|kind| text.starts_with(kind)) =>
+            {
+                self.iometer = None;
+            }
+            _ => {}
         }
     }
 }
@@ -140,7 +170,8 @@ fn is_key(text: &str, key: &str) -> bool {
 }
 
 /// Who wrote a text in which no mark stands alone, as on web pages: whoever's comes first.
-pub(crate) fn anywhere(text: &str) -> Option<Format> {
+pub(crate) fn anywhere(text: &str, work: &Work<'_>) -> Option<Format> {
+    work.visit(4 * text.len());
     let marks = [
         (Format::Sqlio, sqlio_at(text)),
         (Format::DiskspdXml, text.find("<Results>")),
@@ -161,4 +192,90 @@ fn sqlio_at(text: &str) -> Option<usize> {
         let name = before.get(start..)?;
         (before.len() < at && name.eq_ignore_ascii_case("sqlio")).then_some(start)
     })
+}
+
+/// Neighbouring results of one tool.
+#[derive(Clone, Debug)]
+pub(crate) struct Segment<'a> {
+    pub(crate) format: Format,
+    pub(crate) parts: Vec<Part<'a>>,
+    /// Where the last part ends.
+    end: usize,
+}
+
+/// The results that begin at those of `starts` that `is_wanted`, by number; with them the
+/// text before the first of all. Parts that follow one another are one.
+pub(crate) fn segments<'a>(
+    text: &'a str,
+    starts: &[Start],
+    is_wanted: impl Fn(usize) -> bool,
+) -> Vec<Segment<'a>> {
+    let mut segments: Vec<Segment<'a>> = Vec::new();
+    for (number, start) in starts.iter().enumerate() {
+        if !is_wanted(number) {
+            continue;
+        }
+        let is_first = segments.is_empty();
+        if segments
+            .last()
+            .is_none_or(|last| last.format != start.format)
+        {
+            segments.push(Segment {
+                format: start.format,
+                parts: Vec::new(),
+                end: 0,
+            });
+        }
+        let Some(segment) = segments.last_mut() else {
+            continue;
+        };
+        if is_first {
+            let whole = Place { at: 0, line: 1 };
+            segment.add(text, whole, starts[0].place.at);
+        }
+        segment.add(text, start.place, end_of(text, starts, number));
+    }
+    segments
+}
+
+/// The result that begins at one of `starts`, by number.
+pub(crate) fn alone<'a>(text: &'a str, starts: &[Start], number: usize) -> Segment<'a> {
+    let Start { place, format } = starts[number];
+    let mut segment = Segment {
+        format,
+        parts: Vec::new(),
+        end: 0,
+    };
+    segment.add(text, place, end_of(text, starts, number));
+    segment
+}
+
+fn end_of(text: &str, starts: &[Start], number: usize) -> usize {
+    let next = starts.get(number + 1);
+    next.map_or(text.len(), |next| next.place.at)
+}
+
+impl<'a> Segment<'a> {
+    /// All of a text.
+    pub(crate) fn whole(format: Format, text: &'a str) -> Segment<'a> {
+        let first_line = 1;
+        Segment {
+            format,
+            parts: vec![Part { text, first_line }],
+            end: text.len(),
+        }
+    }
+
+    /// What is between a line and a byte.
+    fn add(&mut self, text: &'a str, from: Place, end: usize) {
+        match self.parts.last_mut().filter(|_| self.end == from.at) {
+            Some(last) => last.text = &text[from.at - last.text.len()..end],
+            None if from.at < end => self.parts.push(Part {
+                text: &text[from.at..end],
+                first_line: from.line,
+            }),
+            None => {}
+        }
+        self.end = end;
+    }
 }

@@ -6,19 +6,12 @@
 use crate::Error;
 use std::borrow::Cow;
 
-/// Files beyond this are not results of anything.
-pub(crate) const SIZE_MAX: usize = 256 << 20;
-
 /// The text of a file.
 ///
 /// # Errors
-/// When it is too large, empty, or no text.
+/// When it is empty, or no text.
 pub(crate) fn decode<'a>(bytes: &'a [u8], source_name: &str) -> Result<Cow<'a, str>, Error> {
     let refuse = |problem: &str, hint: &str| Err(Error::new(source_name, problem, hint));
-    if bytes.len() > SIZE_MAX {
-        let hint = "split it into files of less than 256 MiB, between results";
-        return refuse("is larger than 256 MiB", hint);
-    }
     if let Some(at) = mixed_at(bytes) {
         return Err(Error::new(
             source_name,
@@ -76,7 +69,7 @@ const CHANGES_MAX: usize = 64;
 /// # Errors
 /// As [`decode`], but for the changes.
 pub(crate) fn decode_parts<'a>(bytes: &'a [u8], source_name: &str) -> Result<Decoded<'a>, Error> {
-    let Some(first) = mixed_at(bytes).filter(|_| bytes.len() <= SIZE_MAX) else {
+    let Some(first) = mixed_at(bytes) else {
         let text = decode(bytes, source_name)?;
         return Ok(Decoded {
             text,
@@ -85,6 +78,7 @@ pub(crate) fn decode_parts<'a>(bytes: &'a [u8], source_name: &str) -> Result<Dec
     };
     let mut text = decode(&bytes[..first], source_name)?.into_owned();
     let mut changes = Vec::new();
+    let (mut counted, mut line) = (0, 1);
     let mut is_wide = matches!(bytes, [0xff, 0xfe, ..] | [0xfe, 0xff, ..]);
     let mut rest = &bytes[first..];
     while !rest.is_empty() {
@@ -96,7 +90,8 @@ pub(crate) fn decode_parts<'a>(bytes: &'a [u8], source_name: &str) -> Result<Dec
                 hint,
             ));
         }
-        let line = text.bytes().filter(|byte| *byte == b'\n').count() as u64 + 1;
+        line += line_feeds(&text[counted..]);
+        counted = text.len();
         changes.push(line);
         is_wide = !is_wide;
         // Shells of Windows append UTF-16 with its low byte first, with a mark or without.
@@ -226,20 +221,46 @@ pub(crate) struct Line<'a> {
     pub(crate) text: &'a str,
 }
 
-/// Lines, whichever of the three ends they have; the carriage returns that a
-/// console rewrote a line with are ends, too.
+/// A part of a text that keeps the numbers of its lines.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part<'a> {
+    pub(crate) text: &'a str,
+    /// From 1, in the whole text.
+    pub(crate) first_line: u64,
+}
+
+impl<'a> Part<'a> {
+    /// Its lines, whichever of the three ends they have; the carriage returns that a
+    /// console rewrote a line with are ends, too.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = Line<'a>> + use<'a> {
+        let mut number = self.first_line - 1;
+        self.text.split('\n').flat_map(move |line| {
+            number += 1;
+            let line = line.strip_suffix('\r').unwrap_or(line);
+            line.split('\r').map(move |text| Line { number, text })
+        })
+    }
+}
+
+/// The lines of a whole text.
 pub(crate) fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
-    let mut number = 0;
-    text.split('\n').flat_map(move |line| {
-        number += 1;
-        let line = line.strip_suffix('\r').unwrap_or(line);
-        line.split('\r').map(move |text| Line { number, text })
-    })
+    let whole = Part {
+        text,
+        first_line: 1,
+    };
+    whole.lines()
+}
+
+pub(crate) fn line_feeds(text: &str) -> u64 {
+    text.bytes().filter(|byte| *byte == b'\n').count() as u64
 }
 
 /// The words of a line with one blank between them: tabs, non-breaking spaces
 /// and runs of blanks are what web pages and mail make of a format.
-pub(crate) fn squeezed(line: &str) -> String {
+pub(crate) fn squeezed(line: &str) -> Cow<'_, str> {
+    if is_squeezed(line) {
+        return Cow::Borrowed(line);
+    }
     let mut squeezed = String::with_capacity(line.len());
     for word in line.split_whitespace() {
         if !squeezed.is_empty() {
@@ -247,13 +268,32 @@ pub(crate) fn squeezed(line: &str) -> String {
         }
         squeezed.push_str(word);
     }
-    squeezed
+    Cow::Owned(squeezed)
+}
+
+/// Whether a line has no white space but single blanks between its words.
+fn is_squeezed(line: &str) -> bool {
+    let mut blank = true;
+    for byte in line.bytes() {
+        match byte {
+            b' ' if blank => return false,
+            b' ' => blank = true,
+            b'!'..=b'~' => blank = false,
+            _ => return false,
+        }
+    }
+    !blank || line.is_empty()
 }
 
 /// FNV-1a in 64 bits: ids of imported records are made from it, so that the same
 /// text has the same id on every machine.
 pub(crate) fn fingerprint(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+    fingerprint_on(0xcbf2_9ce4_8422_2325, text)
+}
+
+/// The fingerprint of a text whose first part has this one.
+pub(crate) fn fingerprint_on(first: u64, text: &str) -> u64 {
+    text.bytes().fold(first, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     })
 }

@@ -4,58 +4,44 @@
 //! The average of a run (`avg_2-60`) is its result. vdbench does not print counts, so
 //! a record has rates and latencies; rates must be operations times their size.
 
-use crate::text::{Line, fingerprint, lines};
+use crate::out::{LineReader, Out};
+use crate::text::{Line, fingerprint};
 use crate::told::{Origin, Told, ToldKind, agrees, number};
-use crate::{Error, Format, ImportedFile, LineProblem, Note};
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-const RUNS_MAX: usize = 10_000;
 /// How far MB/s may be from the rate times the size, as a share; both are rounded.
 const RATES_OFF: f64 = 0.005;
 
-/// Whether a line is the heading of a flatfile.
+/// Whether a line is the heading of a flatfile. The second column of older versions is
+/// not `timestamp`.
 pub(crate) fn is_flatfile(line: &str) -> bool {
     let mut words = line.split_whitespace();
-    (words.next(), words.next()) == (Some("tod"), Some("timestamp"))
+    matches!(
+        (words.next(), words.next()),
+        (Some("tod"), Some("timestamp" | "Run"))
+    )
 }
 
 /// Whether a line begins a run of a summary.
 pub(crate) fn begins_run(line: &str) -> bool {
-    run_name(&plain(line)).is_some()
-}
-
-pub(crate) fn import_flatfile(text: &str, source_name: &str) -> Result<ImportedFile, Error> {
-    let mut reader = Reader::new(source_name);
-    for line in lines(text) {
-        reader.flat(line);
-    }
-    reader.finish(Format::VdbenchFlatfile)
-}
-
-pub(crate) fn import_summary(text: &str, source_name: &str) -> Result<ImportedFile, Error> {
-    let mut reader = Reader::new(source_name);
-    for line in lines(text) {
-        reader.summary(line);
-    }
-    reader.end_run();
-    reader.finish(Format::VdbenchSummary)
+    line.contains("Starting RD=") && run_name(&plain(line)).is_some()
 }
 
 /// Cells by the names of their columns.
 type Row<'a> = BTreeMap<&'a str, &'a str>;
 
-struct Reader<'a> {
-    source: &'a str,
+/// Reads a flatfile or a summary.
+#[derive(Default)]
+pub(crate) struct Reader {
+    is_flat: bool,
     columns: Vec<String>,
     /// Of a flatfile: runs that have intervals, and those that have an average.
     seen: BTreeSet<String>,
     averaged: BTreeSet<String>,
     /// Of a summary: the run that is open.
     open: Option<OpenRun>,
-    runs: Vec<stripewise_results::RunRecord>,
-    notes: Vec<Note>,
-    problems: Vec<LineProblem>,
 }
 
 struct OpenRun {
@@ -69,65 +55,38 @@ struct OpenRun {
     columns: Vec<String>,
 }
 
-impl<'a> Reader<'a> {
-    fn new(source: &'a str) -> Self {
+impl LineReader for Reader {
+    fn line(&mut self, line: Line<'_>, out: &mut Out<'_>) {
+        if line.text.is_empty() {
+            return;
+        }
+        match self.is_flat {
+            true => self.flat(line, out),
+            false => self.summary(line, out),
+        }
+    }
+
+    fn end(&mut self, out: &mut Out<'_>) {
+        self.end_run(out);
+        for name in self.seen.difference(&self.averaged) {
+            out.note_once(format!("run {name} has intervals and no average: it was stopped, or a line is missing; left out"));
+        }
+    }
+}
+
+impl Reader {
+    pub(crate) fn flatfile() -> Self {
         Reader {
-            source,
-            columns: Vec::new(),
-            seen: BTreeSet::new(),
-            averaged: BTreeSet::new(),
-            open: None,
-            runs: Vec::new(),
-            notes: Vec::new(),
-            problems: Vec::new(),
+            is_flat: true,
+            ..Reader::default()
         }
     }
 
-    fn problem(&mut self, line: u64, reason: impl Into<String>) {
-        if self.problems.len() <= 100 {
-            self.problems.push(LineProblem {
-                line,
-                reason: reason.into(),
-            });
-        }
+    pub(crate) fn summary_of_runs() -> Self {
+        Reader::default()
     }
 
-    fn note(&mut self, line: u64, message: String) {
-        self.notes.push(Note {
-            line: Some(line),
-            message,
-        });
-    }
-
-    fn finish(mut self, format: Format) -> Result<ImportedFile, Error> {
-        if !self.problems.is_empty() {
-            let hint = "give vdbench's file as it was written; nothing was imported";
-            return Err(Error::of_lines(self.source, self.problems, hint));
-        }
-        if self.runs.is_empty() {
-            let hint =
-                "an average has `avg_` in its column of intervals; a run that was stopped has none";
-            return Err(Error::new(
-                self.source,
-                "contains no average of a vdbench run",
-                hint,
-            ));
-        }
-        let missing: Vec<&String> = self.seen.difference(&self.averaged).collect();
-        for name in missing {
-            self.notes.push(Note {
-                line: None,
-                message: format!("run {name} has intervals and no average: it was stopped, or a line is missing; left out"),
-            });
-        }
-        Ok(ImportedFile {
-            format,
-            runs: self.runs,
-            notes: self.notes,
-        })
-    }
-
-    fn flat(&mut self, line: Line<'_>) {
+    fn flat(&mut self, line: Line<'_>, out: &mut Out<'_>) {
         let text = plain(line.text);
         let words: Vec<&str> = text.split_whitespace().collect();
         if words.is_empty() || words[0].starts_with('*') {
@@ -141,32 +100,34 @@ impl<'a> Reader<'a> {
             return;
         }
         if self.columns.is_empty() {
-            return self.problem(line.number, "is a row without a heading above it");
+            return out.problem(line.number, "is a row without a heading above it");
         }
         if words.len() != self.columns.len() {
             let (found, wanted) = (words.len(), self.columns.len());
-            return self.problem(
+            return out.problem(
                 line.number,
                 format!("has {found} values for {wanted} columns: it is truncated"),
             );
         }
-        let columns = self.columns.clone();
-        let row: Row<'_> = columns.iter().map(String::as_str).zip(words).collect();
-        let Some((name, interval)) = row.get("Run").zip(row.get("Interval")) else {
-            return self.problem(line.number, "is below a heading without Run and Interval");
+        let cell = |name: &str| Some(words[self.columns.iter().position(|column| column == name)?]);
+        let Some((name, interval)) = cell("Run").zip(cell("Interval")) else {
+            return out.problem(line.number, "is below a heading without Run and Interval");
         };
-        self.seen.insert((*name).to_owned());
+        if !self.seen.contains(name) {
+            self.seen.insert(name.to_owned());
+        }
         if interval.starts_with("avg_") {
-            self.averaged.insert((*name).to_owned());
-            let name = (*name).to_owned();
-            self.average(line.number, &text, &name, &row, Map::new());
+            self.averaged.insert(name.to_owned());
+            let columns = self.columns.iter().map(String::as_str);
+            let row: Row<'_> = columns.zip(words.iter().copied()).collect();
+            average(line.number, &text, name, &row, Map::new(), out);
         }
     }
 
-    fn summary(&mut self, line: Line<'_>) {
+    fn summary(&mut self, line: Line<'_>, out: &mut Out<'_>) {
         let text = plain(line.text);
         if let Some((name, options)) = run_name(&text) {
-            self.end_run();
+            self.end_run(out);
             self.open = Some(OpenRun {
                 line: line.number,
                 name: name.to_owned(),
@@ -182,7 +143,7 @@ impl<'a> Reader<'a> {
         let Some(first) = words.first() else { return };
         let Some(open) = &mut self.open else {
             if is_time_of_day(first) && words.len() > 10 && words[1].starts_with("avg_") {
-                self.problem(line.number, "is an average without `Starting RD=` above it");
+                out.problem(line.number, "is an average without `Starting RD=` above it");
             }
             return;
         };
@@ -193,7 +154,7 @@ impl<'a> Reader<'a> {
         }
         if let Some(above) = open.heading.take() {
             if above.len() != words.len() || is_time_of_day(first) {
-                return self.problem(
+                return out.problem(
                     line.number,
                     "is not the second line of the heading above it",
                 );
@@ -205,17 +166,17 @@ impl<'a> Reader<'a> {
             return;
         }
         if is_time_of_day(first) && words.len() > 10 {
-            self.summary_row(line.number, &text, &words);
+            self.summary_row(line.number, &text, &words, out);
         }
     }
 
-    fn summary_row(&mut self, line: u64, text: &str, words: &[&str]) {
+    fn summary_row(&mut self, line: u64, text: &str, words: &[&str], out: &mut Out<'_>) {
         let Some(open) = &mut self.open else { return };
         if open.columns.is_empty() {
-            return self.problem(line, "is a row without a heading above it");
+            return out.problem(line, "is a row without a heading above it");
         }
-        let average = words[1].strip_prefix("avg_");
-        let interval: Option<u64> = match average {
+        let range = words[1].strip_prefix("avg_");
+        let interval: Option<u64> = match range {
             Some(range) => range
                 .split_once('-')
                 .and_then(|(_, last)| last.parse().ok()),
@@ -224,14 +185,14 @@ impl<'a> Reader<'a> {
         let Some(interval) = interval else { return };
         // Rows of intervals may have a column of other reports behind.
         if words.len() < open.columns.len() + 2 {
-            return self.problem(line, "has fewer values than its heading: it is truncated");
+            return out.problem(line, "has fewer values than its heading: it is truncated");
         }
-        if average.is_none() {
+        if range.is_none() {
             open.last_interval = interval;
             return;
         }
         if open.average || (open.last_interval > 0 && open.last_interval != interval) {
-            return self.problem(
+            return out.problem(
                 line,
                 "is an average of other intervals than those above it, or a second one: a neighbouring line is missing",
             );
@@ -246,77 +207,73 @@ impl<'a> Reader<'a> {
             .zip(words[2..].iter().copied())
             .collect();
         let Some(row) = of_summary(&named) else {
-            return self.note(
+            return out.note(
                 line,
                 format!("is the average of run {name}, whose table is not one of reads and writes (a file system workload); left out"),
             );
         };
-        self.average(line, text, &name, &row, details);
+        average(line, text, &name, &row, details, out);
     }
 
-    fn end_run(&mut self) {
+    fn end_run(&mut self, out: &mut Out<'_>) {
         let Some(open) = self.open.take() else { return };
         if !open.average {
-            self.note(
+            out.note(
                 open.line,
                 format!("begins run {}, which has no average: it was stopped, or a line is missing; left out", open.name),
             );
         }
     }
+}
 
-    /// An average, by the columns of the flatfile.
-    fn average(
-        &mut self,
-        line: u64,
-        text: &str,
-        name: &str,
-        row: &Row<'_>,
-        mut details: Map<String, Value>,
-    ) {
-        if row.get("read%").is_none() {
-            return self.note(
-                line,
-                format!("is the average of run {name}, whose columns are not those of reads and writes (a file system workload); left out"),
-            );
-        }
-        if row.get("rate").and_then(|cell| number(cell)) == Some(0.0) {
-            return self.note(
-                line,
-                format!("is the average of run {name}, which did nothing; left out"),
-            );
-        }
-        if self.runs.len() >= RUNS_MAX {
-            return self.problem(line, "exceeds the maximum number of results");
-        }
-        for column in [
-            "Interval", "reqrate", "threads", "seekpct", "rhpct", "whpct", "lunsize", "resp_std",
-        ] {
-            if let Some(value) = row.get(column).filter(|value| **value != "n/a") {
-                details.insert(column.to_owned(), Value::from(*value));
-            }
-        }
-        match told(name, row) {
-            Err(reason) => self.problem(
-                line,
-                format!("is an average that {reason}: it is truncated or was changed"),
-            ),
-            Ok(told) => {
-                let origin = Origin {
-                    tool: "vdbench",
-                    version: row
-                        .get("version")
-                        .filter(|text| **text != "n/a")
-                        .map(|text| (*text).to_owned()),
-                    source: self.source,
-                    line,
-                    content: fingerprint(text.trim()),
-                    details,
-                    ..Origin::default()
-                };
-                self.runs.push(told.record(&origin));
-            }
+/// An average, by the columns of the flatfile.
+fn average(
+    line: u64,
+    text: &str,
+    name: &str,
+    row: &Row<'_>,
+    mut details: Map<String, Value>,
+    out: &mut Out<'_>,
+) {
+    if row.get("read%").is_none() {
+        return out.note(
+            line,
+            format!("is the average of run {name}, whose columns are not those of reads and writes (a file system workload); left out"),
+        );
+    }
+    if row.get("rate").and_then(|cell| number(cell)) == Some(0.0) {
+        return out.note(
+            line,
+            format!("is the average of run {name}, which did nothing; left out"),
+        );
+    }
+    for column in [
+        "Interval", "reqrate", "threads", "seekpct", "rhpct", "whpct", "lunsize", "resp_std",
+    ] {
+        if let Some(value) = row.get(column).filter(|value| **value != "n/a") {
+            details.insert(column.to_owned(), Value::from(*value));
         }
     }
+    let told = match told(name, row) {
+        Ok(told) => told,
+        Err(reason) => {
+            return out.problem(
+                line,
+                format!("is an average that {reason}: it is truncated or was changed"),
+            );
+        }
+    };
+    let version = row.get("version").filter(|text| **text != "n/a");
+    let origin = Origin {
+        tool: "vdbench",
+        version: version.map(|text| (*text).to_owned()),
+        source: out.source,
+        line,
+        content: fingerprint(text.trim()),
+        details,
+        ..Origin::default()
+    };
+    out.give(told.record(&origin));
 }
 
 fn told(name: &str, row: &Row<'_>) -> Result<Told, String> {
@@ -409,7 +366,10 @@ fn of_summary<'a>(named: &Row<'a>) -> Option<Row<'a>> {
 }
 
 /// A line without the tags of HTML.
-fn plain(line: &str) -> String {
+fn plain(line: &str) -> Cow<'_, str> {
+    if !line.contains('<') {
+        return Cow::Borrowed(line);
+    }
     let mut text = String::with_capacity(line.len());
     let mut inside = false;
     for sign in line.chars() {
@@ -420,7 +380,7 @@ fn plain(line: &str) -> String {
             _ => {}
         }
     }
-    text
+    Cow::Owned(text)
 }
 
 /// The name and the options of `15:41:39.002 Starting RD=rd1; I/O rate: 100; ...`.
@@ -435,9 +395,8 @@ fn run_name(text: &str) -> Option<(&str, &str)> {
 
 /// `15:41:39.002`.
 fn is_time_of_day(word: &str) -> bool {
-    let parts: Vec<&str> = word.split([':', '.']).collect();
-    parts.len() >= 3
-        && parts
-            .iter()
-            .all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    word.starts_with(|sign: char| sign.is_ascii_digit())
+        && word.split([':', '.']).all(is_number)
+        && word.split([':', '.']).count() >= 3
 }

@@ -24,6 +24,7 @@ mod names;
 mod numbers;
 mod percentile;
 mod text;
+mod typeset;
 mod wall;
 
 #[cfg(unix)]
@@ -57,4 +58,5 @@ pub use percentile::Percentile;
 /// assert!(log.starts_with("look at"));
 /// ```
 pub use platform::advice;
+pub use typeset::{Typeset, is_typeset_dash, typeset};
 pub use wall::WallTime;

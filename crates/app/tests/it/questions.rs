@@ -292,9 +292,9 @@ fn a_file_without_end_is_refused() {
         .failed(2, &["larger than 16 MiB", "sim list"]);
     let large = desk.file("large.json");
     let file = std::fs::File::create(&large).expect("a file");
-    file.set_len(300 << 20).expect("a sparse file");
+    file.set_len(5 << 30).expect("a sparse file");
     desk.run(&["report", &large])
-        .failed(2, &["larger than 256 MiB"]);
+        .failed(2, &["larger than 4 GiB"]);
 }
 
 #[test]

@@ -1,12 +1,14 @@
 //! `import`: other tools' results into the store, all or nothing unless what is whole is asked for.
 
 use crate::context::{Context, store_failure};
+use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
+use crate::steps::foreign::{Reading, interrupted};
 use crate::steps::input::{RESULTS_BYTES_MAX, read as read_input};
 use serde::Serialize;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use stripewise_compat::{ImportedFile, import_whole_results, recognise};
+use stripewise_compat::{Import, ImportedFile, recognise};
 use stripewise_results::{RunRecord, SCHEMA_VERSION};
 use stripewise_units::NameText;
 
@@ -103,16 +105,20 @@ const FILES_MAX: usize = 100_000;
 fn read(context: &Context, path: &Path, whole: bool) -> Outcome<Vec<(PathBuf, ImportedFile)>> {
     if !path.is_dir() {
         let bytes = bytes_of(context, path)?;
-        return Ok(vec![(path.to_owned(), parse(path, &bytes, whole)?)]);
+        return Ok(vec![(
+            path.to_owned(),
+            parse(context, path, &bytes, whole)?,
+        )]);
     }
     let mut paths = Vec::new();
     files_below(path, 0, &mut paths)?;
     let mut files = Vec::new();
     for path in paths {
         let bytes = bytes_of(context, &path)?;
-        match parse(&path, &bytes, whole) {
+        match parse(context, &path, &bytes, whole) {
             Ok(file) => files.push((path, file)),
             // Whatever else lies there; what is of a known tool must be readable.
+            Err(failure) if is_interruption(&failure) => return Err(failure),
             Err(failure) if whole || recognise(&bytes).is_none() => {
                 context.note(format!("{}; skipped", failure.error));
             }
@@ -156,13 +162,16 @@ fn files_below(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Outcome
     Ok(())
 }
 
-fn parse(path: &Path, bytes: &[u8], whole: bool) -> Outcome<ImportedFile> {
+fn parse(context: &Context, path: &Path, bytes: &[u8], whole: bool) -> Outcome<ImportedFile> {
     let name = path.as_text();
-    let file = match whole {
-        true => import_whole_results(bytes, &name),
-        false => stripewise_compat::import(bytes, &name),
-    };
-    file.map_err(|error| {
+    let reading = Reading::new(context, &name);
+    let watch = |progress| reading.hear(progress);
+    let file = Import::new(bytes, &name).watched(&watch);
+    let file = if whole { file.whole_results() } else { file };
+    file.all().map_err(|error| {
+        if error.is_interruption() {
+            return interrupted(context, &name);
+        }
         let hint = match error.lines() {
             [] => error.hint().to_owned(),
             _ if whole => error.hint().to_owned(),
@@ -170,6 +179,10 @@ fn parse(path: &Path, bytes: &[u8], whole: bool) -> Outcome<ImportedFile> {
         };
         Failure::usage(error.to_string(), hint)
     })
+}
+
+fn is_interruption(failure: &Failure) -> bool {
+    matches!(failure.exit, Exit::Interrupted(_))
 }
 
 fn bytes_of(context: &Context, path: &Path) -> Outcome<Vec<u8>> {

@@ -15,8 +15,11 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 use stripewise_units::{NameText, format_bytes};
 
-/// Of results: what other tools print in hours, and documents of thousands of runs.
-pub const RESULTS_BYTES_MAX: u64 = 256 << 20;
+/// Of results: what other tools print in days, and documents of many thousands of runs.
+/// All of it is in memory while it is read.
+pub const RESULTS_BYTES_MAX: u64 = 4 << 30;
+/// Of what is no regular file, whose length nobody knows beforehand: `/dev/zero`, a disk.
+const ENDLESS_BYTES_MAX: u64 = 256 << 20;
 /// Of plans and workloads, which people write.
 pub const PLAN_BYTES_MAX: u64 = 16 << 20;
 
@@ -28,7 +31,8 @@ const LOOKS_UNTOLD: u32 = 100;
 /// Why there are no bytes.
 enum Problem {
     System(std::io::Error),
-    TooLarge,
+    /// There are more bytes than these.
+    TooLarge(u64),
 }
 
 /// All bytes of a file or pipe. `hint` is the next thing to do where it cannot be
@@ -86,15 +90,17 @@ fn read_here(path: &Path, bytes_max: u64) -> Result<Vec<u8>, Problem> {
     let file = File::open(path).map_err(Problem::System)?;
     // A regular file says beforehand; of a pipe or device one byte more tells.
     let metadata = file.metadata().map_err(Problem::System)?;
-    if metadata.is_file() && metadata.len() > bytes_max {
-        return Err(Problem::TooLarge);
-    }
+    let bytes_max = match metadata.is_file() {
+        true if metadata.len() > bytes_max => return Err(Problem::TooLarge(bytes_max)),
+        true => bytes_max,
+        false => bytes_max.min(ENDLESS_BYTES_MAX),
+    };
     let mut bytes = Vec::new();
     file.take(bytes_max + 1)
         .read_to_end(&mut bytes)
         .map_err(Problem::System)?;
     if bytes.len() as u64 > bytes_max {
-        return Err(Problem::TooLarge);
+        return Err(Problem::TooLarge(bytes_max));
     }
     Ok(bytes)
 }
@@ -103,12 +109,12 @@ fn failure(path: &Path, bytes_max: u64, problem: &Problem, hint: &str) -> Failur
     let path = path.as_text();
     match problem {
         Problem::System(error) => Failure::usage(format!("cannot read {path}: {error}"), hint),
-        Problem::TooLarge => {
-            let limit = format_bytes(bytes_max);
+        Problem::TooLarge(limit) => {
+            let limit = format_bytes(*limit);
             let hint = match bytes_max {
-                RESULTS_BYTES_MAX => {
-                    format!("at most {limit} are read from one file; split it between results")
-                }
+                RESULTS_BYTES_MAX => format!(
+                    "at most {limit} are read from it; write the results to a file, or split them into several"
+                ),
                 // Nobody wrote so much: it is another file than was meant.
                 _ => format!("{hint} (at most {limit} are read)"),
             };
@@ -130,11 +136,14 @@ mod tests {
         let path = directory.path().join("results");
         std::fs::write(&path, b"12345678").unwrap();
         assert_eq!(read_here(&path, 8).ok().unwrap(), b"12345678");
-        assert!(matches!(read_here(&path, 7), Err(Problem::TooLarge)));
+        assert!(matches!(read_here(&path, 7), Err(Problem::TooLarge(7))));
         // A device tells no length and has no end.
         let endless = Path::new("/dev/zero");
         if endless.exists() {
-            assert!(matches!(read_here(endless, 1_000), Err(Problem::TooLarge)));
+            assert!(matches!(
+                read_here(endless, 1_000),
+                Err(Problem::TooLarge(_))
+            ));
         }
         assert!(matches!(
             read_here(directory.path(), 8),

@@ -7,6 +7,7 @@ pub mod baselines;
 pub mod documents;
 pub mod drives;
 pub mod experiment;
+pub mod foreign;
 pub mod input;
 pub mod keep;
 pub mod kept;

@@ -27,10 +27,11 @@ pub mod verify;
 pub mod witness;
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
+use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
-use stripewise_units::{NameText, has_text};
+use stripewise_units::{NameText, has_text, typeset};
 
 /// Find out what a disk can do, and whether it is laid out right.
 #[derive(Debug, Parser)]
@@ -150,14 +151,31 @@ pub fn parsed(
     words: Vec<OsString>,
     columns: Option<usize>,
 ) -> Result<(Cli, hints::Words), clap::Error> {
+    let pasted = pasted(&words);
     let words = sqlio::arranged(words.into_iter());
-    let command = match columns {
+    let mut command = match columns {
         Some(columns) => Cli::command().term_width(columns),
         None => Cli::command(),
     };
+    if let Some(word) = pasted {
+        return Err(command.error(
+            ErrorKind::UnknownArgument,
+            format!("unexpected argument `{word}`"),
+        ));
+    }
     let matches = command.try_get_matches_from(words)?;
     let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut Cli::command()))?;
     Ok((cli, hints::words_of(&matches)))
+}
+
+/// The first word that was pasted from a page with its typography, which would count as the
+/// name of a file: `–size`. Behind `--` names are what they are.
+fn pasted(words: &[OsString]) -> Option<String> {
+    let words = words.iter().skip(1).filter_map(|word| word.to_str());
+    let mut words = words.take_while(|word| *word != "--");
+    words
+        .find(|word| typeset(word).is_some())
+        .map(str::to_owned)
 }
 
 impl Command {

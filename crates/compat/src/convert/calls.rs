@@ -5,6 +5,7 @@ use super::Surroundings;
 use super::plan::{JobText, PlanText};
 use crate::text::{Line, lines, squeezed};
 use crate::{Error, LineProblem};
+use stripewise_units::{is_typeset_dash, typeset};
 
 /// A line beyond this is no call of anything.
 const LENGTH_MAX: usize = 4_096;
@@ -36,7 +37,11 @@ pub(super) fn each_call(
     let mut calls = 0;
     for line in lines(text) {
         let squeezed = squeezed(line.text);
-        if squeezed.is_empty() || squeezed.len() > LENGTH_MAX || is_remark(&squeezed) {
+        if squeezed.is_empty()
+            || squeezed.len() > LENGTH_MAX
+            || is_remark(&squeezed)
+            || is_of_files(&squeezed)
+        {
             continue;
         }
         let Some(done) = call(line, &squeezed, plan) else {
@@ -61,6 +66,97 @@ pub(super) fn each_call(
         return Err(Error::new(source_name, words.no_call, hint));
     }
     Ok(())
+}
+
+/// What follows a program on a line that calls it by one of these names, with or without
+/// a prompt, folders and quotation marks; folders may have the same names.
+pub(super) fn behind_program<'a>(
+    words: &'a str,
+    names: &[&str],
+    is_call: impl Fn(&str) -> bool,
+) -> Option<&'a str> {
+    let lower = words.to_ascii_lowercase();
+    let found = names.iter().flat_map(|name| {
+        let each = lower.match_indices(name);
+        each.map(move |(at, _)| at + name.len())
+    });
+    found.into_iter().find_map(|end| {
+        let rest = &lower[end..];
+        let rest = rest.strip_prefix(".exe").unwrap_or(rest);
+        let rest = rest.trim_start_matches(['"', '\'', '\u{201c}', '\u{201d}']);
+        let rest = rest.strip_prefix(' ').filter(|rest| is_call(rest))?;
+        Some(&words[words.len() - rest.len()..])
+    })
+}
+
+/// Why a call is none whose switches begin with a dash of typesetting.
+pub(super) fn dashes(words: &str, names: &[&str]) -> Option<String> {
+    let rest = behind_program(words, names, |rest| rest.starts_with(is_typeset_dash))?;
+    wrong_word(rest.split(' ').next().unwrap_or(rest))
+}
+
+/// Why a word of a call cannot be what somebody meant: it is typeset, or a variable.
+pub(super) fn wrong_word(word: &str) -> Option<String> {
+    if let Some(sign) = typeset(word) {
+        return Some(format!("has {word}: {}", sign.hint()));
+    }
+    let mut behind_dollar = word.split('$').skip(1);
+    // `\\\\server\\d$\\test.dat` is a share.
+    let is_variable = word.contains('%')
+        || word.matches('!').count() > 1
+        || behind_dollar.any(|rest| {
+            rest.starts_with(|sign: char| sign.is_ascii_alphabetic() || "_{(".contains(sign))
+        });
+    is_variable.then(|| format!("has the variable {word}, whose value is not known"))
+}
+
+/// Commands that take the program as a file, and do not call it.
+const OF_FILES: [&str; 34] = [
+    "copy-item",
+    "cp",
+    "copy",
+    "xcopy",
+    "robocopy",
+    "move-item",
+    "mv",
+    "move",
+    "rename-item",
+    "ren",
+    "remove-item",
+    "rm",
+    "del",
+    "erase",
+    "test-path",
+    "get-item",
+    "get-childitem",
+    "dir",
+    "ls",
+    "where",
+    "where.exe",
+    "get-command",
+    "icacls",
+    "unblock-file",
+    "taskkill",
+    "tasklist",
+    "stop-process",
+    "get-process",
+    "invoke-webrequest",
+    "curl",
+    "wget",
+    "write-host",
+    "write-output",
+    "set-alias",
+];
+
+/// Whether a line, behind a prompt, copies or looks for the program, or prints its name.
+fn is_of_files(words: &str) -> bool {
+    let words = match words.split_once('>') {
+        Some((prompt, rest)) if prompt.contains(":\\") => rest.trim_start(),
+        _ => words,
+    };
+    let first = words.split(' ').next().unwrap_or_default();
+    let first = first.trim_start_matches('@').to_ascii_lowercase();
+    OF_FILES.contains(&first.as_str())
 }
 
 fn is_remark(words: &str) -> bool {

@@ -3,7 +3,7 @@
 //! defaults: 64K blocks, two outstanding, 10 s after 5 s of warm-up, caches on.
 
 use super::Surroundings;
-use super::calls::{Words, add_target, each_call};
+use super::calls::{Words, add_target, behind_program, dashes, each_call, wrong_word};
 use super::plan::{JobText, PlanText};
 use crate::Error;
 use stripewise_workload::CacheMode;
@@ -23,15 +23,22 @@ struct Load {
     ramp_seconds: u64,
     write_percent: u64,
     random: bool,
+    /// `-s` was given.
+    sequential: bool,
     step: Option<u64>,
     shared: bool,
-    cache: CacheMode,
+    cache: Caches,
     offset: u64,
     /// Bytes from the base offset on (`-B`).
     length: Option<u64>,
     /// Bytes from the start of the target on (`-f`): an end, whatever the offset is.
     end: Option<u64>,
     seed: Option<u64>,
+    /// `-Z`: zeros; `-Zr`: other random data each time, or what a note is about.
+    zeros: bool,
+    fresh_data: bool,
+    /// Switches that DiskSpd takes once.
+    once: Vec<&'static str>,
     targets: Vec<String>,
 }
 
@@ -48,13 +55,17 @@ impl Default for Load {
             ramp_seconds: 5,
             write_percent: 0,
             random: false,
+            sequential: false,
             step: None,
             shared: false,
-            cache: CacheMode::Buffered,
+            cache: Caches::default(),
             offset: 0,
             length: None,
             end: None,
             seed: None,
+            zeros: false,
+            fresh_data: false,
+            once: Vec::new(),
             targets: Vec::new(),
         }
     }
@@ -72,7 +83,9 @@ pub(super) fn read(
         example: "diskspd -b8K -d60 -t8 -o4 -r -w25 -Sh -L D:\\test.dat",
     };
     each_call(text, source_name, &words, plan, |line, words, plan| {
-        let call = call_in(words)?;
+        let Some(call) = call_in(words) else {
+            return dashes(words, &["diskspd64", "diskspd32", "diskspd"]).map(Err);
+        };
         let load = match load_of(call, line.number, plan) {
             Ok(load) => load,
             Err(reason) => return Some(Err(reason)),
@@ -84,17 +97,9 @@ pub(super) fn read(
 
 /// What follows `diskspd` on a line that calls it.
 fn call_in(words: &str) -> Option<&str> {
-    let lower = words.to_ascii_lowercase();
-    let at = lower.find("diskspd")?;
-    let rest = &words[at + "diskspd".len()..];
-    let lower_rest = rest.to_ascii_lowercase();
-    let rest = if lower_rest.starts_with(".exe") {
-        &rest[4..]
-    } else {
-        rest
-    };
-    let rest = rest.strip_prefix('"').unwrap_or(rest);
-    (rest.starts_with(" -") || rest.starts_with(" /")).then(|| rest.trim())
+    behind_program(words, &["diskspd64", "diskspd32", "diskspd"], |rest| {
+        rest.starts_with(['-', '/'])
+    })
 }
 
 fn load_of(call: &str, line: u64, plan: &mut PlanText) -> Result<Load, String> {
@@ -106,6 +111,9 @@ fn load_of(call: &str, line: u64, plan: &mut PlanText) -> Result<Load, String> {
             "output is not redirected to files: results are kept in the store",
         );
     }
+    if let Some(why) = words.words.iter().find_map(|word| wrong_word(word)) {
+        return Err(why);
+    }
     // DiskSpd reads the block size first: other switches count in blocks.
     let is_size = |word: &&String| !switch_of(word).is_some_and(|switch| switch.starts_with("bs"));
     for word in words.words.iter().filter(is_size) {
@@ -114,10 +122,12 @@ fn load_of(call: &str, line: u64, plan: &mut PlanText) -> Result<Load, String> {
         }
     }
     for word in &words.words {
-        if word.contains('%') {
-            return Err(format!("has the variable {word}, whose value is not known"));
-        }
         let switch = switch_of(word);
+        if switch.is_some() && !load.targets.is_empty() {
+            return Err(format!(
+                "has {word} behind a target: DiskSpd takes switches before targets only"
+            ));
+        }
         match switch.and_then(|switch| Some((switch.chars().next()?, switch))) {
             None => load.targets.push(word.clone()),
             Some((letter, switch)) => {
@@ -176,9 +186,57 @@ fn one(
                 return Err(format!("{word} is more than 100 percent of writes"));
             }
         }
+        'r' | 's' => positions(load, letter, value, word)?,
+        'h' => load.cache.add("h", word)?,
+        'S' => load.cache.add(value, word)?,
+        'B' => {
+            load.once("-B", word)?;
+            let (from, to) = value.split_once(':').unwrap_or((value, ""));
+            load.offset = size(from)?;
+            if !to.is_empty() {
+                load.length = Some(size(to)?);
+            }
+        }
+        'f' if !value.is_empty() && value.bytes().all(|hint| b"rst".contains(&hint)) => {
+            plan.note(
+                line,
+                format!("{word} is left out: it hints to the file cache how the file is read"),
+            );
+        }
+        'f' => {
+            load.once("-f", word)?;
+            load.end = Some(sized(value, block).ok_or_else(|| format!("{word} has no size"))?);
+        }
+        'O' => load.requests_of_thread = Some(number()?),
+        'T' => {
+            load.apart = true;
+        }
+        'z' if !value.is_empty() => load.seed = Some(number()?),
+        'Z' if value.is_empty() => load.zeros = true,
+        'Z' if value == "r" => load.fresh_data = true,
+        'Z' => {
+            load.fresh_data = true;
+            plan.note(line, format!("{word}: DiskSpd writes the data of one buffer of that size again and again; a plan's data never comes again"));
+        }
+        _ => return no_counterpart(letter, value, word, line, plan),
+    }
+    Ok(())
+}
+
+/// `-r` and `-s`: where operations go.
+fn positions(load: &mut Load, letter: char, value: &str, word: &str) -> Result<(), String> {
+    let block = load.block;
+    let size = |text: &str| sized(text, block).ok_or_else(|| format!("has no size in {word}"));
+    match letter {
+        'r' if value == "s100" => load.random = true,
         'r' if value.starts_with('s') => {
             return Err(format!(
                 "{word}: partly random positions have no counterpart"
+            ));
+        }
+        'r' if value.starts_with('d') => {
+            return Err(format!(
+                "{word}: a plan's `distribution` is another one (hot:PERCENT/PERCENT is near)"
             ));
         }
         'r' => {
@@ -191,6 +249,7 @@ fn one(
         }
         's' => {
             let rest = value.strip_prefix('i');
+            load.sequential = true;
             load.shared = rest.is_some();
             let rest = rest.unwrap_or(value);
             load.step = if rest.is_empty() {
@@ -199,28 +258,7 @@ fn one(
                 Some(size(rest)?)
             };
         }
-        'h' => load.cache = CacheMode::DirectSync,
-        'S' => {
-            load.cache =
-                cache_of(value).ok_or_else(|| format!("{word} is not a known cache mode"))?
-        }
-        'B' => {
-            let (from, to) = value.split_once(':').unwrap_or((value, ""));
-            load.offset = size(from)?;
-            if !to.is_empty() {
-                load.length = Some(size(to)?);
-            }
-        }
-        'f' => match sized(value, load.block) {
-            Some(bytes) => load.end = Some(bytes),
-            None => return Err(format!("{word} has no size")),
-        },
-        'O' => load.requests_of_thread = Some(number()?),
-        'T' => {
-            load.apart = true;
-        }
-        'z' if !value.is_empty() => load.seed = Some(number()?),
-        _ => return no_counterpart(letter, value, word, line, plan),
+        _ => {}
     }
     Ok(())
 }
@@ -264,7 +302,18 @@ fn no_counterpart(
             ));
         }
         'I' => plan.note(line, format!("{word}: run stripewise under ionice instead")),
-        'P' | 'L' | 'D' | 'R' | 'v' | 'x' | 'z' | 'Z' | 'C' | 'e' | 'y' | 'l' | 'N' => plan.note(
+        '?' => {
+            return Err(format!(
+                "{word} prints how DiskSpd is used, and runs nothing"
+            ));
+        }
+        'R' if value.starts_with('p') => {
+            return Err(format!("{word} prints a profile, and runs nothing"));
+        }
+        'y' if value.starts_with('e') => {
+            return Err(format!("{word} sets an event, and runs nothing"));
+        }
+        'P' | 'L' | 'D' | 'R' | 'v' | 'x' | 'z' | 'C' | 'e' | 'y' | 'l' | 'N' | ':' => plan.note(
             line,
             format!(
                 "{word} is left out: it changes what is printed, or how it is done, not the load"
@@ -312,17 +361,86 @@ fn sized(text: &str, block: u64) -> Option<u64> {
     number.checked_mul(unit)
 }
 
-fn cache_of(value: &str) -> Option<CacheMode> {
-    let mut letters: Vec<char> = value.chars().collect();
-    letters.sort_unstable();
-    let letters: String = letters.into_iter().collect();
-    match letters.as_str() {
+/// What `-S` and `-h` say, which DiskSpd puts together from all of them: `-Sw -Su` is
+/// `-Suw`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Caches {
+    /// Whether the software cache is off; unknown until it is said.
+    is_direct: Option<bool>,
+    writes_through: bool,
+}
+
+impl Caches {
+    /// The letters of one switch.
+    ///
+    /// # Errors
+    /// Letters that no plan has a word for, and what is said twice, which DiskSpd refuses.
+    fn add(&mut self, letters: &str, word: &str) -> Result<(), String> {
+        let conflict =
+            || format!("{word} conflicts with an earlier -S or -h, and DiskSpd refuses it");
         // -S alone is -Su.
-        "" | "u" => Some(CacheMode::Direct),
-        "h" | "uw" => Some(CacheMode::DirectSync),
-        "w" | "bw" => Some(CacheMode::BufferedSync),
-        "b" => Some(CacheMode::Buffered),
-        _ => None,
+        let letters = if letters.is_empty() { "u" } else { letters };
+        for letter in letters.chars() {
+            let (is_direct, writes_through) = match letter {
+                'u' => (Some(true), false),
+                'b' => (Some(false), false),
+                'w' => (None, true),
+                'h' => (Some(true), true),
+                'r' => {
+                    return Err(format!(
+                        "{word} switches off the near cache of a share only, which a plan cannot express"
+                    ));
+                }
+                'm' => {
+                    return Err(format!(
+                        "{word} maps files into memory, which a plan cannot express"
+                    ));
+                }
+                _ => return Err(format!("{word} is not a known cache mode")),
+            };
+            if is_direct.is_some() && self.is_direct.is_some()
+                || writes_through && self.writes_through
+            {
+                return Err(conflict());
+            }
+            self.is_direct = self.is_direct.or(is_direct);
+            self.writes_through |= writes_through;
+        }
+        Ok(())
+    }
+
+    fn mode(self) -> CacheMode {
+        match (self.is_direct.unwrap_or(false), self.writes_through) {
+            (true, true) => CacheMode::DirectSync,
+            (true, false) => CacheMode::Direct,
+            (false, true) => CacheMode::BufferedSync,
+            (false, false) => CacheMode::Buffered,
+        }
+    }
+}
+
+/// What is written.
+fn data(load: &Load, line: u64, job: &mut JobText, plan: &mut PlanText) {
+    if load.write_percent == 0 {
+        return;
+    }
+    if load.zeros {
+        job.number("compressible", 100);
+    } else if !load.fresh_data {
+        plan.note(line, "without -Zr DiskSpd writes the same bytes again and again, which some devices compress or store once; a plan's data allows neither");
+    }
+}
+
+impl Load {
+    /// DiskSpd refuses what comes twice.
+    fn once(&mut self, what: &'static str, word: &str) -> Result<(), String> {
+        if self.once.contains(&what) {
+            return Err(format!(
+                "{word} gives {what} for a second time, and DiskSpd refuses it"
+            ));
+        }
+        self.once.push(what);
+        Ok(())
     }
 }
 
@@ -349,6 +467,15 @@ fn job_of(
         100 => job.flag("write"),
         percent => job.number("read-percent", 100_u64.saturating_sub(percent)),
     }
+    if load.random && load.sequential {
+        return Err("has -r and -s, and DiskSpd refuses both together".to_owned());
+    }
+    if load.apart && (load.random || load.threads_in_all.unwrap_or(load.threads) == 1) {
+        plan.note(
+            line,
+            "-T is left out: it has no effect on random positions, or on one thread",
+        );
+    }
     match (load.random, load.step) {
         (true, _) => job.flag("random"),
         (false, Some(step)) if step != load.block => job.size("stride", step),
@@ -372,7 +499,8 @@ fn job_of(
     job.number("outstanding", outstanding(load)?);
     job.time("duration", load.seconds.saturating_mul(NS_PER_S));
     job.time("ramp", load.ramp_seconds.saturating_mul(NS_PER_S));
-    job.text("cache", &load.cache.to_string());
+    job.text("cache", &load.cache.mode().to_string());
+    data(load, line, &mut job, plan);
     if load.offset > 0 {
         job.size("base-offset", load.offset);
     }

@@ -1,13 +1,14 @@
 //! A fio job file: sections, `[global]` before them. Options that a plan has no
 //! key for are named.
 
-use super::fio_options::{Fate, fate, gap, keeps_random_map, name_of, refused, split, think};
+use super::fio_options::{keeps_random_map, refused, split};
 use super::plan::{JobText, PlanText};
-use crate::fio::{Options, cache, names, size};
+use crate::fio::{Fate, Options, cache, fate, gap, is_neutral, name_of, names, put, size, think};
 use crate::text::lines;
 use crate::{Error, LineProblem};
 use std::collections::BTreeMap;
 use stripewise_units::ByteSize;
+use stripewise_workload::CacheMode;
 
 struct Section {
     name: String,
@@ -144,7 +145,7 @@ fn sections(text: &str, source_name: &str, plan: &mut PlanText) -> Result<Vec<Se
             });
             continue;
         }
-        match is_carried(&key, line.number, plan) {
+        match is_carried(&key, value, line.number, plan) {
             Ok(true) => {}
             Ok(false) => continue,
             Err(problem) => {
@@ -156,7 +157,7 @@ fn sections(text: &str, source_name: &str, plan: &mut PlanText) -> Result<Vec<Se
             Some(section) if !in_global => &mut section.options.all,
             _ => &mut global,
         };
-        options.insert(key, value.to_owned());
+        put(options, key, value.to_owned());
     }
     if problems.is_empty() {
         Ok(sections)
@@ -168,10 +169,14 @@ fn sections(text: &str, source_name: &str, plan: &mut PlanText) -> Result<Vec<Se
 
 /// Whether an option is one that jobs are made from; one that changes nothing of the load
 /// is passed over.
-fn is_carried(key: &str, line: u64, plan: &mut PlanText) -> Result<bool, LineProblem> {
+fn is_carried(key: &str, value: &str, line: u64, plan: &mut PlanText) -> Result<bool, LineProblem> {
     match fate(key) {
         Fate::Carried => Ok(true),
-        Fate::Left(None) => Ok(false),
+        Fate::Left(None) => {
+            plan.leave_out(key, line);
+            Ok(false)
+        }
+        Fate::Refused if is_neutral(key, value) => Ok(false),
         Fate::Left(Some(instead)) => {
             plan.note(line, format!("{key}: {instead}"));
             Ok(false)
@@ -411,6 +416,16 @@ fn further(
         job.text("arrivals", if poisson { "poisson" } else { "fixed" });
         plan.note(line, "rate_iops only slows fio down; `rate` is an open loop, whose operations arrive on time whatever the disk does");
     }
+    syncs_at_the_end(options, line, plan)?;
+    if options.is_on("hipri") {
+        match cache(options).is_direct() && options.get("ioengine") == Some("io_uring") {
+            true => job.flag("poll"),
+            false => plan.note(
+                line,
+                "hipri polls for completions with io_uring and direct I/O only: left out",
+            ),
+        }
+    }
     distribution(options, line, job, plan);
     if let Some(seed) = options.get("randseed").and_then(|seed| seed.parse().ok()) {
         job.number("seed", seed);
@@ -425,6 +440,21 @@ fn further(
         if let Some(percent) = options.count(option) {
             job.number(key, u64::from(percent));
         }
+    }
+    Ok(())
+}
+
+/// Syncs that come once, when the job has done the rest.
+fn syncs_at_the_end(options: &Options, line: u64, plan: &mut PlanText) -> Result<(), String> {
+    let writes = options.rw().is_some_and(|rw| rw.writes);
+    if options.is_on("end_fsync") && writes {
+        if matches!(cache(options), CacheMode::Buffered) {
+            return Err("has end_fsync and writes through the page cache: the sync at its end is in fio's time, and a plan has none; give fsync, or direct=1".to_owned());
+        }
+        plan.note(line, "end_fsync: the one sync at the end is left out");
+    }
+    if options.is_on("fsync_on_close") && writes {
+        plan.note(line, "fsync_on_close: the one sync at the end is left out");
     }
     Ok(())
 }

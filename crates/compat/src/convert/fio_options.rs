@@ -1,189 +1,6 @@
-//! Which options of fio a plan carries, which change nothing that it would have to
-//! carry, and why the others are refused.
+//! Why options of fio are refused that would make another load than a plan can express.
 
-use crate::fio::{Options, names, size};
-use stripewise_workload::ThinkTime;
-
-/// Options that are carried over, or judged with those that are.
-const CARRIED: [&str; 44] = [
-    "rw",
-    "bs",
-    "bsrange",
-    "bssplit",
-    "blockalign",
-    "iodepth",
-    "numjobs",
-    "size",
-    "io_size",
-    "filesize",
-    "runtime",
-    "ramp_time",
-    "time_based",
-    "direct",
-    "buffered",
-    "sync",
-    "fsync",
-    "fdatasync",
-    "filename",
-    "directory",
-    "nrfiles",
-    "file_service_type",
-    "offset",
-    "rwmixread",
-    "rwmixwrite",
-    "thinktime",
-    "thinktime_blocks",
-    "thinktime_blocks_type",
-    "thinktime_iotime",
-    "thinktime_spin",
-    "rate_iops",
-    "rate_process",
-    "random_distribution",
-    "norandommap",
-    "randseed",
-    "ioengine",
-    "zero_buffers",
-    "buffer_compress_percentage",
-    "dedupe_percentage",
-    "stonewall",
-    "wait_for_previous",
-    "wait_for",
-    "loops",
-    "startdelay",
-];
-
-/// Options that change what is printed, how a file is made, or how operations are
-/// handed over, and not which operations there are.
-const WITHOUT_EFFECT: [&str; 65] = [
-    "name",
-    "description",
-    "thread",
-    "group_reporting",
-    "new_group",
-    "invalidate",
-    "refill_buffers",
-    "scramble_buffers",
-    "softrandommap",
-    "randrepeat",
-    "allrandrepeat",
-    "random_generator",
-    "rwmixcycle",
-    "write_bw_log",
-    "write_lat_log",
-    "write_hist_log",
-    "write_iops_log",
-    "write_iolog",
-    "log_avg_msec",
-    "log_hist_msec",
-    "log_max_value",
-    "log_offset",
-    "log_prio",
-    "log_compression",
-    "per_job_logs",
-    "bwavgtime",
-    "iopsavgtime",
-    "disk_util",
-    "gtod_reduce",
-    "gtod_cpu",
-    "disable_lat",
-    "disable_clat",
-    "disable_slat",
-    "disable_bw_measurement",
-    "clocksource",
-    "clat_percentiles",
-    "lat_percentiles",
-    "slat_percentiles",
-    "percentile_list",
-    "percentile_precision",
-    "significant_figures",
-    "block_error_percentiles",
-    "stats",
-    "fadvise_hint",
-    "fallocate",
-    "create_serialize",
-    "create_on_open",
-    "create_fsync",
-    "allow_file_create",
-    "overwrite",
-    "unlink",
-    "openfiles",
-    "end_fsync",
-    "fsync_on_close",
-    "exitall",
-    "exitall_on_error",
-    "exit_what",
-    "continue_on_error",
-    "error_dump",
-    "kb_base",
-    "unit_base",
-    "mem",
-    "iomem",
-    "hipri",
-    "nonvectored",
-];
-
-/// As [`WITHOUT_EFFECT`], with what to do instead.
-const ELSEWHERE: [(&str, &str); 9] = [
-    ("cpus_allowed", "assign processors with `run --cpus`"),
-    ("cpumask", "assign processors with `run --cpus`"),
-    ("cpus_allowed_policy", "assign processors with `run --cpus`"),
-    ("numa_cpu_nodes", "assign processors with `run --cpus`"),
-    ("numa_mem_policy", "assign processors with `run --cpus`"),
-    ("sqthread_poll", "a plan's engine waits in its own way"),
-    ("sqthread_poll_cpu", "a plan's engine waits in its own way"),
-    (
-        "registerfiles",
-        "files and buffers are registered where the system allows it",
-    ),
-    (
-        "fixedbufs",
-        "files and buffers are registered where the system allows it",
-    ),
-];
-
-/// Other names of the same options: the one that is given last counts, whichever
-/// name it has.
-const ALIASES: [(&str, &str); 8] = [
-    ("readwrite", "rw"),
-    ("blocksize", "bs"),
-    ("blocksize_range", "bsrange"),
-    ("ba", "blockalign"),
-    ("nr_files", "nrfiles"),
-    ("io_limit", "io_size"),
-    ("start_delay", "startdelay"),
-    ("iomem", "mem"),
-];
-
-/// The name of an option, of the several that some have.
-pub(super) fn name_of(key: &str) -> String {
-    let key = key.trim().to_ascii_lowercase();
-    let known = ALIASES.iter().find(|(alias, _)| *alias == key);
-    known.map_or(key, |(_, name)| (*name).to_owned())
-}
-
-/// What becomes of an option.
-pub(super) enum Fate {
-    /// It is looked at when the job is made.
-    Carried,
-    /// It has no effect on the load; a note says what there is instead.
-    Left(Option<&'static str>),
-    /// The load would be another one without it.
-    Refused,
-}
-
-pub(super) fn fate(key: &str) -> Fate {
-    if CARRIED.contains(&key) {
-        return Fate::Carried;
-    }
-    if WITHOUT_EFFECT.contains(&key) {
-        return Fate::Left(None);
-    }
-    let instead = ELSEWHERE.iter().find(|(name, _)| *name == key);
-    match instead {
-        Some((_, instead)) => Fate::Left(Some(instead)),
-        None => Fate::Refused,
-    }
-}
+use crate::fio::{Options, gap, names, size};
 
 /// Engines that read and write files and block devices. Others work on something
 /// else (clusters, networks, memory, nothing), and so would not be what they were.
@@ -204,6 +21,15 @@ const ENGINES: [&str; 11] = [
 /// The first option of a job that would make another load of it.
 pub(super) fn refused(options: &Options) -> Result<(), String> {
     engine(options)?;
+    if options
+        .get("kb_base")
+        .is_some_and(|base| base.trim() != "1024")
+    {
+        return Err(
+            "has kb_base, with which its units are not of 1,024: write sizes as numbers of bytes"
+                .to_owned(),
+        );
+    }
     suffix(options)?;
     files(options)?;
     let zero = |name: &str| {
@@ -291,12 +117,6 @@ fn suffix(options: &Options) -> Result<(), String> {
     ))
 }
 
-/// Bytes that are left out after each block of a sequential job.
-pub(super) fn gap(options: &Options) -> Option<u64> {
-    let (_, gap) = options.get("rw")?.split_once(':')?;
-    size(gap).filter(|bytes| *bytes > 0)
-}
-
 /// Several files: fio visits them in turn, unless it is asked to do otherwise.
 fn files(options: &Options) -> Result<(), String> {
     if options.count("nrfiles").is_some_and(|files| files > 1) {
@@ -312,49 +132,6 @@ fn files(options: &Options) -> Result<(), String> {
             "has file_service_type={order}: a plan's threads visit the files of a job in turn, one operation on each"
         )),
     }
-}
-
-/// `thinktime`: a plan's threads pause as fio's jobs do, after a number of operations
-/// that were *issued*, once they have completed. fio's usual count is of those completed,
-/// which is another one where several are in flight.
-///
-/// # Errors
-/// The end of a sentence about the job.
-pub(super) fn think(options: &Options, depth: u64) -> Result<Option<ThinkTime>, String> {
-    let Some(text) = options.get("thinktime") else {
-        return Ok(None);
-    };
-    let bad = |name: &str| format!("has no time in {name}={}", options.get(name).unwrap_or(""));
-    let pause_ns = options
-        .time_in("thinktime", 1_000)
-        .ok_or_else(|| bad("thinktime"))?;
-    if pause_ns == 0 {
-        return Ok(None);
-    }
-    for (name, why) in [
-        ("thinktime_spin", "a plan's threads sleep while they pause"),
-        (
-            "thinktime_iotime",
-            "a plan counts operations between two pauses, not time",
-        ),
-    ] {
-        if options.get(name).is_some() && options.time_in(name, 1_000) != Some(0) {
-            return Err(format!("has {name}: {why}"));
-        }
-    }
-    let every = match options.get("thinktime_blocks") {
-        None => 1,
-        Some(_) => options
-            .count("thinktime_blocks")
-            .filter(|every| *every > 0)
-            .ok_or("has no number in thinktime_blocks")?,
-    };
-    if depth > 1 && options.get("thinktime_blocks_type") != Some("issue") {
-        return Err(format!(
-            "has thinktime={text} with iodepth={depth}, counted by what completed: a plan counts what was issued (thinktime_blocks_type=issue)"
-        ));
-    }
-    Ok(Some(ThinkTime { pause_ns, every }))
 }
 
 /// `bssplit=4k/60:64k/40`, as a plan's `4K:60,64K:40`.

@@ -66,6 +66,9 @@ pub(super) struct PlanText {
     pub(super) jobs: Vec<JobText>,
     pub(super) notes: Vec<Note>,
     said: HashSet<String>,
+    /// Options without a counterpart that the load does not need, and the line of the first.
+    left_out: Vec<String>,
+    left_out_line: u64,
 }
 
 impl PlanText {
@@ -77,6 +80,8 @@ impl PlanText {
             jobs: Vec::new(),
             notes: Vec::new(),
             said: HashSet::new(),
+            left_out: Vec::new(),
+            left_out_line: 0,
         }
     }
 
@@ -92,7 +97,33 @@ impl PlanText {
         }
     }
 
-    pub(super) fn finish(self, source_name: &str) -> Result<Converted, Error> {
+    /// An option that changes what is printed, or how it is done, and not which operations
+    /// there are.
+    pub(super) fn leave_out(&mut self, option: &str, line: u64) {
+        // They are words about a job.
+        if ["name", "description"].contains(&option) {
+            return;
+        }
+        if self.left_out.is_empty() {
+            self.left_out_line = line;
+        }
+        if self.left_out.len() < 256 && !self.left_out.iter().any(|known| known == option) {
+            self.left_out.push(option.to_owned());
+        }
+    }
+
+    pub(super) fn finish(mut self, source_name: &str) -> Result<Converted, Error> {
+        if !self.left_out.is_empty() {
+            let names = self.left_out.join(", ");
+            let verb = match self.left_out.len() {
+                1 => "is left out: it changes",
+                _ => "are left out: they change",
+            };
+            let message = format!(
+                "{names} {verb} what is printed, or how it is done, not which operations there are"
+            );
+            self.note(self.left_out_line, message);
+        }
         let text = self.text();
         if let Err(error) = text.parse::<Plan>() {
             return Err(Error::new(

@@ -1,7 +1,7 @@
 //! A batch file that calls SQLIO: each call becomes a job, one after the other.
 
 use super::Surroundings;
-use super::calls::{Words, add_target, each_call};
+use super::calls::{Words, add_target, dashes, each_call, wrong_word};
 use super::plan::{JobText, PlanText};
 use crate::Error;
 use crate::sqlio::command::{Affinity, Command};
@@ -26,7 +26,7 @@ pub(super) fn read(
     each_call(text, source_name, &words, plan, |line, words, plan| {
         let Some(call) = crate::sqlio::command_in(words) else {
             say_of_others(words, line.number, plan);
-            return None;
+            return dashes(words, &["sqlio"]).map(Err);
         };
         Some(call_of(&call, line, surroundings, plan))
     })
@@ -53,12 +53,8 @@ fn call_of(
     if words.redirected {
         plan.note(line.number, "output is not redirected to files: results are kept in the store, `stripewise report` writes them out");
     }
-    if let Some(word) = words
-        .words
-        .iter()
-        .find(|word| word.contains('%') || word.contains('!'))
-    {
-        return Err(format!("has the variable {word}, whose value is not known"));
+    if let Some(why) = words.words.iter().find_map(|word| wrong_word(word)) {
+        return Err(why);
     }
     let command = Command::parse(&words.words).map_err(|error| bare(&error))?;
     let targets = match &command.parameter_file {

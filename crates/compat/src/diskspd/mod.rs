@@ -7,5 +7,5 @@ mod text;
 mod tree;
 mod xml;
 
-pub(crate) use text::import_text;
-pub(crate) use xml::import_xml;
+pub(crate) use text::Reader;
+pub(crate) use xml::read_xml;

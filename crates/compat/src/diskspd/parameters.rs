@@ -1,7 +1,7 @@
 //! What DiskSpd's text says of the load below `Input parameters:`, in the words of
 //! all versions from 2.0.11 to 2.2.
 
-use super::record::{COUNT_MAX, Target, TimeSpan, cache, random, seconds_ns, steps};
+use super::record::{COUNT_MAX, Limit, Target, TimeSpan, cache, random, seconds_ns, steps};
 use stripewise_workload::{CacheMode, Pattern};
 
 /// Lines about caches. One that says of write-through alone changes what an
@@ -106,8 +106,21 @@ pub(super) fn target_parameter(target: &mut Target, words: &str) {
         target.block_bytes = bytes(size).filter(|bytes| *bytes > 0);
     } else if let Some(size) = words.strip_prefix("max file size:") {
         target.end_bytes = bytes(size);
+    } else if let Some(time) = words.strip_prefix("think time:") {
+        target.think_ms = time
+            .trim()
+            .strip_suffix("ms")
+            .and_then(|ms| ms.parse().ok());
+    } else if let Some(burst) = words.strip_prefix("burst size:") {
+        target.burst = burst.trim().parse().ok();
+    } else if let Some(limit) = words.strip_prefix("throughput rate-limited to ") {
+        target.limit = limit_of(limit);
+    } else if words == "using parallel async I/O" {
+        target.is_parallel = true;
+    } else if words.starts_with("IO Distribution:") {
+        target.is_uneven = true;
     } else if words.starts_with("using random I/O") {
-        target.pattern = Some(random());
+        target.pattern = Some(random()).filter(|_| !target.is_parallel);
     } else if words.starts_with("using sequential I/O")
         || words.starts_with("using interlocked sequential I/O")
     {
@@ -115,7 +128,7 @@ pub(super) fn target_parameter(target: &mut Target, words: &str) {
         let step = words
             .split_once("stride:")
             .and_then(|(_, rest)| bytes(rest.trim_end_matches(')')));
-        target.pattern = walk(target, step, shared);
+        target.pattern = walk(target, step, shared).filter(|_| !target.is_parallel);
     } else if let Some(step) = words.strip_prefix("stride size:") {
         // Up to 2.0.14 this line alone says that positions are not random.
         if target.pattern.is_none() {
@@ -127,6 +140,18 @@ pub(super) fn target_parameter(target: &mut Target, words: &str) {
         target.threads = count(threads);
     } else if let Some(offset) = words.strip_prefix("base file offset:") {
         target.base_offset_bytes = bytes(offset);
+    }
+}
+
+/// `300 IOPS`, `1024 B/ms`.
+fn limit_of(text: &str) -> Option<Limit> {
+    let (number, unit) = text.trim().split_once(' ')?;
+    let number = number.parse().ok()?;
+    match unit {
+        "IOPS" => Some(Limit::Iops(number)),
+        _ => unit
+            .starts_with("B/ms")
+            .then_some(Limit::BytesPerMs(number)),
     }
 }
 

@@ -6,7 +6,9 @@ use serde_json::{Map, Value};
 use stripewise_results::{
     Imported, JobOutcome, JobRecord, KindOutcome, LatencySummary, RunRecord, TargetFacts,
 };
-use stripewise_workload::{CacheMode, CursorKind, Distribution, Pattern, Workload};
+use stripewise_workload::{
+    Arrivals, CacheMode, CursorKind, Distribution, Pattern, Rate, ThinkTime, Workload,
+};
 
 /// Threads, and outstanding of each, at most: their product fits 32 bits.
 pub(super) const COUNT_MAX: u64 = 65_535;
@@ -24,9 +26,36 @@ pub(super) struct Target {
     pub(super) base_offset_bytes: Option<u64>,
     /// Only what is before this byte was used (`-f`).
     pub(super) end_bytes: Option<u64>,
+    /// Several operations at the same place at once (`-p`).
+    pub(super) is_parallel: bool,
+    /// Random positions are not drawn alike from all of it (`-rd`).
+    pub(super) is_uneven: bool,
     pub(super) cache: Option<CacheMode>,
+    /// Milliseconds of a pause after so many operations (`-j`, `-i`); 0 without one.
+    pub(super) think_ms: Option<u64>,
+    pub(super) burst: Option<u64>,
+    /// What each of its threads is held to (`-g`); none where it is not.
+    pub(super) limit: Option<Limit>,
     /// What would say of write-through is not there.
     pub(super) cache_by_default: bool,
+}
+
+/// What the threads of a target are held to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Limit {
+    /// Operations a second.
+    Iops(u64),
+    /// Bytes a millisecond.
+    BytesPerMs(u64),
+}
+
+impl Target {
+    /// Bytes in use from its base offset on, where an end is said.
+    fn used_bytes(&self) -> Option<u64> {
+        let end = self.end_bytes.filter(|end| *end > 0)?;
+        end.checked_sub(self.base_offset_bytes?)
+            .filter(|bytes| *bytes > 0)
+    }
 }
 
 /// Reads, writes, or both.
@@ -90,6 +119,11 @@ pub(super) fn record(frame: &Frame, span: &TimeSpan, number: u64) -> RunRecord {
         absent.give("started_at");
     }
     let mut details = Map::new();
+    let is_limited = span.targets.iter().any(|target| target.limit.is_some());
+    if is_limited {
+        let of_rate = "its threads are held to a rate (-g): operations wait for each other, as those of an open loop do not";
+        details.insert("throughput".to_owned(), Value::from(of_rate));
+    }
     if let Some(host) = &frame.host {
         details.insert("computer_name".to_owned(), Value::from(host.as_str()));
     }
@@ -161,6 +195,14 @@ fn workload(span: &TimeSpan, absent: &mut Absent) -> Workload {
         absent.give(&format!("jobs.workload.{name}"));
     };
     let targets = &span.targets;
+    for (value, name) in [(span.asked_ns, "duration_ns"), (span.ramp_ns, "ramp_ns")] {
+        let Some(ns) = value else { continue };
+        match name {
+            "duration_ns" => workload.duration_ns = ns,
+            _ => workload.ramp_ns = ns,
+        }
+        give(name);
+    }
     if let Some(percent) = common(targets, |target| target.read_percent) {
         workload.read_percent = percent;
         give("read_percent");
@@ -169,6 +211,7 @@ fn workload(span: &TimeSpan, absent: &mut Absent) -> Workload {
         workload.pattern = pattern;
         give("pattern");
         match pattern {
+            Pattern::Random { .. } if targets.iter().any(|target| target.is_uneven) => {}
             Pattern::Random { .. } => give("distribution"),
             Pattern::Sequential { .. } => give("cursor"),
             Pattern::Stride { .. } => {
@@ -193,16 +236,19 @@ fn workload(span: &TimeSpan, absent: &mut Absent) -> Workload {
         workload.threads = threads;
         give("threads");
     }
+    if let Some(think) = common(targets, think_of) {
+        workload.think_time = think;
+        give("think_time");
+    }
+    if let Some(rate) = rate(span) {
+        workload.rate = rate;
+        give("rate");
+    }
     if let Some(bytes) = common(targets, |target| target.base_offset_bytes) {
         workload.base_offset_bytes = bytes;
         give("base_offset_bytes");
     }
-    let used = |target: &Target| {
-        let end = target.end_bytes.filter(|end| *end > 0)?;
-        end.checked_sub(target.base_offset_bytes?)
-            .filter(|bytes| *bytes > 0)
-    };
-    if let Some(bytes) = common(targets, used) {
+    if let Some(bytes) = common(targets, Target::used_bytes) {
         workload.size_bytes = Some(bytes);
         give("size_bytes");
     }
@@ -210,19 +256,46 @@ fn workload(span: &TimeSpan, absent: &mut Absent) -> Workload {
         workload.cache = cache;
         give("cache");
     }
-    if let Some(ns) = span.asked_ns {
-        workload.duration_ns = ns;
-        give("duration_ns");
-    }
-    if let Some(ns) = span.ramp_ns {
-        workload.ramp_ns = ns;
-        give("ramp_ns");
-    }
     if let Some(seed) = span.seed {
         workload.seed = seed;
         give("seed");
     }
     workload
+}
+
+/// Inner `None`: it does not pause. Outer `None`: nothing says whether it does, or how
+/// is no think time of ours: where several operations are in flight DiskSpd counts those
+/// that completed.
+fn think_of(target: &Target) -> Option<Option<ThinkTime>> {
+    match (target.think_ms?, target.burst?) {
+        (0, _) | (_, 0) => Some(None),
+        (ms, burst) if target.outstanding == Some(1) => Some(Some(ThinkTime {
+            pause_ns: ms.checked_mul(1_000_000)?,
+            every: u32::try_from(burst).ok()?,
+        })),
+        _ => None,
+    }
+}
+
+/// What all targets together are held to; `None` where nobody can say.
+fn rate(span: &TimeSpan) -> Option<Option<Rate>> {
+    if span.targets.is_empty() {
+        return None;
+    }
+    if span.targets.iter().all(|target| target.limit.is_none()) {
+        return Some(None);
+    }
+    let of_target = |target: &Target| {
+        let of_thread = match target.limit? {
+            Limit::Iops(iops) => iops as f64,
+            Limit::BytesPerMs(bytes) => bytes as f64 * 1e3 / target.block_bytes? as f64,
+        };
+        let threads = span.threads_in_all.or(target.threads)?;
+        Some(of_thread * f64::from(threads))
+    };
+    let iops = span.targets.iter().map(of_target).sum::<Option<f64>>()?;
+    let arrivals = Arrivals::Fixed;
+    Some((iops > 0.0).then_some(Rate { iops, arrivals }))
 }
 
 fn outcome(span: &TimeSpan, absent: &mut Absent) -> JobOutcome {

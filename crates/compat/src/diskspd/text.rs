@@ -10,42 +10,13 @@ use super::record::{
     Counted, Frame, LATENCIES, Target, TimeSpan, milliseconds, record, seconds_ns,
 };
 use super::sound::{TotalRow, contradiction, of_totals, total_row};
-use crate::text::{Line, fingerprint, lines, squeezed};
+use crate::out::{LineReader, Out};
+use crate::text::{Line, fingerprint, squeezed};
 use crate::time::from_slashes;
-use crate::{Error, Format, ImportedFile, LineProblem, Note};
 
-const RUNS_MAX: usize = 10_000;
 /// Of one invocation, over all of its time spans.
 const TARGETS_MAX: usize = 4_096;
 const SPANS_MAX: usize = 1_000;
-
-pub(crate) fn import_text(text: &str, source_name: &str) -> Result<ImportedFile, Error> {
-    let mut reader = Reader::new(source_name);
-    for line in lines(text) {
-        reader.line(line);
-        if reader.problems.len() > 100 {
-            break;
-        }
-    }
-    reader.close_invocation();
-    if !reader.problems.is_empty() {
-        let hint = "fix these lines, or remove the results that they belong to from the file; nothing was imported";
-        return Err(Error::of_lines(source_name, reader.problems, hint));
-    }
-    if reader.runs.is_empty() {
-        let hint = "a result has a heading `Results` with tables below; -Rxml is read, too";
-        return Err(Error::new(
-            source_name,
-            "contains no result of DiskSpd",
-            hint,
-        ));
-    }
-    Ok(ImportedFile {
-        format: Format::DiskspdText,
-        runs: reader.runs,
-        notes: reader.notes,
-    })
-}
 
 /// Which part of the text a line belongs to.
 #[derive(Clone, Copy, PartialEq)]
@@ -80,7 +51,8 @@ impl Table {
     }
 }
 
-struct Reader {
+/// Reads DiskSpd's text.
+pub(crate) struct Reader {
     frame: Frame,
     part: Part,
     table: Table,
@@ -91,9 +63,6 @@ struct Reader {
     /// Text of the result so far, for its id.
     content: String,
     number: u64,
-    runs: Vec<stripewise_results::RunRecord>,
-    notes: Vec<Note>,
-    problems: Vec<LineProblem>,
 }
 
 #[derive(Default)]
@@ -118,7 +87,7 @@ struct Open {
 }
 
 impl Reader {
-    fn new(source_name: &str) -> Reader {
+    pub(crate) fn new(source_name: &str) -> Reader {
         Reader {
             frame: Frame {
                 source: source_name.to_owned(),
@@ -130,71 +99,63 @@ impl Reader {
             open: None,
             content: String::new(),
             number: 0,
-            runs: Vec::new(),
-            notes: Vec::new(),
-            problems: Vec::new(),
         }
     }
+}
 
-    fn problem(&mut self, line: u64, reason: impl Into<String>) {
-        self.problems.push(LineProblem {
-            line,
-            reason: reason.into(),
-        });
-    }
-
-    fn line(&mut self, line: Line<'_>) {
+impl LineReader for Reader {
+    fn line(&mut self, line: Line<'_>, out: &mut Out<'_>) {
         let words = squeezed(line.text);
         if words.is_empty() || words.len() > 4_096 {
             return;
         }
         if let Some(command) = words.strip_prefix("Command Line:") {
-            self.begin(line.number);
+            self.begin(line.number, out);
             self.frame.command = command.split_whitespace().map(str::to_owned).collect();
             // Its text does not name the version; some switches do.
             if let Some(switch) = self.frame.command.iter().find(|word| is_of_2_3(word)) {
-                self.notes.push(Note {
-                    line: Some(line.number),
-                    message: format!("has {switch}, a switch of DiskSpd 2.3, which puts threads on fast cores first and separates buffers: compare with results of the same version only"),
-                });
+                out.note(line.number, format!("has {switch}, a switch of DiskSpd 2.3, which puts threads on fast cores first and separates buffers: compare with results of the same version only"));
                 self.frame.version = Some("2.3+".to_owned());
             }
             return;
         }
         if words == "Input parameters:" {
             if self.part != Part::Parameters {
-                self.begin(line.number);
+                self.begin(line.number, out);
             }
             return;
         }
         if words.starts_with("Results") && words.ends_with(':') {
-            return self.begin_result(line.number);
+            return self.begin_result(line.number, out);
         }
         match self.part {
             Part::Outside => {}
-            Part::Parameters => self.parameter(line.number, &words),
-            Part::Results => self.result(line.number, &words),
+            Part::Parameters => self.parameter(line.number, &words, out),
+            Part::Results => self.result(line.number, &words, out),
         }
     }
 
+    fn end(&mut self, out: &mut Out<'_>) {
+        self.close_invocation(out);
+    }
+}
+
+impl Reader {
     /// Results of all time spans that were asked for are there, or it is said which
     /// are not.
-    fn close_invocation(&mut self) {
-        self.close_result();
+    fn close_invocation(&mut self, out: &mut Out<'_>) {
+        self.close_result(out);
         let (asked, found) = (self.asked.len() as u64, self.number);
         if self.part == Part::Results && found > 0 && found < asked {
-            self.notes.push(Note {
-                line: Some(self.frame.line),
-                message: format!(
+            out.note(self.frame.line, format!(
                     "begins an output that asks for {asked} time spans and has results of {found}: it is truncated"
-                ),
-            });
+                ));
         }
     }
 
     /// A result of another invocation begins.
-    fn begin(&mut self, line: u64) {
-        self.close_invocation();
+    fn begin(&mut self, line: u64, out: &mut Out<'_>) {
+        self.close_invocation(out);
         self.frame = Frame {
             source: std::mem::take(&mut self.frame.source),
             line,
@@ -205,10 +166,10 @@ impl Reader {
         self.number = 0;
     }
 
-    fn begin_result(&mut self, line: u64) {
-        self.close_result();
+    fn begin_result(&mut self, line: u64, out: &mut Out<'_>) {
+        self.close_result(out);
         if self.part == Part::Outside {
-            return self.problem(
+            return out.problem(
                 line,
                 "begins results without `Input parameters:` before them",
             );
@@ -226,25 +187,20 @@ impl Reader {
         self.open = Some((line, open));
     }
 
-    fn close_result(&mut self) {
+    fn close_result(&mut self, out: &mut Out<'_>) {
         let Some((line, open)) = self.open.take() else {
             return;
         };
         if open.interrupted {
-            self.notes.push(Note {
-                line: Some(line),
-                message:
-                    "begins an empty result: the test was interrupted before it measured anything"
-                        .to_owned(),
-            });
+            out.note(
+                line,
+                "begins an empty result: the test was interrupted before it measured anything",
+            );
             self.number += 1;
             return;
         }
         if let Err(reason) = whole(&open) {
-            return self.problem(line, format!("begins results that {reason}"));
-        }
-        if self.runs.len() >= RUNS_MAX {
-            return self.problem(line, "exceeds the maximum number of results");
+            return out.problem(line, format!("begins results that {reason}"));
         }
         let mut frame = self.frame.clone();
         frame.line = line;
@@ -255,19 +211,16 @@ impl Reader {
             .iter()
             .any(|target| target.cache_by_default);
         if silent {
-            self.notes.push(Note {
-                line: Some(line),
-                message: "begins results whose parameters mention the software cache and not write-through, as in versions before 2.0.17: write-through counts as off".to_owned(),
-            });
+            out.note(line, "begins results whose parameters mention the software cache and not write-through, as in versions before 2.0.17: write-through counts as off".to_owned());
         }
-        self.runs.push(record(&frame, &open.span, self.number));
+        out.give(record(&frame, &open.span, self.number));
         self.number += 1;
     }
 
-    fn parameter(&mut self, line: u64, words: &str) {
+    fn parameter(&mut self, line: u64, words: &str, out: &mut Out<'_>) {
         if words.starts_with("timespan:") {
             if self.asked.len() >= SPANS_MAX {
-                return self.problem(line, "exceeds the maximum number of time spans");
+                return out.problem(line, "exceeds the maximum number of time spans");
             }
             self.asked.push(TimeSpan::default());
             return;
@@ -289,7 +242,7 @@ impl Reader {
         };
         if let Some(path) = words.strip_prefix("path:") {
             if targets >= TARGETS_MAX {
-                return self.problem(line, "exceeds the maximum number of targets");
+                return out.problem(line, "exceeds the maximum number of targets");
             }
             span.targets.push(Target {
                 path: path.trim().trim_matches('\'').to_owned(),
@@ -302,7 +255,7 @@ impl Reader {
         }
     }
 
-    fn result(&mut self, line: u64, words: &str) {
+    fn result(&mut self, line: u64, words: &str, out: &mut Out<'_>) {
         let Some((_, open)) = &mut self.open else {
             return;
         };
@@ -311,7 +264,7 @@ impl Reader {
         if let Some(time) = words.strip_prefix("actual test time:") {
             open.span.measured_ns = seconds_ns(time.trim().trim_end_matches('s'));
             if open.span.measured_ns.is_none() {
-                self.problem(line, "has no seconds after `actual test time:`");
+                out.problem(line, "has no seconds after `actual test time:`");
             }
             return;
         }
@@ -332,7 +285,7 @@ impl Reader {
             return;
         }
         if words == "Total IO" && open.totals[0].is_some() {
-            return self.second_total(line);
+            return self.second_total(line, out);
         }
         match words {
             "Total IO" => self.table = Table::Total,
@@ -352,16 +305,16 @@ impl Reader {
                 open.mean_at = mean_at(words);
                 open.latencies |= open.mean_at.is_some();
             }
-            _ if words.starts_with("total:") => self.total(line, words),
+            _ if words.starts_with("total:") => self.total(line, words, out),
             _ if self.table.of_rows().is_some() => {
                 if let Some(row) = thread_row(words) {
-                    self.thread(line, row);
+                    self.thread(line, row, out);
                 }
             }
             _ if words.starts_with("The test was interrupted before") => open.interrupted = true,
             _ if self.table == Table::Percentiles => {
                 if let Err(reason) = percentile(open, words) {
-                    self.problem(line, reason);
+                    out.problem(line, reason);
                 }
             }
             _ => {}
@@ -369,7 +322,7 @@ impl Reader {
     }
 
     /// A row of a thread: what the last row must add up to.
-    fn thread(&mut self, line: u64, [bytes, operations]: [Option<u64>; 2]) {
+    fn thread(&mut self, line: u64, [bytes, operations]: [Option<u64>; 2], out: &mut Out<'_>) {
         let Some((_, open)) = &mut self.open else {
             return;
         };
@@ -382,12 +335,12 @@ impl Reader {
             (Some(bytes), Some(operations)) => {
                 open.of_threads[of] = Some((bytes, operations));
             }
-            _ => self.problem(line, "has no bytes and I/Os of a thread: it is truncated"),
+            _ => out.problem(line, "has no bytes and I/Os of a thread: it is truncated"),
         }
     }
 
     /// The last row of a table: bytes, I/Os, MB/s, I/O per s, AvgLat...
-    fn total(&mut self, line: u64, words: &str) {
+    fn total(&mut self, line: u64, words: &str, out: &mut Out<'_>) {
         let cells: Vec<&str> = words["total:".len()..].split('|').map(str::trim).collect();
         let Some((_, open)) = &mut self.open else {
             return;
@@ -396,17 +349,17 @@ impl Reader {
             return;
         };
         if open.totals[of].is_some() {
-            return self.problem(line, "is a second last row of the same table");
+            return out.problem(line, "is a second last row of the same table");
         }
         let Some(row) = total_row(&cells, open.columns) else {
-            return self.problem(
+            return out.problem(
                 line,
                 "does not have a number after `total:` for each column of its table: it is truncated or was changed",
             );
         };
         let sums = (row.bytes, row.operations);
         if open.of_threads[of].is_some_and(|of_threads| of_threads != sums) {
-            return self.problem(
+            return out.problem(
                 line,
                 "is not the sum of the rows above it: a row is missing or was changed",
             );
@@ -429,13 +382,10 @@ impl Reader {
 
     /// Tables of another result begin, without the heading `Results` that says
     /// what they belong to: an excerpt, as articles have them.
-    fn second_total(&mut self, line: u64) {
-        self.close_result();
+    fn second_total(&mut self, line: u64, out: &mut Out<'_>) {
+        self.close_result(out);
         self.part = Part::Outside;
-        self.notes.push(Note {
-            line: Some(line),
-            message: "begins a second `Total IO` table in one result: it is skipped with what follows, as no heading says which run it belongs to".to_owned(),
-        });
+        out.note(line, "begins a second `Total IO` table in one result: it is skipped with what follows, as no heading says which run it belongs to".to_owned());
     }
 }
 

@@ -1,5 +1,5 @@
 //! Just enough of XML: elements with their text, as a tree of bounded depth and
-//! size. Elements that nobody asks for, attributes, comments and declarations are
+//! size. Elements that nobody asks for, other attributes than one, comments and declarations are
 //! passed over; entities that a document defines itself are not known, so none can
 //! grow.
 
@@ -10,7 +10,7 @@ const DEPTH_MAX: usize = 32;
 const NODES_MAX: usize = 500_000;
 
 /// Elements that are kept; what is in others goes with them.
-const NAMES: [&str; 48] = [
+const NAMES: [&str; 53] = [
     "Results",
     "System",
     "ComputerName",
@@ -28,6 +28,11 @@ const NAMES: [&str; 48] = [
     "RequestCount",
     "Targets",
     "Target",
+    "ThinkTime",
+    "BurstSize",
+    "Throughput",
+    "ParallelAsyncIO",
+    "Distribution",
     "Path",
     "BlockSize",
     "Random",
@@ -66,6 +71,8 @@ const NAMES: [&str; 48] = [
 pub(super) struct Node {
     pub(super) name: &'static str,
     text: String,
+    /// It has an attribute `unit="IOPS"`.
+    pub(super) of_iops: bool,
     children: Vec<Node>,
 }
 
@@ -88,6 +95,11 @@ impl Node {
     /// That text as a number.
     pub(super) fn number(&self, name: &str) -> Option<u64> {
         self.text(name)?.parse().ok()
+    }
+
+    /// Its own text as a number.
+    pub(super) fn own_number(&self) -> Option<u64> {
+        self.text.trim().parse().ok()
     }
 
     /// That text as yes or no.
@@ -130,8 +142,10 @@ pub(super) fn parse(xml: &str) -> Result<(Node, usize), (usize, String)> {
                     })?;
                     continue;
                 };
+                let unit = start.try_get_attribute("unit").ok().flatten();
                 open.push(Node {
                     name: known,
+                    of_iops: unit.is_some_and(|unit| &*unit.value == b"IOPS"),
                     ..Node::default()
                 });
             }

@@ -2,88 +2,70 @@
 //! what came of it. Several documents may stand in one file, with text between.
 
 use super::record::{
-    COUNT_MAX, Counted, Frame, LATENCIES, Target, TimeSpan, cache, milliseconds, random, record,
-    seconds_ns, steps,
+    COUNT_MAX, Counted, Frame, LATENCIES, Limit, Target, TimeSpan, cache, milliseconds, random,
+    record, seconds_ns, steps,
 };
 use super::sound;
 use super::tree::{Node, parse};
-use crate::text::fingerprint;
+use crate::out::Out;
+use crate::text::{Part, fingerprint, line_feeds};
 use crate::time::from_slashes;
-use crate::{Error, Format, ImportedFile, LineProblem, Note};
 use std::borrow::Cow;
 
 const MARK: &str = "<Results>";
-const DOCUMENTS_MAX: usize = 10_000;
+const HINT: &str = "nothing was imported; remove the document that it belongs to from the file";
 
-pub(crate) fn import_xml(text: &str, source_name: &str) -> Result<ImportedFile, Error> {
-    let text = escaped(text);
-    let mut runs = Vec::new();
-    let mut notes = Vec::new();
-    let (mut from, mut from_line) = (0, 1);
-    let feeds = |text: &str| text.bytes().filter(|byte| *byte == b'\n').count() as u64;
-    while let Some(at) = text[from..].find(MARK) {
-        let start = from + at;
-        let line = from_line + feeds(&text[from..start]);
-        let refuse = |line: u64, reason: String| {
-            let hint = "nothing was imported; remove the document that it belongs to from the file";
-            Error::of_lines(source_name, vec![LineProblem { line, reason }], hint)
-        };
-        let (node, length) = parse(&text[start..]).map_err(|(at, reason)| {
-            let upto = (start + at).min(text.len());
-            let bytes = &text.as_bytes()[start..upto];
-            let lines = bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
-            refuse(line + lines, reason)
-        })?;
-        let end = start + length;
-        if runs.len() >= DOCUMENTS_MAX {
-            return Err(refuse(
-                line,
-                "exceeds the maximum number of results".to_owned(),
-            ));
-        }
-        let frame = frame(&node, source_name, line, fingerprint(&text[start..end]));
-        let spans = spans(&node).map_err(|reason| refuse(line, reason))?;
-        for (number, span) in spans.iter().enumerate() {
-            let Some(span) = span else {
-                notes.push(Note {
-                    line: Some(line),
-                    message: "begins a document with a time span that has no result: it was interrupted before it measured anything".to_owned(),
-                });
-                continue;
+/// Reads the documents of a text.
+pub(crate) fn read_xml(parts: &[Part<'_>], out: &mut Out<'_>) {
+    for part in parts {
+        let text = escaped(part.text);
+        let (mut from, mut from_line) = (0, part.first_line);
+        while let Some(at) = text[from..].find(MARK) {
+            let start = from + at;
+            let line = from_line + line_feeds(&text[from..start]);
+            let (node, length) = match parse(&text[start..]) {
+                Ok(parsed) => parsed,
+                Err((at, reason)) => {
+                    let bytes = &text.as_bytes()[start..(start + at).min(text.len())];
+                    let lines = bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
+                    return out.refuse(line + lines, reason, HINT);
+                }
             };
-            if span.targets.is_empty() {
-                notes.push(Note {
-                    line: Some(line),
-                    message: "the profile has no target for this time span".to_owned(),
-                });
+            let end = start + length;
+            if !out.visit(end - from) {
+                return;
             }
-            notes.extend(said_nothing_of(span, line));
-            runs.push(record(&frame, span, number as u64));
+            document(&node, line, fingerprint(&text[start..end]), out);
+            from_line = line + line_feeds(&text[start..end]);
+            from = end;
         }
-        from_line = line + feeds(&text[start..end]);
-        from = end;
+        out.visit(text.len() - from);
     }
-    if runs.is_empty() {
-        let hint = "make it with `diskspd -Rxml`";
-        return Err(Error::new(
-            source_name,
-            "contains no result of DiskSpd",
-            hint,
-        ));
+}
+
+fn document(node: &Node, line: u64, content: u64, out: &mut Out<'_>) {
+    let frame = frame(node, out.source, line, content);
+    let spans = match spans(node) {
+        Ok(spans) => spans,
+        Err(reason) => return out.problem(line, reason),
+    };
+    for (number, span) in spans.iter().enumerate() {
+        let Some(span) = span else {
+            out.note(line, "begins a document with a time span that has no result: it was interrupted before it measured anything");
+            continue;
+        };
+        if span.targets.is_empty() {
+            out.note(line, "the profile has no target for this time span");
+        }
+        for message in said_nothing_of(span) {
+            out.note(line, message);
+        }
+        out.give(record(&frame, span, number as u64));
     }
-    Ok(ImportedFile {
-        format: Format::DiskspdXml,
-        runs,
-        notes,
-    })
 }
 
 /// What DiskSpd leaves out of its profile, and a line that was cut out looks the same.
-fn said_nothing_of(span: &TimeSpan, line: u64) -> Vec<Note> {
-    let note = |message: String| Note {
-        line: Some(line),
-        message,
-    };
+fn said_nothing_of(span: &TimeSpan) -> Vec<String> {
     let mut notes = Vec::new();
     let silent = span.targets.iter().filter(|target| target.cache_by_default);
     let modes: Vec<String> = silent
@@ -93,15 +75,13 @@ fn said_nothing_of(span: &TimeSpan, line: u64) -> Vec<Note> {
         })
         .collect();
     if !modes.is_empty() {
-        notes.push(note(format!(
+        notes.push(format!(
             "begins a profile that does not mention both caches: DiskSpd omits what is not switched off: {}",
             modes.join(", ")
-        )));
+        ));
     }
     if span.threads_in_all.is_some() && span.requests_of_thread.is_none() {
-        notes.push(note(
-            "begins a profile of a pool of threads without a number of outstanding I/Os of its own: those of its targets are used".to_owned(),
-        ));
+        notes.push("begins a profile of a pool of threads without a number of outstanding I/Os of its own: those of its targets are used".to_owned());
     }
     notes
 }
@@ -253,7 +233,14 @@ fn target(node: &Node) -> Target {
             .filter(|share| *share <= 100)
             .map(|share| 100 - share as u8),
         // Targets whose random share is partial walk in both ways.
-        pattern: pattern.filter(|_| node.number("RandomRatio").is_none_or(|share| share == 100)),
+        pattern: pattern
+            .filter(|_| node.number("RandomRatio").is_none_or(|share| share == 100))
+            .filter(|_| node.truth("ParallelAsyncIO") != Some(true)),
+        is_uneven: node.child("Distribution").is_some(),
+        is_parallel: node.truth("ParallelAsyncIO") == Some(true),
+        think_ms: node.number("ThinkTime").or(Some(0)),
+        burst: node.number("BurstSize").or(Some(0)),
+        limit: node.child("Throughput").and_then(limit),
         block_bytes,
         outstanding: count("RequestCount"),
         threads: count("ThreadsPerFile"),
@@ -266,6 +253,15 @@ fn target(node: &Node) -> Target {
             && node.child("MemoryMappedIo").is_none())
         .then(|| cache(off.unwrap_or(false), through.unwrap_or(false))),
     }
+}
+
+/// What threads are held to; 0 is nothing.
+fn limit(node: &Node) -> Option<Limit> {
+    let number = node.own_number().filter(|number| *number > 0)?;
+    Some(match node.of_iops {
+        true => Limit::Iops(number),
+        false => Limit::BytesPerMs(number),
+    })
 }
 
 /// Threads in all: of a pool, or of each target.

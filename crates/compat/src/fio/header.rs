@@ -1,13 +1,13 @@
 //! The lines with which fio's normal output announces its jobs: the little that it
 //! says of what they do.
 
+use super::job::OptionTexts;
 use super::printed;
-use serde_json::{Map, Value};
 
 /// Options of a job as its header has them.
 pub(super) struct Header {
     /// By the names of fio's options.
-    pub(super) options: Map<String, Value>,
+    pub(super) options: OptionTexts,
     /// The one block size of reads, and of writes, where each has one.
     pub(super) blocks: [Option<u64>; 2],
 }
@@ -20,9 +20,9 @@ pub(super) fn header(words: &str) -> Option<(String, Header)> {
     let (rw, rest) = rest.split_once(", bs=")?;
     let (sizes, rest) = rest.split_once(", ioengine=")?;
     let (engine, depth) = rest.split_once(", iodepth=")?;
-    let mut options = Map::new();
+    let mut options = OptionTexts::new();
     for (name, value) in [("rw", rw), ("ioengine", engine), ("iodepth", depth)] {
-        options.insert(name.to_owned(), Value::from(value.trim()));
+        options.insert(name.to_owned(), value.trim().to_owned());
     }
     let of_version_3 = sizes.starts_with("(R)");
     let ranges: Vec<&str> = if of_version_3 {
@@ -40,11 +40,11 @@ pub(super) fn header(words: &str) -> Option<(String, Header)> {
     let blocks = [block(0), block(1)];
     match blocks {
         [Some(read), Some(write)] => {
-            options.insert("bs".to_owned(), Value::from(format!("{read},{write}")));
+            options.insert("bs".to_owned(), format!("{read},{write}"));
         }
         // Of several sizes the header says the smallest and the largest.
         _ => {
-            options.insert("bsrange".to_owned(), Value::from("several"));
+            options.insert("bsrange".to_owned(), "several".to_owned());
         }
     }
     Some((name.to_owned(), Header { options, blocks }))

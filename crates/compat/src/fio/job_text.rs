@@ -1,11 +1,8 @@
 //! A job in fio's normal output: from its line with `groupid=` on.
 
 use super::header::Header;
-use super::outcome::ROUNDED;
+use super::job::{self, Job, PERCENTS, percent_at};
 use super::printed::{self, Printed};
-use super::read::OF_HEADER;
-use super::sound::RESOLUTION;
-use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
 /// Directions of which records are made.
@@ -25,12 +22,44 @@ pub(super) struct JobText {
     /// Nothing was cut short or dropped.
     whole: bool,
     at: At,
+    form: Form,
+}
+
+/// How versions print differently.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Form {
+    /// Before 3.26 numbers lose a carry.
+    pub(super) loses_carry: bool,
+    /// Before 2.1.14 counts do not say what was dropped.
+    pub(super) without_drops: bool,
+}
+
+impl Form {
+    /// The form of a version, `3.1`, `2.1.11`, `3.33-dirty`; of one that is not known,
+    /// any.
+    pub(super) fn of(version: Option<&str>) -> Form {
+        let Some(version) = version else {
+            return Form {
+                loses_carry: true,
+                without_drops: true,
+            };
+        };
+        let mut numbers = version
+            .split(['.', '-'])
+            .map(|part| part.parse::<u32>().unwrap_or(0));
+        let mut next = || numbers.next().unwrap_or(0);
+        let version = (next(), next(), next());
+        Form {
+            loses_carry: version.0 == 3 && version.1 < 26,
+            without_drops: version < (2, 1, 14),
+        }
+    }
 }
 
 /// Reads or writes of a job.
 pub(super) struct Side {
     pub(super) runtime_ms: u64,
-    pub(super) bytes: Printed,
+    bytes: Printed,
     iops: Printed,
     bandwidth: Printed,
     /// By kind: `clat`, `lat`.
@@ -41,7 +70,7 @@ pub(super) struct Side {
 struct Latencies {
     /// Of minimum, maximum and mean, nanoseconds.
     values: Option<[f64; 3]>,
-    percentiles: Map<String, Value>,
+    percentiles: Option<[Option<f64>; PERCENTS.len()]>,
     /// Nanoseconds of the last digit.
     step_ns: f64,
 }
@@ -63,7 +92,7 @@ const KINDS: [&str; 2] = ["clat", "lat"];
 
 impl JobText {
     /// `name: (groupid=0, jobs=1): err= 0: pid=18430: Sun Nov 22 19:59:45 2026`.
-    pub(super) fn begin(line: u64, words: &str) -> Option<JobText> {
+    pub(super) fn begin(line: u64, words: &str, form: Form) -> Option<JobText> {
         let (name, rest) = words.split_once(": (groupid=")?;
         let (group, rest) = rest.split_once(", jobs=")?;
         let (processes, rest) = rest.split_once("): err=")?;
@@ -85,6 +114,7 @@ impl JobText {
             issued: None,
             whole: false,
             at: At::Nothing,
+            form,
         })
     }
 
@@ -140,7 +170,7 @@ impl JobText {
                 "is a second line of {name}s in one job: the first line of another job is missing, or a line is duplicated"
             ));
         }
-        let side = side_of(rest).ok_or_else(|| {
+        let side = side_of(rest, self.form).ok_or_else(|| {
             format!("has no rates, bytes and time of its job's {name}s: it is truncated")
         })?;
         self.sides[at] = Some(side);
@@ -184,9 +214,10 @@ impl JobText {
         };
         self.at = At::Percentiles(side, kind, unit_ns);
         let latencies = self.latencies(side, kind);
-        if !latencies.percentiles.is_empty() {
+        if latencies.percentiles.is_some() {
             return Err(format!("begins percentiles of {kind} for a second time"));
         }
+        latencies.percentiles = Some([None; PERCENTS.len()]);
         latencies.step_ns = latencies.step_ns.max(unit_ns);
         Ok(())
     }
@@ -208,10 +239,9 @@ impl JobText {
             let name: f64 = name.trim().parse().map_err(|_| cut)?;
             let value = value.trim().trim_start_matches(">=");
             let value = printed::count(value).ok_or(cut)?.times(unit_ns);
-            let values = &mut self.latencies(side, kind).percentiles;
-            if values
-                .insert(format!("{name:.6}"), Value::from(value.value))
-                .is_some()
+            let values = self.latencies(side, kind).percentiles.as_mut();
+            if let Some((values, at)) = values.zip(percent_at(name))
+                && values[at].replace(value.value).is_some()
             {
                 return Err(format!("has the {name} % of {kind} for a second time"));
             }
@@ -224,11 +254,15 @@ impl JobText {
     }
 
     /// `1077,459,0,0 short=0,0,0,0 dropped=0,0,0,0`, in version 2
-    /// `r=0/w=4096/d=0, short=r=0/w=0/d=0, drop=...`.
+    /// `r=0/w=4096/d=0, short=r=0/w=0/d=0, drop=...`, before 2.1.14 without the last.
     fn issued(&mut self, rest: &str) -> Result<(), String> {
         self.at = At::Nothing;
+        let without_drops = self.form.without_drops && !rest.contains("drop");
         let parts = rest.split_once("short=").and_then(|(total, rest)| {
-            let (short, dropped) = rest.split_once("drop")?;
+            let (short, dropped) = match without_drops {
+                true => (rest, "0/0/0"),
+                false => rest.split_once("drop")?,
+            };
             Some([total, short, dropped])
         });
         let counts = parts.map(|parts| parts.map(counts));
@@ -247,43 +281,66 @@ impl JobText {
     ///
     /// # Errors
     /// The end of a sentence about the job.
-    pub(super) fn value(&self, header: Option<&Header>) -> Result<Value, String> {
+    pub(super) fn value(&self, header: Option<&Header>) -> Result<Job, String> {
         let issued = self
             .issued
             .ok_or("has no line `issued rwts`: it is truncated")?;
-        let mut job = json!({
-            "jobname": self.name,
-            "groupid": self.group,
-            "error": self.error,
-            "trim": {"total_ios": issued[2]},
-        });
+        let mut sides = [None, None];
         for (at, name) in SIDES.into_iter().enumerate() {
             let block = header.and_then(|header| header.blocks[at]);
-            job[name] = match &self.sides[at] {
+            let side = match &self.sides[at] {
                 None if issued[at] > 0 => {
                     return Err(format!(
                         "has {} {name}s, but the line with their latencies is missing",
                         issued[at]
                     ));
                 }
-                None => json!({"total_ios": 0, "io_bytes": 0, "io_kbytes": 0, "iops": 0.0, "bw_bytes": 0, "runtime": 0}),
+                None => nothing(),
                 Some(side) => side
                     .value(issued[at], block.filter(|_| self.whole))
                     .map_err(|reason| format!("reports of its {name}s {reason}: a line is truncated, was changed, or belongs to another job"))?,
             };
+            sides[at] = Some(Box::new(side));
         }
-        if let Some(header) = header {
+        let [read, write] = sides;
+        let trim = job::Side {
+            total_ios: Some(issued[2]),
+            ..job::Side::default()
+        };
+        let options = header.map(|header| {
             let mut options = header.options.clone();
-            options.insert("numjobs".to_owned(), Value::from(self.processes));
-            job["job options"] = Value::Object(options);
-            job[OF_HEADER] = Value::from(true);
-        }
-        Ok(job)
+            options.insert("numjobs".to_owned(), self.processes.to_string());
+            options
+        });
+        Ok(Job {
+            name: Some(self.name.clone()),
+            group: Some(self.group),
+            error: Some(self.error),
+            of_header: options.is_some(),
+            options,
+            read,
+            write,
+            trim: Some(Box::new(trim)),
+            ..Job::default()
+        })
+    }
+}
+
+/// A direction in which nothing was done.
+fn nothing() -> job::Side {
+    job::Side {
+        total_ios: Some(0),
+        io_bytes: Some(0),
+        io_kbytes: Some(0),
+        iops: Some(0.0),
+        bw_bytes: Some(0.0),
+        runtime_ms: Some(0),
+        ..job::Side::default()
     }
 }
 
 impl Side {
-    fn value(&self, operations: u64, block: Option<u64>) -> Result<Value, String> {
+    fn value(&self, operations: u64, block: Option<u64>) -> Result<job::Side, String> {
         let seconds = self.runtime_ms as f64 / 1e3;
         if operations == 0 || seconds <= 0.0 {
             return Err("a rate, but no operations or no time".to_owned());
@@ -298,7 +355,8 @@ impl Side {
         // Where all were of one size their bytes are known exactly.
         let exact = block.and_then(|block| operations.checked_mul(block));
         let exact = exact.filter(|bytes| self.bytes.fits(*bytes as f64));
-        let count = exact.map_or(self.bytes.value, |bytes| bytes as f64);
+        let by_rate = self.bytes.nearest(self.bandwidth.value * seconds);
+        let count = exact.map_or(by_rate.value, |bytes| bytes as f64);
         let follows = count / seconds;
         let off = self.bytes.step / seconds + follows * 1e-3;
         if !self.bandwidth.fits_within(follows, off) {
@@ -307,30 +365,42 @@ impl Side {
                 self.bandwidth.value, self.runtime_ms
             ));
         }
-        let mut value = json!({
-            "io_bytes": count.round() as u64,
-            "io_kbytes": count.round() as u64 / 1024,
-            "bw_bytes": follows,
-            "iops": iops,
-            "runtime": self.runtime_ms,
-            "total_ios": operations,
-        });
-        if exact.is_none() {
-            value[ROUNDED] = Value::from(true);
+        let latencies = |kind: &str| self.latencies.get(kind).map(Latencies::value);
+        Ok(job::Side {
+            io_bytes: Some(count.round() as u64),
+            io_kbytes: Some(count.round() as u64 / 1024),
+            bw_bytes: Some(follows),
+            iops: Some(iops),
+            runtime_ms: Some(self.runtime_ms),
+            total_ios: Some(operations),
+            clat_ns: latencies("clat"),
+            lat_ns: latencies("lat"),
+            is_rounded: exact.is_none(),
+            ..job::Side::default()
+        })
+    }
+
+    /// Its bytes, where a rate says which of two amounts they are.
+    pub(super) fn amount(&self) -> Printed {
+        let seconds = self.runtime_ms as f64 / 1e3;
+        self.bytes.nearest(self.bandwidth.value * seconds)
+    }
+}
+
+impl Latencies {
+    fn value(&self) -> job::Latencies {
+        let [min, max, mean] = match self.values {
+            Some(values) => values.map(Some),
+            None => [None; 3],
+        };
+        job::Latencies {
+            min,
+            max,
+            mean,
+            percentiles: self.percentiles,
+            step: Some(self.step_ns),
+            ..job::Latencies::default()
         }
-        for (kind, latencies) in &self.latencies {
-            let mut values = json!({RESOLUTION: latencies.step_ns});
-            if let Some([min, max, mean]) = latencies.values {
-                values["min"] = Value::from(min);
-                values["max"] = Value::from(max);
-                values["mean"] = Value::from(mean);
-            }
-            if !latencies.percentiles.is_empty() {
-                values["percentile"] = Value::Object(latencies.percentiles.clone());
-            }
-            value[format!("{kind}_ns")] = values;
-        }
-        Ok(value)
     }
 }
 
@@ -346,7 +416,7 @@ fn side_line(words: &str) -> Option<(&str, &str)> {
 
 /// `IOPS=6689, BW=26.1MiB/s (27.4MB/s)(4308KiB/161msec)`, in version 2
 /// `io=1024.0MB, bw=26099KB/s, iops=101 , runt= 40177msec`.
-fn side_of(rest: &str) -> Option<Side> {
+fn side_of(rest: &str, form: Form) -> Option<Side> {
     let (iops, bandwidth, amount, runtime) = match rest.strip_prefix("IOPS=") {
         Some(rest) => {
             let (iops, rest) = rest.split_once(", BW=")?;
@@ -369,9 +439,9 @@ fn side_of(rest: &str) -> Option<Side> {
     let old = rest.starts_with("io=");
     Some(Side {
         runtime_ms: runtime.trim().parse().ok()?,
-        bytes: amount,
-        iops: printed::count(iops)?,
-        bandwidth: printed::bytes(bandwidth, old)?,
+        bytes: amount.of(form.loses_carry),
+        iops: printed::count(iops)?.of(form.loses_carry),
+        bandwidth: printed::bytes(bandwidth, old)?.of(form.loses_carry),
         latencies: BTreeMap::new(),
     })
 }

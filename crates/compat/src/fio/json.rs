@@ -1,214 +1,523 @@
-//! The part of fio's JSON that records are made from, as a tree of bounded size.
+//! fio's JSON, read into the little that records are made from.
 //!
-//! fio prints dozens of values that nobody asks for here, histograms of thousands
-//! of bins among them, and a file may hold anything else. A tree of all of it would
-//! take many times the memory of its text; so what is not known is passed over
-//! while it is read, and what is kept is counted.
+//! fio prints dozens of values that no record has, histograms of thousands of bins among
+//! them, and a file may hold anything else: what is not known is passed over while it is
+//! read, and what is kept is of bounded size.
 
+use super::job::{Document, Job, Latencies, OptionTexts, PERCENTS, Side, percent_at};
+use super::options::put;
+use crate::work::Work;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 use std::fmt;
+use std::marker::PhantomData;
 
-/// Values that are kept of one document at most.
-const VALUES_MAX: usize = 500_000;
+/// Values of the statistics of disks that are kept of one document at most.
+const VALUES_MAX: usize = 100_000;
+/// Jobs of one document at most; fio itself starts no more than 4,096 at once.
+pub(super) const JOBS_MAX: usize = 65_536;
 /// Options of one job; fio has some 300.
 const OPTIONS_MAX: usize = 1_000;
+/// Bytes of one value of an option; fio takes no longer ones.
+const OPTION_BYTES_MAX: usize = 8_192;
 
-/// What is kept of a value.
-enum Keep {
-    /// It, where it is a number, a text or a truth; else that it was there.
-    Scalar,
-    /// Of an object, these.
-    Fields(&'static [(&'static str, Keep)]),
-    /// Of an array, each, which must be an object.
-    Each(&'static Keep),
-    /// Of an object, all scalars: names and values of options.
-    Options,
-    /// Of an object, the percentiles that a record has.
-    Percentiles,
-    /// All of it.
-    Any,
+/// The document that a text is.
+///
+/// # Errors
+/// Where it is not JSON, or holds more than fio prints.
+pub(super) fn document(text: &str, work: &Work<'_>) -> Result<Document, serde_json::Error> {
+    let mut json = serde_json::Deserializer::from_str(text);
+    let document = Reader::<Document>::new(work).deserialize(&mut json)?;
+    json.end()?;
+    document.ok_or_else(|| Error::custom("not an object"))
 }
 
-use Keep::{Any, Each, Fields, Options, Percentiles, Scalar};
-
-static DOCUMENT: Keep = Fields(&[
-    ("fio version", Scalar),
-    ("timestamp", Scalar),
-    ("timestamp_ms", Scalar),
-    ("time", Scalar),
-    ("global options", Options),
-    ("jobs", Each(&JOB)),
-    ("client_stats", Each(&JOB)),
-    ("disk_util", Any),
-]);
-
-static JOB: Keep = Fields(&[
-    ("jobname", Scalar),
-    ("hostname", Scalar),
-    ("port", Scalar),
-    ("groupid", Scalar),
-    ("error", Scalar),
-    ("total_err", Scalar),
-    ("job_start", Scalar),
-    ("elapsed", Scalar),
-    ("job options", Options),
-    ("read", SIDE),
-    ("write", SIDE),
-    ("trim", Fields(&[("total_ios", Scalar)])),
-]);
-
-const SIDE: Keep = Fields(&[
-    ("io_bytes", Scalar),
-    ("io_kbytes", Scalar),
-    ("total_ios", Scalar),
-    ("iops", Scalar),
-    ("bw", Scalar),
-    ("bw_bytes", Scalar),
-    ("runtime", Scalar),
-    ("clat_ns", LATENCIES),
-    ("lat_ns", LATENCIES),
-    ("clat", LATENCIES),
-    ("lat", LATENCIES),
-]);
-
-const LATENCIES: Keep = Fields(&[
-    ("min", Scalar),
-    ("max", Scalar),
-    ("mean", Scalar),
-    ("N", Scalar),
-    ("percentile", Percentiles),
-]);
-
-/// Percents whose values a record has.
-pub(super) const PERCENTS: [f64; 5] = [50.0, 90.0, 95.0, 99.0, 99.9];
-
-/// Whether a name such as `99.000000` is this percentile.
-pub(super) fn is_percentile(name: &str, percent: f64) -> bool {
-    name.parse::<f64>()
-        .is_ok_and(|named| (named - percent).abs() < 1e-6)
+/// What is read from an object, member by member.
+trait Object: Default {
+    /// Members that are read.
+    const NAMES: &'static [&'static str];
+    /// Reads the value of one of them.
+    fn member<'de, A: MapAccess<'de>>(
+        &mut self,
+        name: &str,
+        map: &mut A,
+        work: &Work<'_>,
+    ) -> Result<(), A::Error>;
 }
 
-/// A document of fio without what no record is made from.
-pub(super) struct Document(pub(super) Value);
+/// How the members of a type are read.
+macro_rules! object {
+    ($type:ident: $($name:literal $field:ident $read:ident,)*) => {
+        impl Object for $type {
+            const NAMES: &'static [&'static str] = &[$($name),*];
 
-impl<'de> serde::Deserialize<'de> for Document {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let mut left = VALUES_MAX;
-        let seed = Seed {
-            keep: &DOCUMENT,
-            left: &mut left,
-        };
-        seed.deserialize(deserializer).map(Document)
+            fn member<'de, A: MapAccess<'de>>(
+                &mut self,
+                name: &str,
+                map: &mut A,
+                work: &Work<'_>,
+            ) -> Result<(), A::Error> {
+                match name {
+                    $($name => self.$field = $read(map, work)?,)*
+                    _ => {}
+                }
+                Ok(())
+            }
+        }
+    };
+}
+
+object! { Document:
+    "fio version" version text,
+    "timestamp" timestamp whole,
+    "timestamp_ms" timestamp_ms whole,
+    "time" time text,
+    "global options" global_options options,
+    "jobs" jobs jobs,
+    "client_stats" client_stats jobs,
+    "disk_util" disk_util anything,
+}
+
+object! { Job:
+    "jobname" name text,
+    "hostname" host text,
+    "port" port whole,
+    "groupid" group whole,
+    "error" error signed,
+    "total_err" total_err whole,
+    "job_start" start_ms whole,
+    "elapsed" elapsed whole,
+    "job options" options options,
+    "read" read boxed,
+    "write" write boxed,
+    "trim" trim boxed,
+    "mixed" mixed boxed,
+    "sync" sync boxed,
+}
+
+object! { Side:
+    "io_bytes" io_bytes whole,
+    "io_kbytes" io_kbytes whole,
+    "total_ios" total_ios whole,
+    "iops" iops number,
+    "bw" bw number,
+    "bw_bytes" bw_bytes number,
+    "runtime" runtime_ms whole,
+    "clat_ns" clat_ns object,
+    "lat_ns" lat_ns object,
+    "clat" clat object,
+    "lat" lat object,
+}
+
+object! { Latencies:
+    "min" min number,
+    "max" max number,
+    "mean" mean number,
+    "N" count whole,
+    "percentile" percentiles percentiles,
+}
+
+/// Reads an object; none where there is something else.
+struct Reader<'w, T>(&'w Work<'w>, PhantomData<T>);
+
+impl<'w, T> Reader<'w, T> {
+    fn new(work: &'w Work<'_>) -> Self {
+        Reader(work, PhantomData)
     }
 }
 
-struct Seed<'a> {
-    keep: &'static Keep,
-    /// How many values may still be kept.
-    left: &'a mut usize,
+/// Values that are something else than is asked for are passed over.
+macro_rules! passed_over {
+    ($nothing:expr; $($visit:ident $type:ty),*) => {
+        $(fn $visit<E: Error>(self, _: $type) -> Result<Self::Value, E> {
+            Ok($nothing)
+        })*
+
+        fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+            Ok($nothing)
+        }
+    };
 }
 
-impl<'de> DeserializeSeed<'de> for Seed<'_> {
+macro_rules! passed_over_sequence {
+    ($nothing:expr) => {
+        fn visit_seq<A: SeqAccess<'de>>(self, mut values: A) -> Result<Self::Value, A::Error> {
+            while values.next_element::<IgnoredAny>()?.is_some() {}
+            Ok($nothing)
+        }
+    };
+}
+
+impl<'de, T: Object> DeserializeSeed<'de> for Reader<'_, T> {
+    type Value = Option<T>;
+
+    fn deserialize<D: Deserializer<'de>>(self, value: D) -> Result<Option<T>, D::Error> {
+        value.deserialize_any(self)
+    }
+}
+
+impl<'de, T: Object> Visitor<'de> for Reader<'_, T> {
+    type Value = Option<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object of fio's JSON")
+    }
+
+    passed_over!(None; visit_bool bool, visit_u64 u64, visit_i64 i64, visit_f64 f64, visit_str &str);
+    passed_over_sequence!(None);
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Option<T>, A::Error> {
+        let mut object = T::default();
+        while let Some(name) = map.next_key_seed(Name(T::NAMES))? {
+            match name {
+                Some(name) => object.member(name, &mut map, self.0)?,
+                None => drop(map.next_value::<IgnoredAny>()?),
+            }
+        }
+        Ok(Some(object))
+    }
+}
+
+/// One of these names; none where it is another.
+struct Name(&'static [&'static str]);
+
+impl<'de> DeserializeSeed<'de> for Name {
+    type Value = Option<&'static str>;
+
+    fn deserialize<D: Deserializer<'de>>(self, name: D) -> Result<Self::Value, D::Error> {
+        name.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Name {
+    type Value = Option<&'static str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a name")
+    }
+
+    fn visit_str<E: Error>(self, name: &str) -> Result<Self::Value, E> {
+        Ok(self.0.iter().find(|known| **known == name).copied())
+    }
+}
+
+/// A number, a text or a truth; what else there may be is not kept.
+enum Scalar {
+    Whole(u64),
+    Negative(i64),
+    Number(f64),
+    Text(String),
+    Other,
+}
+
+impl<'de> serde::Deserialize<'de> for Scalar {
+    fn deserialize<D: Deserializer<'de>>(value: D) -> Result<Self, D::Error> {
+        value.deserialize_any(ScalarVisitor)
+    }
+}
+
+struct ScalarVisitor;
+
+impl<'de> Visitor<'de> for ScalarVisitor {
+    type Value = Scalar;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value of fio's JSON")
+    }
+
+    passed_over!(Scalar::Other; visit_bool bool);
+    passed_over_sequence!(Scalar::Other);
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Scalar, E> {
+        Ok(Scalar::Whole(value))
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Scalar, E> {
+        Ok(Scalar::Negative(value))
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Scalar, E> {
+        Ok(Scalar::Number(value))
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<Scalar, E> {
+        Ok(Scalar::Text(value.to_owned()))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Scalar, A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(Scalar::Other)
+    }
+}
+
+fn whole<'de, A: MapAccess<'de>>(map: &mut A, _: &Work<'_>) -> Result<Option<u64>, A::Error> {
+    Ok(match map.next_value()? {
+        Scalar::Whole(value) => Some(value),
+        _ => None,
+    })
+}
+
+fn signed<'de, A: MapAccess<'de>>(map: &mut A, _: &Work<'_>) -> Result<Option<i64>, A::Error> {
+    Ok(match map.next_value()? {
+        Scalar::Whole(value) => i64::try_from(value).ok(),
+        Scalar::Negative(value) => Some(value),
+        _ => None,
+    })
+}
+
+fn number<'de, A: MapAccess<'de>>(map: &mut A, _: &Work<'_>) -> Result<Option<f64>, A::Error> {
+    Ok(match map.next_value()? {
+        Scalar::Whole(value) => Some(value as f64),
+        Scalar::Negative(value) => Some(value as f64),
+        Scalar::Number(value) => Some(value),
+        _ => None,
+    })
+}
+
+fn text<'de, A: MapAccess<'de>>(map: &mut A, _: &Work<'_>) -> Result<Option<String>, A::Error> {
+    Ok(match map.next_value()? {
+        Scalar::Text(value) => Some(value),
+        _ => None,
+    })
+}
+
+fn object<'de, A: MapAccess<'de>, T: Object>(
+    map: &mut A,
+    work: &Work<'_>,
+) -> Result<Option<T>, A::Error> {
+    map.next_value_seed(Reader::new(work))
+}
+
+fn boxed<'de, A: MapAccess<'de>, T: Object>(
+    map: &mut A,
+    work: &Work<'_>,
+) -> Result<Option<Box<T>>, A::Error> {
+    Ok(object(map, work)?.map(Box::new))
+}
+
+fn options<'de, A: MapAccess<'de>>(
+    map: &mut A,
+    _: &Work<'_>,
+) -> Result<Option<OptionTexts>, A::Error> {
+    Ok(map.next_value::<AllOptions>()?.0)
+}
+
+fn percentiles<'de, A: MapAccess<'de>>(
+    map: &mut A,
+    _: &Work<'_>,
+) -> Result<Option<[Option<f64>; PERCENTS.len()]>, A::Error> {
+    Ok(map.next_value::<Percentiles>()?.0)
+}
+
+fn jobs<'de, A: MapAccess<'de>>(
+    map: &mut A,
+    work: &Work<'_>,
+) -> Result<Option<Vec<Job>>, A::Error> {
+    map.next_value_seed(Jobs(work))
+}
+
+fn anything<'de, A: MapAccess<'de>>(map: &mut A, _: &Work<'_>) -> Result<Option<Value>, A::Error> {
+    let mut left = VALUES_MAX;
+    map.next_value_seed(Anything(&mut left)).map(Some)
+}
+
+/// Names and values of options: an object of scalars.
+struct AllOptions(Option<OptionTexts>);
+
+/// A visitor of objects whose names are not known beforehand.
+macro_rules! map_of {
+    ($type:ident, $map:ident, $read:block) => {
+        impl<'de> serde::Deserialize<'de> for $type {
+            fn deserialize<D: Deserializer<'de>>(value: D) -> Result<Self, D::Error> {
+                struct Here;
+                impl<'de> Visitor<'de> for Here {
+                    type Value = $type;
+
+                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                        f.write_str("an object of fio's JSON")
+                    }
+
+                    passed_over!($type(None); visit_bool bool, visit_u64 u64, visit_i64 i64, visit_f64 f64, visit_str &str);
+                    passed_over_sequence!($type(None));
+
+                    fn visit_map<A: MapAccess<'de>>(
+                        self,
+                        mut $map: A,
+                    ) -> Result<$type, A::Error> $read
+                }
+                value.deserialize_any(Here)
+            }
+        }
+    };
+}
+
+map_of!(AllOptions, map, {
+    let mut options = OptionTexts::new();
+    while let Some((name, value)) = map.next_entry::<String, Scalar>()? {
+        let value = match value {
+            Scalar::Text(text) => text,
+            Scalar::Whole(number) => number.to_string(),
+            Scalar::Negative(number) => number.to_string(),
+            Scalar::Number(number) => number.to_string(),
+            Scalar::Other => String::new(),
+        };
+        if options.len() >= OPTIONS_MAX || name.len() + value.len() > OPTION_BYTES_MAX {
+            return Err(A::Error::custom("more options than fio has"));
+        }
+        put(&mut options, name, value);
+    }
+    Ok(AllOptions(Some(options)))
+});
+
+struct Percentiles(Option<[Option<f64>; PERCENTS.len()]>);
+
+map_of!(Percentiles, map, {
+    let mut values = [None; PERCENTS.len()];
+    while let Some(at) = map.next_key_seed(Percent)? {
+        match at {
+            Some(at) => {
+                values[at] = match map.next_value()? {
+                    Scalar::Whole(value) => Some(value as f64),
+                    Scalar::Number(value) => Some(value),
+                    _ => None,
+                }
+            }
+            None => drop(map.next_value::<IgnoredAny>()?),
+        }
+    }
+    Ok(Percentiles(Some(values)))
+});
+
+/// The name of a percentile, `99.000000`, which has with version by version another
+/// number of zeros.
+struct Percent;
+
+impl<'de> DeserializeSeed<'de> for Percent {
+    type Value = Option<usize>;
+
+    fn deserialize<D: Deserializer<'de>>(self, name: D) -> Result<Self::Value, D::Error> {
+        name.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Percent {
+    type Value = Option<usize>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a percentage")
+    }
+
+    fn visit_str<E: Error>(self, name: &str) -> Result<Self::Value, E> {
+        Ok(name.parse().ok().and_then(percent_at))
+    }
+}
+
+struct Jobs<'w>(&'w Work<'w>);
+
+impl<'de> DeserializeSeed<'de> for Jobs<'_> {
+    type Value = Option<Vec<Job>>;
+
+    fn deserialize<D: Deserializer<'de>>(self, value: D) -> Result<Self::Value, D::Error> {
+        value.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Jobs<'_> {
+    type Value = Option<Vec<Job>>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the jobs of fio's JSON")
+    }
+
+    passed_over!(None; visit_bool bool, visit_u64 u64, visit_i64 i64, visit_f64 f64, visit_str &str);
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(None)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut values: A) -> Result<Self::Value, A::Error> {
+        let mut jobs = Vec::new();
+        while let Some(job) = values.next_element_seed(Reader::<Job>::new(self.0))? {
+            if jobs.len() >= JOBS_MAX {
+                return Err(A::Error::custom(format!("more than {JOBS_MAX} jobs")));
+            }
+            jobs.push(job.ok_or_else(|| A::Error::custom("a job that is not an object"))?);
+            // Jobs are what takes long in a document.
+            if !self.0.visit(size_of::<Job>()) {
+                return Err(A::Error::custom("interrupted"));
+            }
+        }
+        Ok(Some(jobs))
+    }
+}
+
+/// Any value, as a tree of bounded size.
+struct Anything<'a>(&'a mut usize);
+
+impl Anything<'_> {
+    fn count<E: Error>(&mut self) -> Result<(), E> {
+        let left = self.0.checked_sub(1);
+        *self.0 = left.ok_or_else(|| E::custom("more values than any result has"))?;
+        Ok(())
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Anything<'_> {
     type Value = Value;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
-        deserializer.deserialize_any(self)
+    fn deserialize<D: Deserializer<'de>>(self, value: D) -> Result<Value, D::Error> {
+        value.deserialize_any(self)
     }
 }
 
-impl<'de> Visitor<'de> for Seed<'_> {
+impl<'de> Visitor<'de> for Anything<'_> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a value of fio's JSON")
     }
 
-    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Value, E> {
         Ok(Value::from(value))
     }
 
-    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Value, E> {
         Ok(Value::from(value))
     }
 
-    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Value, E> {
         Ok(Value::from(value))
     }
 
-    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
         Ok(Value::from(value))
     }
 
-    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+    fn visit_str<E: Error>(self, value: &str) -> Result<Value, E> {
         Ok(Value::from(value))
     }
 
-    fn visit_unit<E>(self) -> Result<Value, E> {
+    fn visit_unit<E: Error>(self) -> Result<Value, E> {
         Ok(Value::Null)
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Value, A::Error> {
-        let inner = match self.keep {
-            Each(inner) => inner,
-            Any => self.keep,
-            _ => {
-                while sequence.next_element::<IgnoredAny>()?.is_some() {}
-                return Ok(Value::Null);
-            }
-        };
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut values: A) -> Result<Value, A::Error> {
         let mut kept = Vec::new();
-        while let Some(value) = sequence.next_element_seed(Seed {
-            keep: inner,
-            left: &mut *self.left,
-        })? {
-            if matches!(self.keep, Each(_)) && !value.is_object() {
-                return Err(A::Error::custom("a job that is not an object"));
-            }
-            count(self.left)?;
+        while let Some(value) = values.next_element_seed(Anything(self.0))? {
+            self.count()?;
             kept.push(value);
         }
         Ok(Value::Array(kept))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Value, A::Error> {
         let mut kept = Map::new();
-        while let Some(name) = map.next_key::<std::borrow::Cow<'de, str>>()? {
-            let keep = match self.keep {
-                Fields(fields) => fields
-                    .iter()
-                    .find(|(known, _)| *known == name)
-                    .map(|(_, keep)| keep),
-                Options if kept.len() >= OPTIONS_MAX => {
-                    return Err(A::Error::custom("more options than fio has"));
-                }
-                Options => Some(&Scalar),
-                Percentiles => PERCENTS
-                    .iter()
-                    .any(|percent| is_percentile(&name, *percent))
-                    .then_some(&Scalar),
-                Any => Some(self.keep),
-                Scalar | Each(_) => None,
-            };
-            let Some(keep) = keep else {
-                map.next_value::<IgnoredAny>()?;
-                continue;
-            };
-            let seed = Seed {
-                keep,
-                left: &mut *self.left,
-            };
-            let value = map.next_value_seed(seed)?;
-            count(self.left)?;
-            kept.insert(name.into_owned(), value);
+        while let Some(name) = map.next_key::<String>()? {
+            let value = map.next_value_seed(Anything(self.0))?;
+            self.count()?;
+            kept.insert(name, value);
         }
         Ok(Value::Object(kept))
     }
-}
-
-fn count<E: Error>(left: &mut usize) -> Result<(), E> {
-    *left = left
-        .checked_sub(1)
-        .ok_or_else(|| E::custom("more values than any result has"))?;
-    Ok(())
 }

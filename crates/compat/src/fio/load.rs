@@ -4,10 +4,11 @@
 //! Options can be told wrongly: with `group_reporting` one job of a group stands
 //! for all, whatever the others do. What contradicts the counts is not given.
 
-use super::options::{Options, cache, size};
+use super::option_names::{Fate, fate, is_neutral};
+use super::options::{Options, cache, rate, size, think};
 use crate::absent::Absent;
 use stripewise_results::{JobOutcome, KindOutcome};
-use stripewise_workload::{CursorKind, Distribution, Pattern, Workload};
+use stripewise_workload::{CursorKind, Distribution, Pattern, SyncPolicy, Workload};
 
 /// Threads of one group at most, as elsewhere.
 const COUNT_MAX: u32 = 65_535;
@@ -21,7 +22,7 @@ pub(super) fn workload(
     alone: bool,
     outcome: &JobOutcome,
     absent: &mut Absent,
-    doubts: &mut Vec<&'static str>,
+    doubts: &mut Vec<String>,
 ) -> Workload {
     let mut workload = Workload::default();
     // Without options (versions before 2.12 give none, and later ones can be told
@@ -34,10 +35,12 @@ pub(super) fn workload(
         return workload;
     }
     if does_other_things(options, outcome) {
-        doubts
-            .push("it read or wrote although its options say otherwise; what it did is not known");
+        doubts.push(
+            "it read or wrote although its options say otherwise; what it did is not known"
+                .to_owned(),
+        );
     } else if mixes_otherwise(options, outcome) {
-        doubts.push("its share of reads is not that of its options, so it stands for several jobs of a group; what they did is not given");
+        doubts.push("its share of reads is not that of its options, so it stands for several jobs of a group; what they did is not given".to_owned());
     } else {
         what(options, outcome, &mut workload, absent, doubts);
     }
@@ -66,7 +69,84 @@ pub(super) fn workload(
     }
     workload.cache = cache(options);
     absent.give("jobs.workload.cache");
+    pace(options, alone, &mut workload, absent, doubts);
+    if let Some(doubt) = without_field(options) {
+        doubts.push(doubt);
+    }
     workload
+}
+
+/// Rate, pauses and syncs: what sets the pace beside the disk.
+fn pace(
+    options: &Options,
+    alone: bool,
+    workload: &mut Workload,
+    absent: &mut Absent,
+    doubts: &mut Vec<String>,
+) {
+    let processes = match alone {
+        true => options.count("numjobs").unwrap_or(1),
+        false => 1,
+    };
+    match rate(options, options.block_size(), processes) {
+        Ok(rate) => {
+            workload.rate = rate;
+            absent.give("jobs.workload.rate");
+            if rate.is_some() {
+                doubts.push("its rate only slows it down: its operations wait for each other, and latencies do not count that wait, as those of an open loop do".to_owned());
+            }
+        }
+        Err(why) => doubts.push(format!(
+            "{why}, which a record cannot express: its rate is absent"
+        )),
+    }
+    let depth = depth(options).map(u64::from);
+    match think(options, depth.unwrap_or(2)) {
+        Ok(pause) => {
+            workload.think_time = pause;
+            absent.give("jobs.workload.think_time");
+        }
+        Err(why) => doubts.push(format!("it {why}; its think time is absent")),
+    }
+    let syncs = ["fdatasync", "fsync"].map(|name| options.count(name).filter(|every| *every > 0));
+    let otherwise = ["sync_file_range", "end_fsync", "fsync_on_close"];
+    let otherwise = otherwise.iter().find(|name| options.is_on(name));
+    match (syncs, otherwise) {
+        ([Some(_), Some(_)], _) => {
+            doubts.push("it syncs in two ways; its syncs are absent".to_owned());
+        }
+        (_, Some(name)) => doubts.push(format!(
+            "it has {name}, which a record cannot express: its syncs are absent"
+        )),
+        ([data, all], None) => {
+            workload.sync = data.or(all).map(|every| SyncPolicy { every });
+            absent.give("jobs.workload.sync");
+            if all.is_some() {
+                doubts.push(
+                    "its fsync is given as fdatasync, which does not flush a file's timestamps"
+                        .to_owned(),
+                );
+            }
+        }
+    }
+}
+
+/// Options that no field of a record is for and that may make another load.
+fn without_field(options: &Options) -> Option<String> {
+    // Where a rate cannot be given that is said; the others change what pace() gives.
+    const SAID: [&str; 3] = ["rate", "sync_file_range", "rw_sequencer"];
+    let each = options.all.iter().filter(|(name, value)| {
+        matches!(fate(name), Fate::Refused)
+            && !is_neutral(name, value)
+            && !SAID.contains(&name.as_str())
+    });
+    let names: Vec<&str> = each.map(|(name, _)| name.as_str()).take(12).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "it has {}, which no field of a record is for: compare it with jobs that have the same",
+            names.join(", ")
+        )
+    })
 }
 
 /// 100 or 0 where there were only reads or only writes.
@@ -105,7 +185,7 @@ fn what(
     outcome: &JobOutcome,
     workload: &mut Workload,
     absent: &mut Absent,
-    doubts: &mut Vec<&'static str>,
+    doubts: &mut Vec<String>,
 ) {
     let both = options.rw().is_some_and(|rw| rw.reads && rw.writes);
     if let Some(percent) = options
@@ -115,10 +195,9 @@ fn what(
         workload.read_percent = percent;
         absent.give("jobs.workload.read_percent");
     }
-    let stepped = options.get("rw").or_else(|| options.get("readwrite"));
-    // `read:-8k` goes backwards, `read:64k` leaves gaps.
-    let stepped = stepped.is_some_and(|rw| rw.contains(':'));
-    if let Some(rw) = options.rw().filter(|rw| rw.random || !stepped) {
+    if let Some(why) = walks_otherwise(options) {
+        doubts.push(format!("it has {why}, so where it went is not given"));
+    } else if let Some(rw) = options.rw() {
         absent.give("jobs.workload.pattern");
         if rw.random {
             workload.pattern = Pattern::Random {
@@ -144,8 +223,33 @@ fn what(
         workload.block_size_bytes = block;
         absent.give("jobs.workload.block_size_bytes");
     } else {
-        doubts.push("its bytes are not its operations times the block size of its options, which is therefore not given");
+        doubts.push("its bytes are not its operations times the block size of its options, which is therefore not given".to_owned());
     }
+}
+
+/// What makes a job go to other places than at random or one after the other.
+fn walks_otherwise(options: &Options) -> Option<&'static str> {
+    // `read:-8k` goes backwards, `read:64k` leaves gaps, `randread:8` draws seldom.
+    let stepped = options.get("rw").is_some_and(|rw| rw.contains(':'));
+    if stepped {
+        return Some("an rw with more behind a colon");
+    }
+    let others = [
+        "percentage_random",
+        "percentage_sequential",
+        "zonemode",
+        "zonesize",
+        "zoneskip",
+        "random_sequence_stride",
+        "num_range",
+        "read_iolog",
+        "bs_is_seq_rand",
+    ];
+    let given = |name: &&str| {
+        let value = options.get(name);
+        value.is_some_and(|value| !is_neutral(name, value))
+    };
+    others.into_iter().find(given)
 }
 
 /// Whether bytes are operations times blocks, but for the few that were cut short
@@ -168,7 +272,7 @@ fn how_many(
     outcome: &JobOutcome,
     workload: &mut Workload,
     absent: &mut Absent,
-    doubts: &mut Vec<&'static str>,
+    doubts: &mut Vec<String>,
 ) {
     // Processes that report together stand in the JSON once; else each of them
     // is a job of its own, with the same name.
@@ -179,7 +283,15 @@ fn how_many(
         false => Some(1),
     };
     let known = |count: Option<u32>| count.filter(|count| (1..=COUNT_MAX).contains(count));
-    let (threads, depth) = (known(threads), known(depth(options)));
+    let mut depth = known(depth(options));
+    let threads = known(threads);
+    if options
+        .get("latency_target")
+        .is_some_and(|target| !is_neutral("latency_target", target))
+    {
+        doubts.push("it has latency_target, with which fio looks for a depth itself: outstanding is not given".to_owned());
+        depth = None;
+    }
     let asked = threads
         .zip(depth)
         .map(|(threads, depth)| f64::from(threads) * f64::from(depth));
@@ -187,14 +299,14 @@ fn how_many(
     let more = |asked: f64| in_flight(outcome).is_some_and(|mean| mean > asked * 1.05 + 0.5);
     // fio does not print that it was told to report groups.
     if asked.is_some_and(more) {
-        doubts.push("more was in flight than its options say, so it stands for several jobs; threads and outstanding are not given");
+        doubts.push("more was in flight than its options say, so it stands for several jobs; threads and outstanding are not given".to_owned());
         return;
     }
     let one = options
         .get("ioengine")
         .filter(|engine| ONE_IN_FLIGHT.contains(engine));
     if one.is_some() && options.count("iodepth").is_some_and(|asked| asked > 1) {
-        doubts.push("its engine has one operation in flight, whatever its iodepth says");
+        doubts.push("its engine has one operation in flight, whatever its iodepth says".to_owned());
     }
     if let Some(threads) = threads {
         workload.threads = threads;

@@ -1,19 +1,24 @@
 //! fio 2 and 3: their JSON, their normal and terse output, and the common options of
 //! job files.
 
+mod defaults;
 mod documents;
 mod header;
+mod job;
 mod job_text;
 mod json;
 mod load;
 pub(crate) mod normal;
+mod option_names;
 mod options;
 mod outcome;
 mod printed;
 mod read;
 mod snapshots;
 mod sound;
+mod stopped;
 pub(crate) mod terse;
 
-pub(crate) use documents::import_text;
-pub(crate) use options::{Options, cache, names, size};
+pub(crate) use documents::read_json;
+pub(crate) use option_names::{Fate, fate, is_neutral, name_of};
+pub(crate) use options::{Options, cache, gap, names, put, size, think};

@@ -5,82 +5,29 @@
 //! summed up in the end, which tells whether all of them are there. A group becomes
 //! the document that fio would have printed as JSON, and is read as one.
 
-use super::documents::{COMPLETION_LATENCIES, DOCUMENTS_MAX, interrupted};
+use super::documents::COMPLETION_LATENCIES;
 use super::header::{Header, header};
-use super::job_text::{JobText, SIDES};
+use super::job::Document;
+use super::job_text::{Form, JobText, SIDES};
+use super::json::JOBS_MAX;
 use super::printed::{Printed, bytes};
-use super::read::{JOBS_MAX, document};
-use crate::text::{Line, fingerprint, lines, squeezed};
-use crate::{Error, Format, ImportedFile, LineProblem, Note};
-use serde_json::{Value, json};
-use std::collections::BTreeMap;
-
-const PROBLEMS_MAX: usize = 100;
+use super::read::document;
+use crate::LineProblem;
+use crate::out::{LineReader, Out};
+use crate::text::{Line, fingerprint, fingerprint_on, squeezed};
+use std::collections::{BTreeMap, HashMap};
 
 /// The sum of several hosts.
 const ALL_CLIENTS: &str = "All clients";
 
-pub(crate) fn import_text(text: &str, source_name: &str) -> Result<ImportedFile, Error> {
-    let mut reader = Reader::default();
-    for line in lines(text) {
-        reader.line(line);
-        if reader.problems.len() > PROBLEMS_MAX {
-            break;
-        }
-    }
-    reader.close();
-    let mut runs = Vec::new();
-    let mut notes = Vec::new();
-    let mut problems = std::mem::take(&mut reader.problems);
-    if problems.is_empty() {
-        for output in &reader.outputs {
-            match output.value() {
-                Ok(value) => {
-                    let first = runs.len();
-                    let content = fingerprint(&output.content);
-                    let line = output.line;
-                    document(&value, content, line, source_name, &mut runs, &mut notes)?;
-                    if let Some(words) = &output.signal {
-                        for run in &mut runs[first..] {
-                            interrupted(run, words);
-                        }
-                    }
-                }
-                Err(problem) => problems.push(problem),
-            }
-            notes.extend(output.unchecked());
-        }
-    }
-    if !problems.is_empty() {
-        let hint = "give fio's output as it was written, or its JSON (--output-format=json); nothing was imported";
-        return Err(Error::of_lines(source_name, problems, hint));
-    }
-    if runs.is_empty() {
-        let hint = "make it with `fio --output-format=json`";
-        return Err(Error::new(source_name, "contains no result of fio", hint));
-    }
-    notes.extend(reader.notes());
-    let rounded = "fio's normal output rounds: latencies and sums are known in the digits that it prints, rates follow from its counts; it does not say whether a job used direct I/O, or for how long it was to run";
-    for message in [rounded, COMPLETION_LATENCIES] {
-        notes.push(Note {
-            line: None,
-            message: message.to_owned(),
-        });
-    }
-    Ok(ImportedFile {
-        format: Format::FioNormal,
-        runs,
-        notes,
-    })
-}
-
 /// What one start of fio printed.
-#[derive(Default)]
 struct Output {
     line: u64,
-    content: String,
+    /// Fingerprint of its text.
+    content: u64,
+    /// `3.33`.
     version: Option<String>,
-    headers: BTreeMap<String, Header>,
+    headers: HashMap<String, Header>,
     jobs: Vec<JobText>,
     /// Bytes, and the shortest and longest time, of reads and writes of each group.
     groups: BTreeMap<u64, [Option<Sum>; 2]>,
@@ -95,28 +42,57 @@ struct Sum {
     longest_ms: u64,
 }
 
+/// What the jobs of a group did in one direction.
+struct Total {
+    /// Of the first job.
+    line: u64,
+    bytes: f64,
+    off: f64,
+    shortest_ms: u64,
+    longest_ms: u64,
+}
+
+impl Sum {
+    fn is_of(&self, total: &Total) -> bool {
+        self.bytes.fits_within(total.bytes, total.off)
+            && self.longest_ms == total.longest_ms
+            && self.shortest_ms == total.shortest_ms
+    }
+}
+
+impl Default for Output {
+    fn default() -> Self {
+        Output {
+            line: 0,
+            content: fingerprint(""),
+            version: None,
+            headers: HashMap::new(),
+            jobs: Vec::new(),
+            groups: BTreeMap::new(),
+            signal: None,
+        }
+    }
+}
+
+/// Reads fio's normal output.
 #[derive(Default)]
-struct Reader {
-    outputs: Vec<Output>,
+pub(crate) struct Reader {
+    /// The last output that is whole, but that the next one may be a later state of.
+    last: Option<Output>,
     open: Output,
+    /// Of the last version that was named: with --status-interval the same processes
+    /// print again without one.
+    form: Option<Form>,
     /// The group whose sums follow.
     group: Option<u64>,
     /// The lines of a sum of all hosts are passed over.
     passing: bool,
     snapshots: u64,
     sums_of_clients: u64,
-    problems: Vec<LineProblem>,
 }
 
-impl Reader {
-    fn problem(&mut self, line: u64, reason: impl Into<String>) {
-        self.problems.push(LineProblem {
-            line,
-            reason: reason.into(),
-        });
-    }
-
-    fn line(&mut self, line: Line<'_>) {
+impl LineReader for Reader {
+    fn line(&mut self, line: Line<'_>, out: &mut Out<'_>) {
         let words = squeezed(line.text);
         // In client mode each line begins with its host.
         let words = match words
@@ -124,13 +100,15 @@ impl Reader {
             .and_then(|rest| rest.split_once("> "))
         {
             Some((_, rest)) => rest,
-            None => words.as_str(),
+            None => &*words,
         };
         if words.is_empty() || words.len() > 4_096 {
             return;
         }
-        if let Some((name, found)) = header(words) {
-            self.next_unless(|open| open.jobs.is_empty());
+        if words.contains(": (g=")
+            && let Some((name, found)) = header(words)
+        {
+            self.next_unless(|open| open.jobs.is_empty(), out);
             self.open.line = if self.open.line == 0 {
                 line.number
             } else {
@@ -143,8 +121,9 @@ impl Reader {
             .strip_prefix("fio-")
             .filter(|rest| !rest.contains(' '))
         {
-            self.next_unless(|open| open.jobs.is_empty());
-            self.open.version = Some(format!("fio-{version}"));
+            self.next_unless(|open| open.jobs.is_empty(), out);
+            self.open.version = Some(version.to_owned());
+            self.form = Some(Form::of(Some(version)));
             return;
         }
         if words.starts_with("fio: terminating on signal") {
@@ -152,69 +131,82 @@ impl Reader {
             return;
         }
         if let Some(number) = words.strip_prefix("Run status group ") {
-            let number = number.split(' ').next().and_then(|text| text.parse().ok());
-            self.group = number;
-            self.passing = false;
-            match number {
-                Some(number) => {
-                    self.open.groups.entry(number).or_default();
-                }
-                None => self.problem(line.number, "begins the sums of a group without a number"),
-            }
-            return;
+            return self.begin_sums(line.number, number, out);
         }
-        if let Some(job) = JobText::begin(line.number, words) {
-            return self.job(line.number, job);
+        let form = self.form.unwrap_or(Form::of(None));
+        if words.contains(": (groupid=")
+            && let Some(job) = JobText::begin(line.number, words, form)
+        {
+            return self.job(line.number, job, out);
         }
         if let Some(group) = self.group {
-            return self.sum(group, line.number, words);
+            return self.sum(group, line.number, words, out);
         }
         if self.passing {
             return;
         }
         if let Some(job) = self.open.jobs.last_mut() {
-            self.open.content.push_str(words);
-            self.open.content.push('\n');
+            self.open.content = fingerprint_on(self.open.content, words);
+            self.open.content = fingerprint_on(self.open.content, "\n");
             if let Err(reason) = job.line(words) {
-                self.problem(line.number, reason);
+                out.problem(line.number, reason);
             }
         } else if JobText::is_part(words) {
-            self.problem(
+            out.problem(
                 line.number,
                 "is a part of a job whose first line is not there",
             );
         }
     }
 
-    fn job(&mut self, line: u64, job: JobText) {
+    fn end(&mut self, out: &mut Out<'_>) {
+        let before = out.results();
+        self.close(out);
+        if let Some(last) = self.last.take() {
+            last.give(out);
+        }
+        if out.results() > before {
+            self.notes(out);
+        }
+    }
+}
+
+impl Reader {
+    fn begin_sums(&mut self, line: u64, number: &str, out: &mut Out<'_>) {
+        let number = number.split(' ').next().and_then(|text| text.parse().ok());
+        self.group = number;
+        self.passing = false;
+        match number {
+            Some(number) => drop(self.open.groups.entry(number).or_default()),
+            None => out.problem(line, "begins the sums of a group without a number"),
+        }
+    }
+
+    fn job(&mut self, line: u64, job: JobText, out: &mut Out<'_>) {
         self.passing = job.name == ALL_CLIENTS;
         if self.passing {
             self.sums_of_clients += 1;
             self.group = None;
             return;
         }
-        self.next_unless(|open| open.groups.is_empty());
+        self.next_unless(|open| open.groups.is_empty(), out);
         self.group = None;
         if self.open.line == 0 {
             self.open.line = line;
         }
-        if self.open.jobs.len() >= JOBS_MAX || self.outputs.len() >= DOCUMENTS_MAX {
-            return self.problem(line, "exceeds the maximum number of jobs");
+        if self.open.jobs.len() >= JOBS_MAX {
+            return out.problem(line, "exceeds the maximum number of jobs of one result");
         }
-        self.open
-            .content
-            .push_str(&format!("{} {}\n", job.name, job.pid));
+        let begin = format!("{} {}\n", job.name, job.pid);
+        self.open.content = fingerprint_on(self.open.content, &begin);
         self.open.jobs.push(job);
     }
 
     /// `READ: bw=..., io=4308KiB (4411kB), run=161-161msec`, of version 2
     /// `READ: io=1024.0MB, ..., mint=40177msec, maxt=40177msec`.
-    fn sum(&mut self, group: u64, line: u64, words: &str) {
-        let Some(side) = SIDES.iter().position(|side| {
-            words
-                .strip_prefix(side.to_uppercase().as_str())
-                .is_some_and(|rest| rest.starts_with(": "))
-        }) else {
+    fn sum(&mut self, group: u64, line: u64, words: &str, out: &mut Out<'_>) {
+        let marks = ["READ: ", "WRITE: "];
+        let Some(side) = marks.iter().position(|mark| words.starts_with(mark)) else {
             return;
         };
         let value = |name: &str| {
@@ -230,13 +222,16 @@ impl Reader {
                 .and_then(|text| text.split_once('-'))
                 .and_then(|(from, to)| ms(from).zip(ms(to)))
         };
-        let io = value(" io=").and_then(|text| bytes(text, old));
+        let form = self.form.unwrap_or(Form::of(None));
+        let io = value(" io=")
+            .and_then(|text| bytes(text, old))
+            .map(|bytes| bytes.of(form.loses_carry));
         let (Some(bytes), Some((shortest_ms, longest_ms))) = (io, times) else {
-            return self.problem(line, "has no bytes and times of a group: it is truncated");
+            return out.problem(line, "has no bytes and times of a group: it is truncated");
         };
         let sums = self.open.groups.entry(group).or_default();
         if sums[side].is_some() {
-            return self.problem(line, "is a second sum of the same group");
+            return out.problem(line, "is a second sum of the same group");
         }
         sums[side] = Some(Sum {
             line,
@@ -247,62 +242,72 @@ impl Reader {
     }
 
     /// Ends the output that is open unless what comes may belong to it.
-    fn next_unless(&mut self, still_open: fn(&Output) -> bool) {
+    fn next_unless(&mut self, still_open: fn(&Output) -> bool, out: &mut Out<'_>) {
         if !still_open(&self.open) {
-            self.close();
+            self.close(out);
         }
     }
 
-    fn close(&mut self) {
+    fn close(&mut self, out: &mut Out<'_>) {
         let mut open = std::mem::take(&mut self.open);
         self.group = None;
         if open.jobs.is_empty() {
             return;
         }
-        // With --status-interval the same processes print again what they counted.
-        let is_later = |last: &Output| {
-            let ids = |output: &Output| -> Vec<(String, String)> {
-                let each = output.jobs.iter();
-                each.map(|job| (job.name.clone(), job.pid.clone()))
-                    .collect()
-            };
-            open.headers.is_empty() && ids(last) == ids(&open)
-        };
-        if self.outputs.last().is_some_and(is_later)
-            && let Some(last) = self.outputs.pop()
-        {
-            self.snapshots += 1;
-            open.headers = last.headers;
-            open.version = last.version;
-            open.line = last.line;
+        if let Some(last) = self.last.take() {
+            if open.is_later(&last) {
+                self.snapshots += 1;
+                open.headers = last.headers;
+                open.version = last.version;
+                open.line = last.line;
+            } else {
+                last.give(out);
+            }
         }
-        self.outputs.push(open);
+        self.last = Some(open);
     }
 
-    fn notes(&self) -> Vec<Note> {
-        let mut notes = Vec::new();
+    fn notes(&self, out: &mut Out<'_>) {
         if self.snapshots > 0 {
-            notes.push(format!(
+            out.note_once(format!(
                 "{} earlier states of runs (--status-interval) are left out: the last one of each run contains all of its counts",
                 self.snapshots
             ));
         }
         if self.sums_of_clients > 0 {
-            notes.push(format!(
+            out.note_once(format!(
                 "`{ALL_CLIENTS}` is left out: it is the sum of what the hosts did, each of which is a result here"
             ));
         }
-        let note = |message| Note {
-            line: None,
-            message,
-        };
-        notes.into_iter().map(note).collect()
+        out.note_once("fio's normal output rounds: latencies and sums are known in the digits that it prints, rates follow from its counts; it does not say whether a job used direct I/O, or for how long it was to run");
+        out.note_once(COMPLETION_LATENCIES);
     }
 }
 
 impl Output {
+    /// Whether it is a later state of the same processes.
+    fn is_later(&self, last: &Output) -> bool {
+        let ids = |output: &'_ Output| -> Vec<(String, String)> {
+            let each = output.jobs.iter();
+            each.map(|job| (job.name.clone(), job.pid.clone()))
+                .collect()
+        };
+        self.headers.is_empty() && self.jobs.len() == last.jobs.len() && ids(self) == ids(last)
+    }
+
+    fn give(&self, out: &mut Out<'_>) {
+        match self.value() {
+            Ok(value) => {
+                let signal = self.signal.as_deref();
+                document(&value, self.content, self.line, signal, out);
+            }
+            Err(problem) => out.problem(problem.line, problem.reason),
+        }
+        self.note_unchecked(out);
+    }
+
     /// The document that fio's JSON would have been.
-    fn value(&self) -> Result<Value, LineProblem> {
+    fn value(&self) -> Result<Document, LineProblem> {
         let mut jobs = Vec::new();
         for job in &self.jobs {
             let header = self.headers.get(&job.name);
@@ -313,60 +318,67 @@ impl Output {
             jobs.push(job.value(header).map_err(at_job)?);
         }
         self.groups_must_agree()?;
-        let mut value = json!({"jobs": jobs});
-        if let Some(version) = &self.version {
-            value["fio version"] = Value::from(version.as_str());
-        }
-        Ok(value)
+        Ok(Document {
+            version: self
+                .version
+                .as_ref()
+                .map(|version| format!("fio-{version}")),
+            jobs: Some(jobs),
+            ..Document::default()
+        })
     }
 
     /// The jobs of each group must add up to what is printed of it.
     fn groups_must_agree(&self) -> Result<(), LineProblem> {
-        let each = self.groups.iter();
-        for (group, at, sum) in
-            each.flat_map(|(group, sums)| (0..2).map(move |at| (group, at, sums[at])))
-        {
-            let jobs = || self.jobs.iter().filter(|job| job.group == *group);
-            let sides = || jobs().filter_map(|job| job.sides[at].as_ref());
-            let side = SIDES[at];
-            let Some(sum) = sum else {
-                if let Some(job) = jobs().find(|job| job.sides[at].is_some()) {
-                    return Err(LineProblem {
+        let mut totals: HashMap<(u64, usize), Total> = HashMap::new();
+        for job in &self.jobs {
+            for (at, side) in job.sides.iter().enumerate() {
+                if let Some(side) = side {
+                    let total = totals.entry((job.group, at)).or_insert(Total {
                         line: job.line,
-                        reason: format!(
-                            "begins a job with {side}s, which are missing from the sums of its group {group}: a line is missing"
-                        ),
+                        bytes: 0.0,
+                        off: 0.0,
+                        shortest_ms: u64::MAX,
+                        longest_ms: 0,
                     });
+                    let amount = side.amount();
+                    total.bytes += amount.value;
+                    total.off += amount.step;
+                    total.shortest_ms = total.shortest_ms.min(side.runtime_ms);
+                    total.longest_ms = total.longest_ms.max(side.runtime_ms);
                 }
-                continue;
-            };
-            let bytes: f64 = sides().map(|side| side.bytes.value).sum();
-            let off: f64 = sides().map(|side| side.bytes.step).sum();
-            let times = || sides().map(|side| side.runtime_ms);
-            let agrees = sum.bytes.fits_within(bytes, off)
-                && times().max() == Some(sum.longest_ms)
-                && times().min() == Some(sum.shortest_ms);
-            if !agrees {
-                return Err(LineProblem {
-                    line: sum.line,
-                    reason: format!(
+            }
+        }
+        let each = self.groups.iter();
+        let each = each.flat_map(|(group, sums)| (0..2).map(move |at| (*group, at, sums[at])));
+        for (group, at, sum) in each {
+            let side = SIDES[at];
+            let (line, reason) = match (sum, totals.get(&(group, at))) {
+                (None, None) => continue,
+                (None, Some(total)) => (
+                    total.line,
+                    format!(
+                        "begins a job with {side}s, which are missing from the sums of its group {group}: a line is missing"
+                    ),
+                ),
+                (Some(sum), Some(total)) if sum.is_of(total) => continue,
+                (Some(sum), _) => (
+                    sum.line,
+                    format!(
                         "is not the sum of the {side}s of the jobs of group {group}: a job is missing or was changed"
                     ),
-                });
-            }
+                ),
+            };
+            return Err(LineProblem { line, reason });
         }
         Ok(())
     }
 
     /// Groups without sums, of which nobody can say whether all of their jobs are here.
-    fn unchecked(&self) -> Option<Note> {
-        let job = self
-            .jobs
-            .iter()
-            .find(|job| !self.groups.contains_key(&job.group))?;
-        Some(Note {
-            line: Some(job.line),
-            message: "begins a job whose group has no `Run status` after it: whether all jobs of the group are present is not known".to_owned(),
-        })
+    fn note_unchecked(&self, out: &mut Out<'_>) {
+        let mut jobs = self.jobs.iter();
+        if let Some(job) = jobs.find(|job| !self.groups.contains_key(&job.group)) {
+            out.note(job.line, "begins a job whose group has no `Run status` after it: whether all jobs of the group are present is not known");
+        }
     }
 }

@@ -1,8 +1,9 @@
 //! fio's options as both its JSON (`job options`) and its job files have them:
 //! names and texts, with fio's defaults where its documentation gives one.
 
-use std::collections::BTreeMap;
-use stripewise_workload::CacheMode;
+pub(crate) use super::option_names::name_of;
+use std::collections::{BTreeMap, HashSet};
+use stripewise_workload::{Arrivals, CacheMode, Rate, ThinkTime};
 
 /// `rw`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +32,18 @@ impl From<BTreeMap<String, String>> for Options {
     }
 }
 
+/// Sets an option. Each `filename` adds to those before it, of `[global]` too.
+pub(crate) fn put(options: &mut BTreeMap<String, String>, name: String, value: String) {
+    match options.get_mut("filename").filter(|_| name == "filename") {
+        Some(names) if !value.is_empty() => {
+            names.push(':');
+            names.push_str(&value);
+        }
+        Some(_) => {}
+        None => drop(options.insert(name, value)),
+    }
+}
+
 impl Options {
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.all.get(name).map(String::as_str)
@@ -49,10 +62,7 @@ impl Options {
     /// `rw` or `readwrite`; reads are the default. A number behind a colon says
     /// how often a new position is drawn, and is no kind of its own.
     pub(crate) fn rw(&self) -> Option<Rw> {
-        let text = self
-            .get("rw")
-            .or_else(|| self.get("readwrite"))
-            .unwrap_or("read");
+        let text = self.get("rw").unwrap_or("read");
         let text = text.split(':').next().unwrap_or(text).trim();
         let (random, rest) = match text.strip_prefix("rand") {
             Some(rest) => (true, rest),
@@ -92,19 +102,15 @@ impl Options {
 
     /// The one block size of reads and writes; `None` where there are several.
     pub(crate) fn block_size(&self) -> Option<u64> {
-        let varied = ["bssplit", "bs_unaligned"];
-        if varied.iter().any(|name| self.all.contains_key(*name)) {
+        if self.all.contains_key("bssplit") || self.is_on("bs_unaligned") {
             return None;
         }
-        let range = self.get("bsrange").or_else(|| self.get("blocksize_range"));
+        let range = self.get("bsrange");
         let text = match range.map(|range| range.split_once(['-', ':'])) {
             // A range of one size is that size.
             Some(Some((from, to))) if size(from).is_some() && size(from) == size(to) => from,
             Some(_) => return None,
-            None => self
-                .get("bs")
-                .or_else(|| self.get("blocksize"))
-                .unwrap_or("4k"),
+            None => self.get("bs").unwrap_or("4k"),
         };
         let rw = self.rw()?;
         let parts: Vec<&str> = text.split(',').collect();
@@ -148,6 +154,92 @@ pub(crate) fn cache(options: &Options) -> CacheMode {
     }
 }
 
+/// Bytes that are left out after each block of a sequential job.
+pub(crate) fn gap(options: &Options) -> Option<u64> {
+    let (_, gap) = options.get("rw")?.split_once(':')?;
+    size(gap).filter(|bytes| *bytes > 0)
+}
+
+/// `thinktime`: a plan's threads pause as fio's jobs do, after a number of operations
+/// that were *issued*, once they have completed. fio's usual count is of those completed,
+/// which is another one where several are in flight.
+///
+/// # Errors
+/// The end of a sentence about the job.
+pub(crate) fn think(options: &Options, depth: u64) -> Result<Option<ThinkTime>, String> {
+    let Some(text) = options.get("thinktime") else {
+        return Ok(None);
+    };
+    let bad = |name: &str| format!("has no time in {name}={}", options.get(name).unwrap_or(""));
+    let pause_ns = options
+        .time_in("thinktime", 1_000)
+        .ok_or_else(|| bad("thinktime"))?;
+    if pause_ns == 0 {
+        return Ok(None);
+    }
+    for (name, why) in [
+        ("thinktime_spin", "a plan's threads sleep while they pause"),
+        (
+            "thinktime_iotime",
+            "a plan counts operations between two pauses, not time",
+        ),
+    ] {
+        if options.get(name).is_some() && options.time_in(name, 1_000) != Some(0) {
+            return Err(format!("has {name}: {why}"));
+        }
+    }
+    let every = match options.get("thinktime_blocks") {
+        None => 1,
+        Some(_) => options
+            .count("thinktime_blocks")
+            .filter(|every| *every > 0)
+            .ok_or("has no number in thinktime_blocks")?,
+    };
+    if depth > 1 && options.get("thinktime_blocks_type") != Some("issue") {
+        return Err(format!(
+            "has thinktime={text} with iodepth={depth}, counted by what completed: a plan counts what was issued (thinktime_blocks_type=issue)"
+        ));
+    }
+    Ok(Some(ThinkTime { pause_ns, every }))
+}
+
+/// What `rate_iops` or `rate` hold a job of one direction to, over all of its processes.
+/// fio's operations wait for each other nevertheless, which those of an open loop do not.
+///
+/// # Errors
+/// The end of a sentence about the job, where the rate is none of one direction.
+pub(crate) fn rate(
+    options: &Options,
+    block: Option<u64>,
+    processes: u32,
+) -> Result<Option<Rate>, &'static str> {
+    let given = ["rate_iops", "rate"].map(|name| options.get(name));
+    let (text, unit) = match given {
+        [None, None] => return Ok(None),
+        [Some(iops), None] => (iops, 1),
+        [None, Some(bytes)] => (
+            bytes,
+            block.ok_or("it has a rate of bytes and no block size of its own")?,
+        ),
+        _ => return Err("it has two rates"),
+    };
+    let rw = options.rw().ok_or("it has a rate of something else")?;
+    let mut parts = text.split(',');
+    let first = parts.next().unwrap_or_default();
+    let part = match (rw.reads, rw.writes) {
+        (true, true) => return Err("it has a rate for each direction"),
+        (true, false) => first,
+        _ => parts.next().unwrap_or(first),
+    };
+    let amount = size(part).ok_or("its rate cannot be parsed")?;
+    let iops = amount as f64 / unit as f64 * f64::from(processes);
+    let arrivals = match options.get("rate_process") {
+        Some("poisson") => Arrivals::Poisson,
+        _ => Arrivals::Fixed,
+    };
+    Ok((iops > 0.0).then_some(Rate { iops, arrivals }))
+}
+
 /// `filename`: names with colons between them; a backslash before a colon makes it
 /// part of a name.
 pub(crate) fn names(text: &str) -> Vec<String> {
@@ -163,7 +255,8 @@ pub(crate) fn names(text: &str) -> Vec<String> {
             sign => names.last_mut().expect("never empty").push(sign),
         }
     }
-    names.retain(|name| !name.is_empty());
+    let mut seen = HashSet::new();
+    names.retain(|name| !name.is_empty() && seen.insert(name.clone()));
     names.truncate(256);
     names
 }

@@ -3,18 +3,13 @@
 //! (`clat_ns`) and bytes. The names of fields tell, not the version: distributions
 //! built fio from what lay between two releases.
 
-use super::json::{PERCENTS, is_percentile};
+use super::job::{Job, Latencies, Side};
 use crate::absent::Absent;
-use serde_json::{Map, Value};
 use stripewise_results::{Errors, JobOutcome, KindOutcome, LatencySummary};
 
 /// Reads and writes of a job; `None` where what every version gives is missing.
-pub(super) fn outcome(
-    job: &Value,
-    read: &Value,
-    write: &Value,
-    absent: &mut Absent,
-) -> Option<JobOutcome> {
+pub(super) fn outcome(job: &Job, absent: &mut Absent) -> Option<JobOutcome> {
+    let (read, write) = (job.read.as_deref()?, job.write.as_deref()?);
     let mut outcome = JobOutcome {
         read: kind(read, "read", absent)?,
         write: kind(write, "write", absent)?,
@@ -28,70 +23,74 @@ pub(super) fn outcome(
     if operations(read).is_some() && operations(write).is_some() {
         absent.give("jobs.outcome.operations");
     }
-    let rate = |of: &Value| {
-        of.get("iops")
-            .and_then(Value::as_f64)
-            .filter(|rate| *rate >= 0.0)
-    };
+    let rate = |of: &Side| of.iops.filter(|rate| *rate >= 0.0);
     outcome.iops = rate(read)? + rate(write)?;
     outcome.mib_per_s = (bandwidth(read)? + bandwidth(write)?) / 1_048_576.0;
     absent.give_all("jobs.outcome", &["iops", "mib_per_s"]);
-    if !(is_rounded(read) || is_rounded(write)) {
+    if !(read.is_rounded || write.is_rounded) {
         absent.give("jobs.outcome.bytes");
     }
-    let runtime_ms = |of: &Value| of.get("runtime").and_then(Value::as_u64).unwrap_or(0);
-    let longest_ms = runtime_ms(read).max(runtime_ms(write));
-    if let Some(ns) = longest_ms.checked_mul(1_000_000).filter(|ns| *ns > 0) {
+    let longest = job.longest_ms().and_then(|ms| ms.checked_mul(1_000_000));
+    if let Some(ns) = longest.filter(|ns| *ns > 0) {
         outcome.duration_ns = ns;
         absent.give("jobs.outcome.duration_ns");
     }
-    if let Some(total) = job.get("total_err").and_then(Value::as_u64) {
+    if let Some(total) = job.total_err {
         outcome.errors = Errors {
             total,
             ..Errors::default()
         };
         absent.give("jobs.outcome.errors");
     }
+    outcome.sync = job.sync.as_deref().and_then(|sync| syncs(sync, absent));
     Some(outcome)
+}
+
+/// The syncs that a job asked for, where it waited for any.
+fn syncs(of: &Side, absent: &mut Absent) -> Option<KindOutcome> {
+    let measured = of.lat_ns.as_ref()?;
+    let operations = of.total_ios.or(measured.count).filter(|count| *count > 0)?;
+    // They move no bytes.
+    absent.give_all("jobs.outcome.sync", &["operations", "bytes"]);
+    absent.open("jobs.outcome.sync.latency_ns");
+    Some(KindOutcome {
+        operations,
+        latency_ns: Some(summary(
+            measured,
+            1.0,
+            "jobs.outcome.sync.latency_ns",
+            absent,
+        )),
+        ..KindOutcome::default()
+    })
 }
 
 /// How many there were. Versions before 2.2 count them only in their rate, but
 /// where nothing was transferred there were none.
-fn operations(of: &Value) -> Option<u64> {
-    let total = of.get("total_ios").and_then(Value::as_u64);
-    total.or_else(|| (bytes(of)? == 0).then_some(0))
-}
-
-/// What marks a side whose bytes are only known in the digits that fio prints.
-pub(super) const ROUNDED: &str = "bytes are rounded";
-
-fn is_rounded(of: &Value) -> bool {
-    of.get(ROUNDED).is_some()
+fn operations(of: &Side) -> Option<u64> {
+    of.total_ios.or_else(|| (bytes(of)? == 0).then_some(0))
 }
 
 /// Bytes per second.
-pub(super) fn bandwidth(of: &Value) -> Option<f64> {
-    let bytes = of.get("bw_bytes").and_then(Value::as_f64);
-    bytes.or_else(|| Some(of.get("bw")?.as_f64()? * 1024.0))
+pub(super) fn bandwidth(of: &Side) -> Option<f64> {
+    of.bw_bytes.or_else(|| Some(of.bw? * 1024.0))
 }
 
 /// Bytes transferred; to 1,024 below where nothing says them exactly.
-pub(super) fn bytes(of: &Value) -> Option<u64> {
-    let count = of.get("io_bytes").and_then(Value::as_u64)?;
-    let exact = of.get("io_kbytes").is_some() || of.get("clat_ns").is_some();
-    if exact {
-        Some(count)
-    } else {
-        count.checked_mul(1024)
+pub(super) fn bytes(of: &Side) -> Option<u64> {
+    let count = of.io_bytes?;
+    match of.io_kbytes.is_some() || of.clat_ns.is_some() {
+        true => Some(count),
+        false => count.checked_mul(1024),
     }
 }
 
 /// Reads or writes. Where there were none, that is known: they have no latency.
-fn kind(of: &Value, name: &str, absent: &mut Absent) -> Option<KindOutcome> {
+fn kind(of: &Side, name: &str, absent: &mut Absent) -> Option<KindOutcome> {
     let bytes = bytes(of)?;
     let operations = operations(of);
     let below = format!("jobs.outcome.{name}");
-    if !is_rounded(of) {
+    if !of.is_rounded {
         absent.give(&format!("{below}.bytes"));
     }
     if operations.is_some() {
@@ -107,82 +106,58 @@ fn kind(of: &Value, name: &str, absent: &mut Absent) -> Option<KindOutcome> {
         absent.give(&latencies);
         return Some(kind);
     }
-    let Some((measured, unit_ns)) = measured(of) else {
-        return Some(kind);
-    };
-    let number = |field: &str| {
-        let value = measured.get(field).and_then(Value::as_f64)?;
-        (value >= 0.0).then_some(value * unit_ns)
-    };
-    let mut summary = LatencySummary::default();
-    if let Some(min) = number("min") {
-        summary.min = min as u64;
-        absent.give(&format!("{latencies}.min"));
+    if let Some((measured, unit_ns)) = measured(of) {
+        kind.latency_ns = Some(summary(measured, unit_ns, &latencies, absent));
     }
-    if let Some(mean) = number("mean") {
-        summary.mean = mean;
-        absent.give(&format!("{latencies}.mean"));
-    }
-    if let Some(max) = number("max") {
-        summary.max = max as u64;
-        absent.give(&format!("{latencies}.max"));
-    }
-    percentiles(measured, unit_ns, &latencies, &mut summary, absent);
-    kind.latency_ns = Some(summary);
     Some(kind)
+}
+
+fn summary(measured: &Latencies, unit_ns: f64, path: &str, absent: &mut Absent) -> LatencySummary {
+    let mut summary = LatencySummary::default();
+    let values = measured.percentiles.unwrap_or_default();
+    let names = ["p50", "p90", "p95", "p99", "p999"];
+    let percentiles = names.into_iter().zip(values);
+    let others = [
+        ("min", measured.min),
+        ("mean", measured.mean),
+        ("max", measured.max),
+    ];
+    for (name, value) in others.into_iter().chain(percentiles) {
+        let Some(ns) = value
+            .filter(|value| *value >= 0.0)
+            .map(|value| value * unit_ns)
+        else {
+            continue;
+        };
+        match name {
+            "min" => summary.min = ns as u64,
+            "mean" => summary.mean = ns,
+            "max" => summary.max = ns as u64,
+            "p50" => summary.p50 = ns as u64,
+            "p90" => summary.p90 = ns as u64,
+            "p95" => summary.p95 = Some(ns as u64),
+            "p99" => summary.p99 = ns as u64,
+            _ => summary.p999 = Some(ns as u64),
+        }
+        absent.give(&format!("{path}.{name}"));
+    }
+    summary
 }
 
 /// The latencies that have percentiles, and nanoseconds of their unit; `None`
 /// where none were measured.
-fn measured(of: &Value) -> Option<(&Value, f64)> {
-    let with = |name: &str| {
-        of.get(name)
-            .filter(|total| total.get("percentile").is_some())
+fn measured(of: &Side) -> Option<(&Latencies, f64)> {
+    let with = |total: &'_ Option<Latencies>| {
+        let total = total.as_ref();
+        total.is_some_and(|total| total.percentiles.is_some())
     };
-    let (measured, unit_ns) = None
-        .or_else(|| Some((with("lat_ns")?, 1.0)))
-        .or_else(|| Some((of.get("clat_ns")?, 1.0)))
-        .or_else(|| Some((with("lat")?, 1_000.0)))
-        .or_else(|| Some((of.get("clat")?, 1_000.0)))?;
-    let none = measured.get("N").and_then(Value::as_u64) == Some(0);
+    let (measured, unit_ns) = match of {
+        of if with(&of.lat_ns) => (of.lat_ns.as_ref()?, 1.0),
+        of if of.clat_ns.is_some() => (of.clat_ns.as_ref()?, 1.0),
+        of if with(&of.lat) => (of.lat.as_ref()?, 1_000.0),
+        of => (of.clat.as_ref()?, 1_000.0),
+    };
     // Version 2 has no count; where nothing was measured its maximum is 0.
-    let nothing = unit_ns > 1.0 && measured.get("max").and_then(Value::as_u64) == Some(0);
-    (!none && !nothing).then_some((measured, unit_ns))
-}
-
-/// A percentile in fio's unit.
-pub(super) fn percentile(all: &Map<String, Value>, percent: f64) -> Option<f64> {
-    let found = all.iter().find(|(name, _)| is_percentile(name, percent))?;
-    found.1.as_f64().filter(|value| *value >= 0.0)
-}
-
-/// Those of fio's percentiles that a record has, whose names are texts with
-/// version by version another number of zeros.
-fn percentiles(
-    measured: &Value,
-    unit_ns: f64,
-    latencies: &str,
-    summary: &mut LatencySummary,
-    absent: &mut Absent,
-) {
-    let Some(all) = measured.get("percentile").and_then(Value::as_object) else {
-        return;
-    };
-    for (percent, name) in PERCENTS
-        .into_iter()
-        .zip(["p50", "p90", "p95", "p99", "p999"])
-    {
-        let Some(value) = percentile(all, percent) else {
-            continue;
-        };
-        let value = (value * unit_ns) as u64;
-        match name {
-            "p50" => summary.p50 = value,
-            "p90" => summary.p90 = value,
-            "p95" => summary.p95 = Some(value),
-            "p99" => summary.p99 = value,
-            _ => summary.p999 = Some(value),
-        }
-        absent.give(&format!("{latencies}.{name}"));
-    }
+    let nothing = unit_ns > 1.0 && measured.max == Some(0.0);
+    (measured.count != Some(0) && !nothing).then_some((measured, unit_ns))
 }

@@ -6,18 +6,41 @@ pub(super) struct Printed {
     pub(super) value: f64,
     /// The number is known to this.
     pub(super) step: f64,
+    /// What may have been lost of it, where its decimals are all 0; else 0.
+    pub(super) carry: f64,
 }
 
 impl Printed {
     /// Whether an exact number may have been printed as this one. fio cuts and
     /// rounds, so a whole last digit either way is allowed.
     pub(super) fn fits(&self, exact: f64) -> bool {
-        (self.value - exact).abs() <= self.step * 1.01 + 1e-9
+        self.fits_within(exact, 0.0)
     }
 
     /// Of a number that others were rounded before they were added up to.
     pub(super) fn fits_within(&self, exact: f64, off: f64) -> bool {
-        (self.value - exact).abs() <= self.step * 1.01 + off + 1e-9
+        let near = |value: f64| (value - exact).abs() <= self.step * 1.01 + off + 1e-9;
+        near(self.value) || self.carry > 0.0 && near(self.value + self.carry)
+    }
+
+    /// As printed by a version that lost a carry (fio 3.0 to 3.25: 24.98 came out as
+    /// 24.0), or by one that did not.
+    pub(super) fn of(self, loses_carry: bool) -> Printed {
+        Printed {
+            carry: if loses_carry { self.carry } else { 0.0 },
+            ..self
+        }
+    }
+
+    /// The number, where another one says which of the two it is: the one nearer to that.
+    pub(super) fn nearest(self, other: f64) -> Printed {
+        let carried = self.value + self.carry;
+        let is_carried = (carried - other).abs() < (self.value - other).abs();
+        Printed {
+            value: if is_carried { carried } else { self.value },
+            carry: 0.0,
+            ..self
+        }
     }
 
     /// The number in a unit that is `times` as large.
@@ -25,6 +48,7 @@ impl Printed {
         Printed {
             value: self.value * times,
             step: self.step * times,
+            carry: self.carry * times,
         }
     }
 }
@@ -77,7 +101,13 @@ fn split(text: &str) -> Option<(Printed, &str)> {
         return None;
     }
     let step = 10_f64.powi(-(decimals as i32));
-    Some((Printed { value, step }, text[end..].trim()))
+    let all_zero = decimals > 0 && text[end - decimals..end].bytes().all(|digit| digit == b'0');
+    let printed = Printed {
+        value,
+        step,
+        carry: if all_zero { 1.0 } else { 0.0 },
+    };
+    Some((printed, text[end..].trim()))
 }
 
 #[cfg(test)]
@@ -110,5 +140,13 @@ mod tests {
         }
         let iops = count("16.8k").unwrap();
         assert!(iops.fits(16_786.9) && !iops.fits(16_950.0));
+        let gib = f64::from(1 << 30);
+        let amount = bytes("24.0GiB", false).unwrap();
+        assert!(amount.of(true).fits(24.98 * gib) && amount.of(true).fits(24.03 * gib));
+        assert!(!amount.of(true).fits(24.5 * gib) && !amount.of(false).fits(24.98 * gib));
+        let nearest = amount.of(true).nearest(24.97 * gib);
+        assert!((nearest.value - 25.0 * gib).abs() < 1.0 && !nearest.fits(24.0 * gib));
+        let amount = bytes("24.1GiB", false).unwrap();
+        assert!(!amount.of(true).fits(25.1 * gib));
     }
 }

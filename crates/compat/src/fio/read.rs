@@ -5,244 +5,132 @@
 //! (`lat`), which is what records of ours have. Versions 2 and 3 differ in units,
 //! see `outcome`; what a job asked for is in `load`.
 
+use super::defaults::Defaults;
+use super::job::{Document, Job, OptionTexts, Side};
 use super::load::workload;
 use super::options::{self, Options};
 use super::outcome::outcome;
 use super::sound::contradiction;
+use super::stopped::stopped_early;
 use crate::absent::Absent;
 use crate::imported_id::imported_id;
+use crate::out::Out;
 use crate::time::rfc3339;
-use crate::{Error, LineProblem, Note};
 use serde_json::{Map, Value};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use stripewise_results::{EngineFacts, Imported, JobRecord, RunRecord, Status, TargetFacts};
 
-pub(super) const JOBS_MAX: usize = 10_000;
-/// Notes of one file; where there are more, the first ones say it all.
-pub(super) const NOTES_MAX: usize = 50;
+/// Bytes of global options that the records of one document repeat in all.
+const GLOBAL_BYTES_MAX: usize = 64 << 20;
+
+/// What belongs to a document as a whole.
+struct Frame<'a> {
+    document: &'a Document,
+    content: u64,
+    line: u64,
+    /// What fio says of a signal that ended it.
+    signal: Option<&'a str>,
+    /// Records so far.
+    records: u64,
+    global_bytes_left: usize,
+}
+
+/// The jobs of a run while they are collected.
+#[derive(Default)]
+struct Group {
+    jobs: Vec<JobRecord>,
+    absent: Vec<Absent>,
+    options: Vec<(String, OptionTexts)>,
+    start_ms: Option<u64>,
+    troubles: Vec<String>,
+}
 
 /// The runs of a document: jobs behind a `stonewall` ran after those before it.
 pub(super) fn document(
-    value: &Value,
+    value: &Document,
     content: u64,
     line: u64,
-    source_name: &str,
-    runs: &mut Vec<RunRecord>,
-    notes: &mut Vec<Note>,
-) -> Result<(), Error> {
-    let at_line = |reason: String| {
-        let problem = LineProblem { line, reason };
-        Error::of_lines(source_name, vec![problem], "nothing was imported")
+    signal: Option<&str>,
+    out: &mut Out<'_>,
+) {
+    let jobs = match jobs_of(value, out) {
+        Ok(jobs) => jobs,
+        Err(reason) => return out.problem(line, reason),
     };
-    let jobs = jobs_of(value, notes).map_err(at_line)?;
-    let jobs = jobs.as_slice();
-    if jobs.is_empty() || jobs.len() > JOBS_MAX {
-        return Err(at_line("begins a document without `jobs`".to_owned()));
+    if jobs.is_empty() {
+        return out.problem(line, "begins a document without `jobs`");
     }
-    let global = value.get("global options").and_then(Value::as_object);
-    let named = names_of(jobs);
-    let mut copies = 0;
-    let mut group: Vec<(JobRecord, Absent)> = Vec::new();
-    let mut previous: Option<&Value> = None;
-    let mut start = None;
-    let mut troubles = Vec::new();
+    let mut frame = Frame {
+        document: value,
+        content,
+        line,
+        signal,
+        records: 0,
+        global_bytes_left: GLOBAL_BYTES_MAX,
+    };
+    let named = names_of(&jobs);
+    let mut group = Group::default();
+    let mut previous: Option<&Job> = None;
     let mut defaults = Defaults::default();
-    for &job in jobs {
+    for job in jobs {
         let name = name_of(job);
-        let mut options = options(global, job.get("job options").and_then(Value::as_object));
-        options.of_header = job.get(OF_HEADER).is_some();
+        let mut options = options(value.global_options.as_ref(), job.options.as_ref());
+        options.of_header = job.of_header;
         let alone = named.get(name.as_str()).is_none_or(|count| *count == 1);
         if previous.is_some_and(|previous| waited(previous, job, &options)) {
-            let group = std::mem::take(&mut group);
-            runs.push(finish(
-                group,
-                value,
-                start.take(),
-                imported_id("fio", content, copies),
-                line,
-                source_name,
-                &mut troubles,
-            ));
-            copies += 1;
+            let whole = std::mem::take(&mut group);
+            let record = frame.record(whole, out.source);
+            out.give(record);
         }
-        if start.is_none() {
-            start = job.get("job_start").and_then(Value::as_u64);
+        defaults.of(&name, &options, alone, out);
+        if let Err(reason) = group.add(job, &name, &options, alone, out) {
+            return out.problem(line, format!("begins a document whose job {name} {reason}"));
         }
-        defaults.of(&name, &options, alone, notes);
-        let error = job.get("error").and_then(Value::as_i64).unwrap_or(0);
-        if error != 0 {
-            troubles.push(format!("job {name} ended with error {error}"));
-        }
-        troubles.extend(stopped_early(job, &name, &options, alone, notes));
-        let read = job_record(job, &name, &options, alone, notes).ok_or_else(|| {
-            at_line(format!(
-                "begins a document whose job {name} has no reads and writes in it"
-            ))
-        })?;
-        must_agree(job, &name, line, source_name)?;
-        group.push(read);
         previous = Some(job);
     }
-    defaults.note(notes);
-    runs.push(finish(
-        group,
-        value,
-        start,
-        imported_id("fio", content, copies),
-        line,
-        source_name,
-        &mut troubles,
-    ));
-    Ok(())
-}
-
-/// What the options of jobs do not name, so that fio's defaults are taken: a line that
-/// was cut out of them looks the same.
-#[derive(Default)]
-struct Defaults(BTreeMap<String, Vec<String>>);
-
-impl Defaults {
-    /// Names of one kind that are said in one note.
-    const NAMED_MAX: usize = 8;
-
-    fn of(&mut self, name: &str, options: &Options, alone: bool, notes: &mut Vec<Note>) {
-        if options.all.is_empty() {
-            let message =
-                format!("job {name}: its options are missing: what it was asked to do is unknown");
-            return note_once(notes, message);
-        }
-        let mut missing = Vec::new();
-        for (option, others) in [
-            ("rw", ["rw", "readwrite"].as_slice()),
-            (
-                "bs",
-                &["bs", "blocksize", "bsrange", "blocksize_range", "bssplit"],
-            ),
-            ("iodepth", &["iodepth"]),
-            ("ioengine", &["ioengine"]),
-            ("numjobs", &["numjobs"]),
-            ("direct", &["direct", "buffered"]),
-        ] {
-            let asked = match option {
-                "numjobs" => alone,
-                "direct" => !options.of_header,
-                _ => true,
-            };
-            if asked && !others.iter().any(|name| options.get(name).is_some()) {
-                missing.push(option);
-            }
-        }
-        if !missing.is_empty() {
-            let jobs = self.0.entry(missing.join(", ")).or_default();
-            jobs.push(name.to_owned());
-        }
-    }
-
-    fn note(self, notes: &mut Vec<Note>) {
-        for (missing, jobs) in self.0 {
-            let shown = jobs[..jobs.len().min(Self::NAMED_MAX)].join(", ");
-            let more = match jobs.len().saturating_sub(Self::NAMED_MAX) {
-                0 => String::new(),
-                more => format!(" and {more} more"),
-            };
-            note_once(
-                notes,
-                format!(
-                    "jobs {shown}{more}: options that do not name {missing} have fio's defaults for them"
-                ),
-            );
-        }
-    }
-}
-
-/// Why a job counts as stopped: it ran for less than its options say, and its data did
-/// not come to an end, as far as it says how much that was. Noted in either case.
-fn stopped_early(
-    job: &Value,
-    name: &str,
-    options: &Options,
-    alone: bool,
-    notes: &mut Vec<Note>,
-) -> Option<String> {
-    let sides = ["read", "write"].map(|side| job.get(side));
-    let sides = || sides.into_iter().flatten();
-    let runtimes = sides().filter_map(|side| side.get("runtime")?.as_u64());
-    let ran_ns = runtimes.max()?.checked_mul(1_000_000)?;
-    let asked_ns = options.time_ns("runtime").unwrap_or(0);
-    if ran_ns == 0 || ran_ns >= asked_ns / 20 * 19 {
-        return None;
-    }
-    let seconds = |ns: u64| ns as f64 / 1e9;
-    let ran = format!(
-        "job {name}: it ran for {:.1} s of the {} s of its options",
-        seconds(ran_ns),
-        seconds(asked_ns),
-    );
-    note_once(
-        notes,
-        format!("{ran}: its data came to an end, or it was interrupted"),
-    );
-    let processes = options.count("numjobs").filter(|_| alone).unwrap_or(1);
-    let size = |name: &str| options.get(name).and_then(options::size);
-    let done: u64 = sides().filter_map(super::outcome::bytes).sum();
-    let at_its_end = size("io_size")
-        .or_else(|| size("size"))
-        // Each of its processes does as much; alone, it stands for all of them.
-        .and_then(|bytes| bytes.checked_mul(u64::from(processes)))
-        .is_some_and(|bytes| done >= bytes / 100 * 99);
-    let operations: u64 = sides()
-        .filter_map(|side| side.get("total_ios")?.as_u64())
-        .sum();
-    let all_operations = (options.count("number_ios"))
-        .is_some_and(|each| operations >= u64::from(each) * u64::from(processes));
-    // How much a share of a file is, the result does not say.
-    let amount = options.get("io_size").or_else(|| options.get("size"));
-    let is_share = amount.is_some_and(|amount| amount.contains('%'));
-    let may_be_at_its_end = at_its_end || all_operations || is_share;
-    (options.is_on("time_based") || !may_be_at_its_end).then_some(ran)
+    defaults.note(out);
+    let record = frame.record(group, out.source);
+    out.give(record);
 }
 
 /// Whether a document is of a version and kind that is read; else why not.
-pub(super) fn must_be_readable(value: &Value) -> Result<(), String> {
-    let version = text_of(value, "fio version").unwrap_or_default();
-    if !["fio-2", "fio-3", "fio-4"]
-        .iter()
-        .any(|known| version.starts_with(known))
-    {
-        return Err(format!(
-            "begins a result of `{version}`: versions 2 to 4 of fio are supported"
-        ));
+pub(super) fn must_be_readable(value: &Document) -> Result<(), String> {
+    let version = value.version.as_deref().unwrap_or_default();
+    let known = ["fio-2", "fio-3", "fio-4"];
+    if known.iter().any(|known| version.starts_with(known)) {
+        return Ok(());
     }
-    Ok(())
+    Err(format!(
+        "begins a result of `{version}`: versions 2 to 4 of fio are supported"
+    ))
 }
-
-/// What marks a job whose options are those of fio's normal output.
-pub(super) const OF_HEADER: &str = "options of header";
 
 /// The sum that fio's client mode puts behind the jobs of several hosts.
 const ALL_CLIENTS: &str = "All clients";
 
 /// The jobs of a document; of fio's client mode, those of all hosts without their sum,
 /// which must be what they add up to.
-fn jobs_of<'a>(value: &'a Value, notes: &mut Vec<Note>) -> Result<Vec<&'a Value>, String> {
-    let each = |name: &str| value.get(name).and_then(Value::as_array);
-    let Some(of_clients) = each("client_stats") else {
-        return Ok(each("jobs").into_iter().flatten().collect());
+fn jobs_of<'a>(value: &'a Document, out: &mut Out<'_>) -> Result<Vec<&'a Job>, String> {
+    let Some(of_clients) = &value.client_stats else {
+        return Ok(value.jobs.iter().flatten().collect());
     };
-    if of_clients
-        .iter()
-        .any(|job| text_of(job, "jobname").is_none())
-    {
+    if of_clients.iter().any(|job| job.name.is_none()) {
         return Err(
             "begins a result of fio's client mode with a job without a name: a line is missing"
                 .to_owned(),
         );
     }
-    let is_sum = |job: &&Value| text_of(job, "jobname") == Some(ALL_CLIENTS);
-    let (sums, jobs): (Vec<&Value>, Vec<&Value>) = of_clients.iter().partition(is_sum);
+    let is_sum = |job: &&Job| job.name.as_deref() == Some(ALL_CLIENTS);
+    let (sums, jobs): (Vec<&Job>, Vec<&Job>) = of_clients.iter().partition(is_sum);
     for side in ["read", "write"] {
-        let count = |job: &&Value| job.get(side)?.get("total_ios")?.as_u64();
-        let sum: Option<u64> = jobs.iter().map(count).sum();
+        let count = |job: &&Job| {
+            let mut sides = job.sides();
+            sides.find(|(name, _)| *name == side)?.1.total_ios
+        };
+        let sum = jobs
+            .iter()
+            .map(count)
+            .try_fold(0_u64, |sum, count| sum.checked_add(count?));
         if let [all] = sums.as_slice()
             && count(all) != sum
         {
@@ -251,79 +139,53 @@ fn jobs_of<'a>(value: &'a Value, notes: &mut Vec<Note>) -> Result<Vec<&'a Value>
             ));
         }
     }
-    let hosts: HashSet<_> = jobs.iter().map(|job| address_of(job)).collect();
+    let address = |job: &&'a Job| Some((job.host.as_deref()?, job.port.unwrap_or(0)));
+    let hosts: HashSet<_> = jobs.iter().map(address).collect();
     if hosts.len() > 1 {
-        let message = format!(
+        out.note_once(format!(
             "the jobs of {} hosts (fio's client mode) are one run; their sum, `{ALL_CLIENTS}`, is checked and left out",
             hosts.len()
-        );
-        note_once(notes, message);
+        ));
     }
     Ok(jobs)
 }
 
-/// Host and port of a job of fio's client mode.
-fn address_of(job: &Value) -> Option<(&str, u64)> {
-    let port = job.get("port").and_then(Value::as_u64).unwrap_or(0);
-    Some((text_of(job, "hostname")?, port))
-}
-
 /// The name of a job; with its host where it ran on another one.
-fn name_of(job: &Value) -> String {
-    let name = text_of(job, "jobname").unwrap_or("fio");
-    match text_of(job, "hostname") {
+fn name_of(job: &Job) -> String {
+    let name = job.name.as_deref().unwrap_or("fio");
+    match &job.host {
         Some(host) => format!("{name}@{host}"),
         None => name.to_owned(),
     }
-}
-
-/// # Errors
-/// Names the job and what contradicts itself in it.
-fn must_agree(job: &Value, name: &str, line: u64, source_name: &str) -> Result<(), Error> {
-    let Some(what) = contradiction(job) else {
-        return Ok(());
-    };
-    let reason = format!(
-        "begins a document whose job {name} {what}; one of the numbers is truncated or was changed"
-    );
-    let hint = "give fio's output as it was written; nothing was imported";
-    Err(Error::of_lines(
-        source_name,
-        vec![LineProblem { line, reason }],
-        hint,
-    ))
 }
 
 /// Whether a job began when the one before it had ended. fio does not print
 /// options without a value, which `stonewall` mostly is; but a stonewall begins a
 /// new group, and so does `new_group`, whose jobs run at once: where the times are
 /// there, they tell.
-fn waited(previous: &Value, job: &Value, options: &Options) -> bool {
-    let group = |job: &Value| job.get("groupid").and_then(Value::as_u64);
-    match (group(previous), group(job)) {
+fn waited(previous: &Job, job: &Job, options: &Options) -> bool {
+    match (previous.group, job.group) {
         (Some(before), Some(here)) if before == here => false,
         (Some(_), Some(_)) => !overlap(previous, job),
         _ => {
             let waits = ["stonewall", "wait_for_previous"];
-            let another = text_of(previous, "jobname") != text_of(job, "jobname");
-            another && waits.iter().any(|wait| options.is_on(wait))
+            previous.name != job.name && waits.iter().any(|wait| options.is_on(wait))
         }
     }
 }
 
 /// Whether the second of two jobs began before the first one had measured for most
 /// of its time; `false` where the times are not printed.
-fn overlap(first: &Value, second: &Value) -> bool {
-    let start = |job: &Value| job.get("job_start").and_then(Value::as_u64);
-    let runtime = |side: &str| first.get(side)?.get("runtime")?.as_u64();
-    let longest_ms = runtime("read").max(runtime("write")).unwrap_or(0);
-    start(first)
-        .zip(start(second))
+fn overlap(first: &Job, second: &Job) -> bool {
+    let longest_ms = first.longest_ms().unwrap_or(0);
+    first
+        .start_ms
+        .zip(second.start_ms)
         .is_some_and(|(first, second)| second < first.saturating_add(longest_ms / 2))
 }
 
 /// How many jobs have each name.
-fn names_of(jobs: &[&Value]) -> HashMap<String, usize> {
+fn names_of(jobs: &[&Job]) -> HashMap<String, usize> {
     let mut named = HashMap::new();
     for &job in jobs {
         *named.entry(name_of(job)).or_default() += 1;
@@ -331,58 +193,128 @@ fn names_of(jobs: &[&Value]) -> HashMap<String, usize> {
     named
 }
 
-fn finish(
-    group: Vec<(JobRecord, Absent)>,
-    document: &Value,
-    start_ms: Option<u64>,
-    id: String,
-    line: u64,
-    source_name: &str,
-    troubles: &mut Vec<String>,
-) -> RunRecord {
-    let (mut jobs, of_jobs): (Vec<JobRecord>, Vec<_>) = group.into_iter().unzip();
-    make_unique(&mut jobs);
-    let mut absent = Absent::of_jobs(of_jobs);
-    let started_at = start_ms.and_then(|ms| rfc3339(ms as i64 / 1000, (ms % 1000) as u32));
-    if started_at.is_some() {
-        absent.give("started_at");
-    }
-    let mut details = Map::new();
-    if let Some(document) = document.as_object() {
-        for name in [
-            "timestamp",
-            "timestamp_ms",
-            "time",
-            "global options",
-            "disk_util",
-        ] {
-            if let Some(value) = document.get(name) {
-                details.insert(name.to_owned(), value.clone());
-            }
+impl Group {
+    /// # Errors
+    /// The end of a sentence that names the job.
+    fn add(
+        &mut self,
+        job: &Job,
+        name: &str,
+        options: &Options,
+        alone: bool,
+        out: &mut Out<'_>,
+    ) -> Result<(), String> {
+        self.start_ms = self.start_ms.or(job.start_ms);
+        let error = job.error.unwrap_or(0);
+        if error != 0 {
+            self.troubles
+                .push(format!("job {name} ended with error {error}"));
         }
+        let stopped = stopped_early(job, name, options, alone, out);
+        self.troubles.extend(stopped);
+        if job.mixed.is_some() && (job.read.is_none() || job.write.is_none()) {
+            return Err("adds up reads and writes (unified_rw_reporting), so neither is known: run fio without that option, or with unified_rw_reporting=both".to_owned());
+        }
+        let (record, absent) =
+            job_record(job, name, options, alone, out).ok_or("has no reads and writes in it")?;
+        if let Some(what) = contradiction(job) {
+            return Err(format!(
+                "{what}; one of the numbers is truncated or was changed"
+            ));
+        }
+        self.jobs.push(record);
+        self.absent.push(absent);
+        if let Some(options) = job.options.as_ref().filter(|_| !job.of_header) {
+            self.options.push((name.to_owned(), options.clone()));
+        }
+        Ok(())
     }
-    let troubles = std::mem::take(troubles);
-    RunRecord {
-        id,
-        started_at: started_at.unwrap_or_default(),
-        status: if troubles.is_empty() {
-            Status::Complete
-        } else {
-            Status::Partial
-        },
-        partial_because: (!troubles.is_empty()).then(|| troubles.join("; ")),
-        imported: Some(Imported {
-            tool: "fio".to_owned(),
-            tool_version: text_of(document, "fio version")
-                .map(|version| version.trim_start_matches("fio-").to_owned()),
-            source: source_name.to_owned(),
-            line: Some(line),
-            details: Some(Value::Object(details)),
-            absent: absent.into_set(),
-        }),
-        jobs,
-        ..RunRecord::empty()
+}
+
+impl Frame<'_> {
+    fn record(&mut self, mut group: Group, source_name: &str) -> RunRecord {
+        make_unique(&mut group.jobs);
+        let start_ms = group.start_ms;
+        let started_at = start_ms.and_then(|ms| rfc3339(ms as i64 / 1000, (ms % 1000) as u32));
+        let of_run: &[&str] = match started_at {
+            Some(_) => &["started_at"],
+            None => &[],
+        };
+        let details = self.details(&group.options);
+        let id = imported_id("fio", self.content, self.records);
+        self.records += 1;
+        let mut run = RunRecord {
+            id,
+            started_at: started_at.unwrap_or_default(),
+            status: Status::Complete,
+            imported: Some(Imported {
+                tool: "fio".to_owned(),
+                tool_version: (self.document.version.as_deref())
+                    .map(|version| version.trim_start_matches("fio-").to_owned()),
+                source: source_name.to_owned(),
+                line: Some(self.line),
+                details: Some(Value::Object(details)),
+                absent: Absent::of_jobs(&group.absent, of_run),
+            }),
+            jobs: group.jobs,
+            ..RunRecord::empty()
+        };
+        for trouble in group.troubles.iter().map(String::as_str).chain(self.signal) {
+            interrupted(&mut run, trouble);
+        }
+        run
     }
+
+    /// What a record has no field for.
+    fn details(&mut self, of_jobs: &[(String, OptionTexts)]) -> Map<String, Value> {
+        let Document {
+            timestamp,
+            timestamp_ms,
+            time,
+            global_options,
+            disk_util,
+            ..
+        } = self.document;
+        let mut details = Map::new();
+        let mut add = |name: &str, value: Option<Value>| {
+            if let Some(value) = value {
+                details.insert(name.to_owned(), value);
+            }
+        };
+        add("timestamp", timestamp.map(Value::from));
+        add("timestamp_ms", timestamp_ms.map(Value::from));
+        add("time", time.as_deref().map(Value::from));
+        // A hostile file repeats long ones in very many records.
+        let length = |options: &OptionTexts| -> usize {
+            options
+                .iter()
+                .map(|(name, value)| name.len() + value.len())
+                .sum()
+        };
+        let global = global_options.as_ref().filter(|options| {
+            let left = self.global_bytes_left.checked_sub(length(options));
+            self.global_bytes_left = left.unwrap_or(0);
+            left.is_some()
+        });
+        add("global options", global.map(object));
+        if !of_jobs.is_empty() {
+            let each = of_jobs
+                .iter()
+                .map(|(name, options)| (name.clone(), object(options)));
+            add("job options", Some(Value::Object(each.collect())));
+        }
+        // The disks' statistics are those of the whole document.
+        let first = disk_util.as_ref().filter(|_| self.records == 0);
+        add("disk_util", first.cloned());
+        details
+    }
+}
+
+fn object(options: &OptionTexts) -> Value {
+    let each = options
+        .iter()
+        .map(|(name, value)| (name.clone(), Value::from(value.as_str())));
+    Value::Object(each.collect())
 }
 
 /// Jobs of one name, which the processes of a job are, get a number.
@@ -396,57 +328,43 @@ fn make_unique(jobs: &mut [JobRecord]) {
     }
 }
 
-fn text_of<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
-    value.get(name)?.as_str()
-}
-
-/// A job's options over the global ones; values are texts.
-fn options(global: Option<&Map<String, Value>>, own: Option<&Map<String, Value>>) -> Options {
+/// A job's options over the global ones.
+fn options(global: Option<&OptionTexts>, own: Option<&OptionTexts>) -> Options {
     let mut options = Options::default();
     for (name, value) in global.into_iter().chain(own).flatten() {
-        let text = match value {
-            Value::String(text) => text.clone(),
-            Value::Number(number) => number.to_string(),
-            _ => String::new(),
-        };
-        options.all.insert(name.clone(), text);
+        options::put(&mut options.all, options::name_of(name), value.clone());
     }
     options
 }
 
 fn job_record(
-    job: &Value,
+    job: &Job,
     name: &str,
     options: &Options,
     alone: bool,
-    notes: &mut Vec<Note>,
+    out: &mut Out<'_>,
 ) -> Option<(JobRecord, Absent)> {
     let mut absent = Absent::everything();
-    let (read, write) = (job.get("read")?, job.get("write")?);
-    let trims = job
-        .get("trim")
-        .and_then(|trim| trim.get("total_ios"))
-        .and_then(Value::as_u64);
+    let trims = job.trim.as_deref().and_then(|trim| trim.total_ios);
     if trims.unwrap_or(0) > 0 {
-        let message = format!("job {name}: its trims are left out: discards are not imported");
-        note_once(notes, message);
+        out.note_once(format!(
+            "job {name}: its trims are left out: discards are not imported"
+        ));
     }
-    let outcome = outcome(job, read, write, &mut absent)?;
+    let outcome = outcome(job, &mut absent)?;
     // Since version 3.2 both are printed.
-    let in_kib = |side: &Value| side.get("io_kbytes").is_some() && side.get("bw_bytes").is_none();
-    if in_kib(read) || in_kib(write) {
-        note_once(
-            notes,
-            format!("job {name}: its rate of bytes is known in KiB/s only"),
-        );
+    let in_kib = |side: &Side| side.io_kbytes.is_some() && side.bw_bytes.is_none();
+    if job.sides().any(|(_, side)| in_kib(side)) {
+        out.note_once(format!(
+            "job {name}: its rate of bytes is known in KiB/s only"
+        ));
     }
     let mut doubts = Vec::new();
-    let workload = workload(options, alone, &outcome, &mut absent, &mut doubts);
+    let mut workload = workload(options, alone, &outcome, &mut absent, &mut doubts);
     for doubt in doubts {
-        note_once(notes, format!("job {name}: {doubt}"));
+        out.note_once(format!("job {name}: {doubt}"));
     }
     let mut targets = targets(options, &mut absent);
-    let mut workload = workload;
     // fio's iodepth is that of all files of the job, which it visits in turn.
     workload.in_turn = targets.len() > 1;
     let target = targets.remove(0);
@@ -457,13 +375,9 @@ fn job_record(
     if !engine.name.is_empty() {
         absent.give("jobs.engine.name");
     }
-    let shown: String = name
-        .chars()
-        .filter(|sign| !sign.is_control())
-        .take(56)
-        .collect();
+    let shown = name.chars().filter(|sign| !sign.is_control());
     let job = JobRecord {
-        name: shown,
+        name: shown.take(56).collect(),
         target,
         further_targets: targets,
         workload,
@@ -493,13 +407,12 @@ fn targets(options: &Options, absent: &mut Absent) -> Vec<TargetFacts> {
     names.into_iter().map(target).collect()
 }
 
-/// The same of many jobs is said once.
-fn note_once(notes: &mut Vec<Note>, message: String) {
-    let said = notes.iter().any(|note| note.message == message);
-    if !said && notes.len() < NOTES_MAX {
-        notes.push(Note {
-            line: None,
-            message,
-        });
+/// A run is not whole, because of this.
+fn interrupted(run: &mut RunRecord, words: &str) {
+    run.status = Status::Partial;
+    let because = run.partial_because.get_or_insert_with(String::new);
+    if !because.is_empty() {
+        because.push_str("; ");
     }
+    because.push_str(words);
 }

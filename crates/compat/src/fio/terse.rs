@@ -5,11 +5,11 @@
 //! becomes such a document and is read as one. What a line does not say: how many
 //! operations there were, what the job was asked to do, and which jobs ran at once.
 
-use super::documents::{COMPLETION_LATENCIES, DOCUMENTS_MAX};
+use super::documents::COMPLETION_LATENCIES;
+use super::job::{Document, Job, Latencies, PERCENTS, Side, percent_at};
 use super::read::document;
-use crate::text::{fingerprint, lines};
-use crate::{Error, Format, ImportedFile, LineProblem, Note};
-use serde_json::{Map, Value, json};
+use crate::out::{LineReader, Out};
+use crate::text::{Line, fingerprint};
 
 /// Values of one direction before version 5, which adds the samples of its bandwidth
 /// and five values of its rate.
@@ -19,74 +19,147 @@ const PERCENTILES: usize = 20;
 /// Behind the directions: processor, shares of depths and of latencies.
 const OF_JOB: usize = 5 + 7 + 10 + 12;
 
+/// States of jobs that are kept until it is known whether a later one follows.
+const WAITING_MAX: usize = 1_024;
+
 /// Whether a line is one of terse output.
 pub(crate) fn is_terse(line: &str) -> bool {
-    let mut cells = line.trim().split(';');
-    let version = cells.next();
-    match version {
-        Some("3" | "4" | "5") => cells.next().is_some_and(|cell| cell.starts_with("fio-")),
+    let line = line.trim();
+    match line.as_bytes() {
+        [b'3'..=b'5', b';', ..] => line[2..].starts_with("fio-"),
         // Version 2 does not name its program.
-        Some("2") => line.split(';').count() > OF_SIDE * 2,
+        [b'2', b';', ..] => line.split(';').count() > OF_SIDE * 2,
         _ => false,
     }
 }
 
-pub(crate) fn import_text(text: &str, source_name: &str) -> Result<ImportedFile, Error> {
-    let mut runs = Vec::new();
-    let mut notes = Vec::new();
-    let mut problems = Vec::new();
-    for line in lines(text).filter(|line| is_terse(line.text)) {
-        let number = line.number;
-        let refused = |reason: &str| LineProblem {
-            line: number,
-            reason: reason.to_owned(),
-        };
-        if runs.len() >= DOCUMENTS_MAX {
-            problems.push(refused("exceeds the maximum number of results"));
-            break;
-        }
-        match job_of(line.text.trim()) {
-            Ok(value) => {
-                let content = fingerprint(line.text.trim());
-                document(&value, content, number, source_name, &mut runs, &mut notes)?;
-            }
-            Err(reason) => problems.push(refused(reason)),
-        }
-    }
-    if !problems.is_empty() {
-        let hint = "give fio's lines as they were written; nothing was imported";
-        return Err(Error::of_lines(source_name, problems, hint));
-    }
-    if runs.is_empty() {
-        let hint = "make it with `fio --output-format=json`, which has more detail";
-        return Err(Error::new(source_name, "contains no result of fio", hint));
-    }
-    let alone = "each line of fio's terse output is a result of its own: it does not say which jobs ran at once, nor what they were asked to do";
-    for message in [alone, COMPLETION_LATENCIES] {
-        notes.push(Note {
-            line: None,
-            message: message.to_owned(),
-        });
-    }
-    Ok(ImportedFile {
-        format: Format::FioTerse,
-        runs,
-        notes,
-    })
+/// Reads fio's terse output.
+#[derive(Default)]
+pub(crate) struct Reader {
+    /// The last state of jobs, by line.
+    waiting: Vec<State>,
+    snapshots: u64,
 }
 
-/// A line as the document that version 2 would have written.
-fn job_of(line: &str) -> Result<Value, &'static str> {
+/// A line.
+struct State {
+    line: u64,
+    content: u64,
+    version: Option<String>,
+    job: Job,
+    /// Context switches, and faults of memory: they only grow.
+    counts: [u64; 3],
+}
+
+impl LineReader for Reader {
+    fn line(&mut self, line: Line<'_>, out: &mut Out<'_>) {
+        if !is_terse(line.text) {
+            return;
+        }
+        let text = line.text.trim();
+        let mut state = match state_of(text) {
+            Ok(state) => state,
+            Err(reason) => return out.problem(line.number, reason),
+        };
+        state.line = line.number;
+        state.content = fingerprint(text);
+        let same = |known: &State| {
+            known.job.name == state.job.name
+                && known.job.group == state.job.group
+                && known.version == state.version
+        };
+        match self.waiting.iter().position(same) {
+            Some(at) if state.continues(&self.waiting[at]) => {
+                self.snapshots += 1;
+                self.waiting[at] = state;
+            }
+            Some(_) => {
+                self.flush(out);
+                self.waiting.push(state);
+            }
+            None => {
+                if self.waiting.len() >= WAITING_MAX {
+                    self.flush(out);
+                }
+                self.waiting.push(state);
+            }
+        }
+    }
+
+    fn end(&mut self, out: &mut Out<'_>) {
+        let before = out.results();
+        self.flush(out);
+        if self.snapshots > 0 {
+            out.note_once(format!(
+                "{} earlier states of jobs (--status-interval) are left out: the last one of each job contains all of its counts",
+                self.snapshots
+            ));
+        }
+        if out.results() > before {
+            out.note_once("each line of fio's terse output is a result of its own: it does not say which jobs ran at once, nor what they were asked to do");
+            out.note_once(COMPLETION_LATENCIES);
+        }
+    }
+}
+
+impl Reader {
+    fn flush(&mut self, out: &mut Out<'_>) {
+        for state in self.waiting.drain(..) {
+            let value = Document {
+                version: state.version,
+                jobs: Some(vec![state.job]),
+                ..Document::default()
+            };
+            document(&value, state.content, state.line, None, out);
+        }
+    }
+}
+
+impl State {
+    /// Whether this is a later state of a job, and so has all that the earlier one
+    /// counted. In doubt it is not: two results too many are seen, one too few is not.
+    fn continues(&self, earlier: &State) -> bool {
+        let sides = |state: &'_ State| {
+            let job = &state.job;
+            [&job.read, &job.write].map(|side| side.as_deref().cloned().unwrap_or_default())
+        };
+        let (before, after) = (sides(earlier), sides(self));
+        let pairs = || before.iter().zip(&after);
+        let counts = earlier.counts.iter().zip(&self.counts);
+        pairs().all(|(before, after)| grows(before, after))
+            && counts.into_iter().all(|(before, after)| before <= after)
+            && pairs().any(|(before, after)| {
+                let ms = |side: &Side| side.runtime_ms.unwrap_or(0);
+                // Runs of the same length differ by less.
+                ms(before) + 50 < ms(after) && before.io_bytes < after.io_bytes
+            })
+    }
+}
+
+/// Whether all that was counted of a direction may be counted in a later state of it.
+fn grows(before: &Side, after: &Side) -> bool {
+    let nothing = before.io_bytes == Some(0);
+    let latencies = before.clat.as_ref().zip(after.clat.as_ref());
+    let sum = |side: &Side, mean: Option<f64>| Some(side.io_bytes? as f64 * mean?);
+    before.io_bytes <= after.io_bytes
+        && before.runtime_ms <= after.runtime_ms
+        && latencies.is_none_or(|(least, most)| {
+            nothing
+                || (most.min <= least.min
+                    && most.max >= least.max
+                    && sum(after, most.mean) >= sum(before, least.mean).map(|sum| sum * 0.99))
+        })
+}
+
+/// A line as the job that version 2 would have written.
+fn state_of(line: &str) -> Result<State, &'static str> {
     let cells: Vec<&str> = line.split(';').collect();
     let version = cells[0];
     let named = version != "2";
     let head = if named { 5 } else { 4 };
-    let sides: &[&str] = match version {
-        "3" => &["read", "write"],
-        _ => &["read", "write", "trim"],
-    };
+    let sides = if version == "3" { 2 } else { 3 };
     let of_side = OF_SIDE + if version == "5" { MORE_IN_5 } else { 0 };
-    let behind = head + sides.len() * of_side;
+    let behind = head + sides * of_side;
     if cells.len() < behind + OF_JOB {
         return Err("has fewer values than a line of fio's terse output: it is truncated");
     }
@@ -95,69 +168,68 @@ fn job_of(line: &str) -> Result<Value, &'static str> {
     if !cells[behind..behind + 2].iter().all(is_share) {
         return Err("has too many or too few values: it is truncated or was changed");
     }
-    let name = cells[head - 3];
-    let number = |cell: &str| {
-        cell.parse::<u64>()
-            .map_err(|_| "has a job without a number")
-    };
-    let mut job = Map::new();
-    job.insert("jobname".to_owned(), Value::from(name));
-    job.insert("groupid".to_owned(), Value::from(number(cells[head - 2])?));
-    job.insert("error".to_owned(), Value::from(number(cells[head - 1])?));
-    for (at, side) in sides.iter().enumerate() {
+    let side = |at: usize| {
         let from = head + at * of_side;
-        let value = side_of(&cells[from..from + of_side])?;
-        job.insert((*side).to_owned(), value);
-    }
-    let trimmed = job
-        .get("trim")
-        .is_some_and(|trim| trim["io_bytes"].as_u64() != Some(0));
-    if trimmed {
+        side_of(&cells[from..from + of_side])
+    };
+    let whole = |cell: &str, wrong| cell.parse::<u64>().map_err(|_| wrong);
+    let number = |cell: &str| whole(cell, "has a job without a number");
+    let mut job = Job {
+        name: Some(cells[head - 3].to_owned()),
+        group: Some(number(cells[head - 2])?),
+        error: i64::try_from(number(cells[head - 1])?).ok(),
+        read: Some(Box::new(side(0)?)),
+        write: Some(Box::new(side(1)?)),
+        ..Job::default()
+    };
+    if sides == 3 && side(2)?.io_bytes != Some(0) {
         // How many there were is not said; that there were any is.
-        job.insert("trim".to_owned(), json!({"total_ios": 1}));
+        let trim = Side {
+            total_ios: Some(1),
+            ..Side::default()
+        };
+        job.trim = Some(Box::new(trim));
     }
-    let mut document = json!({"jobs": [job]});
-    if named {
-        document["fio version"] = Value::from(cells[1]);
-    }
-    Ok(document)
+    let count = |at: usize| whole(cells[behind + at], "has an invalid count of the system");
+    Ok(State {
+        line: 0,
+        content: 0,
+        version: named.then(|| cells[1].to_owned()),
+        job,
+        counts: [count(2)?, count(3)?, count(4)?],
+    })
 }
 
 /// One direction: KiB, KiB a second, operations a second, milliseconds, then latencies.
-fn side_of(cells: &[&str]) -> Result<Value, &'static str> {
+fn side_of(cells: &[&str]) -> Result<Side, &'static str> {
     let whole = |at: usize| cells[at].parse::<u64>().map_err(|_| "has an invalid count");
-    let latency = |at: usize| -> Result<Map<String, Value>, &'static str> {
-        let mut values = Map::new();
-        for (name, at) in [("min", at), ("max", at + 1)] {
-            values.insert(name.to_owned(), Value::from(whole(at)?));
-        }
-        let mean: f64 = cells[at + 2]
-            .parse()
-            .map_err(|_| "has an invalid latency")?;
-        if !(0.0..1e15).contains(&mean) {
-            return Err("has an invalid latency");
-        }
-        values.insert("mean".to_owned(), Value::from(mean));
-        Ok(values)
-    };
-    let mut percentiles = Map::new();
+    let mean: f64 = cells[10].parse().map_err(|_| "has an invalid latency")?;
+    if !(0.0..1e15).contains(&mean) {
+        return Err("has an invalid latency");
+    }
+    let mut percentiles = [None; PERCENTS.len()];
     for cell in &cells[12..12 + PERCENTILES] {
         let (name, value) = cell
             .split_once("%=")
             .ok_or("has a percentile without a percent")?;
         let value: u64 = value.parse().map_err(|_| "has an invalid percentile")?;
-        // Places that are not used.
-        if name != "0" {
-            percentiles.insert(name.to_owned(), Value::from(value));
+        // Places that are not used have the name 0.
+        if let Some(at) = name.parse().ok().and_then(percent_at) {
+            percentiles[at] = Some(value as f64);
         }
     }
-    let mut completion = latency(8)?;
-    completion.insert("percentile".to_owned(), Value::Object(percentiles));
-    Ok(json!({
-        "io_bytes": whole(0)?,
-        "bw": whole(1)?,
-        "iops": whole(2)?,
-        "runtime": whole(3)?,
-        "clat": completion,
-    }))
+    Ok(Side {
+        io_bytes: Some(whole(0)?),
+        bw: Some(whole(1)? as f64),
+        iops: Some(whole(2)? as f64),
+        runtime_ms: Some(whole(3)?),
+        clat: Some(Latencies {
+            min: Some(whole(8)? as f64),
+            max: Some(whole(9)? as f64),
+            mean: Some(mean),
+            percentiles: Some(percentiles),
+            ..Latencies::default()
+        }),
+        ..Side::default()
+    })
 }

@@ -7,6 +7,7 @@
 
 use super::Operation;
 use crate::Error;
+use stripewise_units::typeset;
 
 /// Threads in all.
 pub const THREADS_MAX: u32 = 256;
@@ -159,6 +160,9 @@ impl Command {
         let mut command = Command::default();
         for word in words {
             let word = word.as_ref();
+            if let Some(sign) = typeset(word) {
+                return Err(refuse(format!("`{word}` was pasted"), sign.hint()));
+            }
             match word.strip_prefix('-') {
                 Some(switch) => command.switch(word, switch)?,
                 None if word.is_empty() => {}

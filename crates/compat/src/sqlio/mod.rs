@@ -19,7 +19,7 @@ mod words;
 pub use arithmetic::{Counted, HISTOGRAM_BINS, initiation_us, mib_hundredths, rate_hundredths};
 pub use command::Command;
 pub use print::{expanding, head, size_line, tail};
-pub(crate) use read::command_in;
+pub(crate) use read::{Reader, command_in};
 pub use record::report_of;
 pub use report::{Growth, Latencies, Operation, Pool, Prepared, Report, Timer, Where};
 pub use setup::{Setup, SetupFile, SetupJob, setup};
@@ -28,7 +28,6 @@ pub(crate) use words::words_of_call;
 /// What `sqlio -?` prints; in our words.
 pub const USAGE: &str = include_str!("usage.txt");
 
-use crate::{Error, Format, ImportedFile, Note};
 use stripewise_workload::CacheMode;
 
 /// The words for `-BH`, the only ones that results show.
@@ -61,45 +60,4 @@ pub fn cache_words(cache: CacheMode) -> &'static str {
 fn cache_of_words(words: &str) -> Option<CacheMode> {
     let found = CACHE_WORDS.iter().find(|(_, known)| *known == words);
     found.map(|(cache, _)| *cache)
-}
-
-/// SQLIO prints nothing of what was not asked for, and a line that was cut out looks the
-/// same: how many results are taken to have its defaults.
-fn defaults(results: &[read::LocatedReport]) -> Vec<Note> {
-    let count = |is_silent: fn(&Report) -> bool| {
-        let silent = results.iter().filter(|found| is_silent(&found.report));
-        silent.count()
-    };
-    let of = |silent: usize, what: &str| {
-        (silent > 0).then(|| Note {
-            line: None,
-            message: format!(
-                "{silent} of {} results do not mention {what}",
-                results.len()
-            ),
-        })
-    };
-    let outstanding = count(|report| report.outstanding.is_none());
-    let buffering = count(|report| report.buffering.is_none());
-    [
-        of(
-            outstanding,
-            "outstanding I/Os, which is SQLIO's default: one per thread",
-        ),
-        of(buffering, "buffering, which is SQLIO's default: none (-BN)"),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
-}
-
-/// Reads output of SQLIO.
-pub(crate) fn import_text(text: &str, source_name: &str) -> Result<ImportedFile, Error> {
-    let (results, mut notes) = read::read(text, source_name)?;
-    notes.extend(defaults(&results));
-    Ok(ImportedFile {
-        format: Format::Sqlio,
-        runs: record::records(results, source_name),
-        notes,
-    })
 }

@@ -6,10 +6,11 @@
 //! with its lines; nothing of the file is taken then. A line inside of a result
 //! that is in nobody's description is kept as it is, and noted.
 
+use super::record::{LocatedReport, record};
 use super::report::{Growth, Latencies, Operation, Pool, Prepared, Report, Timer, Where};
 use super::{HISTOGRAM_BINS, report, sound};
-use crate::text::{Line, lines, squeezed};
-use crate::{Error, LineProblem, Note};
+use crate::out::{LineReader, Out};
+use crate::text::{Line, squeezed};
 use std::collections::BTreeSet;
 
 /// Longer lines belong to no result.
@@ -18,63 +19,49 @@ const LINE_MAX: usize = 4_096;
 const OTHERS_MAX: usize = 64;
 /// Threads, and outstanding of each, at most: their product fits 32 bits.
 const COUNT_MAX: u32 = 65_535;
-/// Results of one file at most.
-const RESULTS_MAX: usize = 10_000;
-/// Problems that are collected before reading is given up.
-const PROBLEMS_MAX: usize = 1_000;
-/// Notes about lines; of more, only the number is told.
-const NOTES_MAX: usize = 50;
-
-/// A result, and where it was found.
-#[derive(Clone, Debug)]
-pub(super) struct LocatedReport {
-    pub(super) report: Report,
-    /// Line of `sqlio v1.5.SG`.
-    pub(super) line: u64,
-    /// The command line that stood before it.
-    pub(super) command: Option<String>,
-}
-
-/// All results of a text; at least one.
-pub(super) fn read(
-    text: &str,
-    source_name: &str,
-) -> Result<(Vec<LocatedReport>, Vec<Note>), Error> {
-    let mut reader = Reader::default();
-    for line in lines(text) {
-        reader.line(line);
-        if reader.problems.len() >= PROBLEMS_MAX {
-            break;
-        }
-    }
-    reader.close();
-    if !reader.problems.is_empty() {
-        reader.problems.sort_by_key(|problem| problem.line);
-        let hint = "fix these lines, or remove the results that they belong to from the file; nothing was imported";
-        return Err(Error::of_lines(source_name, reader.problems, hint));
-    }
-    if reader.found.is_empty() {
-        let hint = "a result begins with a line `sqlio v1.5.SG`";
-        return Err(Error::new(source_name, "contains no result of SQLIO", hint));
-    }
-    if reader.unnamed_notes > 0 {
-        let message = format!("{} more lines are in no known result", reader.unnamed_notes);
-        reader.notes.push(Note {
-            line: None,
-            message,
-        });
-    }
-    Ok((reader.found, reader.notes))
-}
-
+/// Reads output of SQLIO.
 #[derive(Default)]
-struct Reader {
-    found: Vec<LocatedReport>,
-    notes: Vec<Note>,
-    unnamed_notes: usize,
-    problems: Vec<LineProblem>,
+pub(crate) struct Reader {
     command: Option<String>,
     open: Option<Open>,
+    defaults: Defaults,
+}
+
+/// SQLIO prints nothing of what was not asked for, and a line that was cut out looks the
+/// same: how many results are taken to have its defaults.
+#[derive(Default)]
+struct Defaults {
+    results: usize,
+    without_outstanding: usize,
+    without_buffering: usize,
+}
+
+impl Defaults {
+    fn of(&mut self, report: &Report) {
+        self.results += 1;
+        self.without_outstanding += usize::from(report.outstanding.is_none());
+        self.without_buffering += usize::from(report.buffering.is_none());
+    }
+
+    fn note(&self, out: &mut Out<'_>) {
+        for (silent, what) in [
+            (
+                self.without_outstanding,
+                "outstanding I/Os, which is SQLIO's default: one per thread",
+            ),
+            (
+                self.without_buffering,
+                "buffering, which is SQLIO's default: none (-BN)",
+            ),
+        ] {
+            if silent > 0 {
+                let results = self.results;
+                out.note_once(format!(
+                    "{silent} of {results} results do not mention {what}"
+                ));
+            }
+        }
+    }
 }
 
 /// A result that is being read.
@@ -116,18 +103,18 @@ enum Taken {
     Wrong(String),
 }
 
-impl Reader {
-    fn line(&mut self, line: Line<'_>) {
+impl LineReader for Reader {
+    fn line(&mut self, line: Line<'_>, out: &mut Out<'_>) {
         if line.text.len() > LINE_MAX {
             let reason = format!("is longer than {LINE_MAX} bytes, as no line of SQLIO is");
-            return self.outside(line.number, &reason, None);
+            return out.note(line.number, reason);
         }
         let words = squeezed(line.text);
         if words.is_empty() {
             return;
         }
         if let Some(version) = version_of(&words) {
-            self.close();
+            self.close(out);
             self.open = Some(Open {
                 line: line.number,
                 version: version.to_owned(),
@@ -137,7 +124,7 @@ impl Reader {
             return;
         }
         if let Some(command) = command_in(&words) {
-            self.close();
+            self.close(out);
             self.command = Some(command);
             return;
         }
@@ -151,62 +138,43 @@ impl Reader {
                 if let Some(open) = &mut self.open {
                     open.wrong = true;
                 }
-                self.problem(line.number, reason);
+                out.problem(line.number, reason);
             }
-            Taken::No => self.unknown(line),
+            Taken::No => self.unknown(line, out),
         }
     }
 
+    fn end(&mut self, out: &mut Out<'_>) {
+        self.close(out);
+        self.defaults.note(out);
+    }
+}
+
+impl Reader {
     /// A line that is no part of any known format.
-    fn unknown(&mut self, line: Line<'_>) {
+    fn unknown(&mut self, line: Line<'_>, out: &mut Out<'_>) {
         let text = line.text.trim_end();
-        match &mut self.open {
-            // A result is whole with its histogram; what follows is the batch's.
-            Some(open) if open.histogram.is_none() => {
-                let kept = if open.iops.is_none() {
-                    &mut open.other
-                } else {
-                    &mut open.other_results
-                };
-                if kept.len() >= OTHERS_MAX {
-                    let reason =
-                        "exceeds the number of unknown lines allowed in a result".to_owned();
-                    return self.problem(line.number, reason);
-                }
-                kept.push(text.to_owned());
-                self.note(line.number, format!("is unknown and kept as it is: {text}"));
-            }
-            _ => self.outside(
-                line.number,
-                "is not part of a result and is skipped",
-                Some(text),
-            ),
-        }
-    }
-
-    fn outside(&mut self, number: u64, what: &str, text: Option<&str>) {
-        let shown: String = text.unwrap_or_default().chars().take(60).collect();
-        let colon = if shown.is_empty() { "" } else { ": " };
-        self.note(number, format!("{what}{colon}{shown}"));
-    }
-
-    fn note(&mut self, line: u64, message: String) {
-        if self.notes.len() < NOTES_MAX {
-            self.notes.push(Note {
-                line: Some(line),
-                message,
-            });
+        // A result is whole with its histogram; what follows is the batch's.
+        let Some(open) = self.open.as_mut().filter(|open| open.histogram.is_none()) else {
+            let shown: String = text.chars().take(60).collect();
+            let message = format!("is not part of a result and is skipped: {shown}");
+            return out.note(line.number, message);
+        };
+        let kept = if open.iops.is_none() {
+            &mut open.other
         } else {
-            self.unnamed_notes += 1;
+            &mut open.other_results
+        };
+        if kept.len() >= OTHERS_MAX {
+            let reason = "exceeds the number of unknown lines allowed in a result";
+            return out.problem(line.number, reason);
         }
-    }
-
-    fn problem(&mut self, line: u64, reason: String) {
-        self.problems.push(LineProblem { line, reason });
+        kept.push(text.to_owned());
+        out.note(line.number, format!("is unknown and kept as it is: {text}"));
     }
 
     /// Ends the result that is being read.
-    fn close(&mut self) {
+    fn close(&mut self, out: &mut Out<'_>) {
         let Some(open) = self.open.take() else {
             return;
         };
@@ -214,17 +182,14 @@ impl Reader {
         match open.finish() {
             Ok(found) => {
                 if let Some(remark) = sound::remark(&found.report) {
-                    self.note(line, format!("begins a result in which {remark}"));
+                    out.note(line, format!("begins a result in which {remark}"));
                 }
-                if self.found.len() >= RESULTS_MAX {
-                    return self
-                        .problem(line, "begins a result beyond the maximum number".to_owned());
-                }
-                self.found.push(found);
+                self.defaults.of(&found.report);
+                out.give(record(found, out.source));
             }
             // What it lacks then is the line that was named.
             Err(_) if wrong => {}
-            Err(reason) => self.problem(line, reason),
+            Err(reason) => out.problem(line, reason),
         }
     }
 }
@@ -239,6 +204,10 @@ fn version_of(words: &str) -> Option<&str> {
 /// `sqlio` and its switches of a line that calls it, with or without a prompt, a
 /// folder and quotation marks around its name.
 pub(crate) fn command_in(words: &str) -> Option<String> {
+    let is_name = |word: &[u8]| word.eq_ignore_ascii_case(b"sqlio");
+    if !words.as_bytes().windows(5).any(is_name) {
+        return None;
+    }
     let lower = words.to_ascii_lowercase();
     let (at, after) = lower.match_indices("sqlio").find_map(|(at, name)| {
         let begins =
@@ -310,7 +279,8 @@ impl Open {
                 ),
             };
         }
-        if words.contains(" reading for ") || words.contains(" writing for ") {
+        let is_load = || words.contains(" reading for ") || words.contains(" writing for ");
+        if words.contains("ing for ") && is_load() {
             return match load_of(words) {
                 Some(load) => {
                     self.load = Some(load);

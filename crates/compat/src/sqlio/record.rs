@@ -4,9 +4,9 @@
 //! command. It has no percentiles: SQLIO's histogram gives shares in whole
 //! percents of whole milliseconds, from which no percentile follows.
 
-use super::read::LocatedReport;
 use super::report::{Operation, Report, Where};
 use crate::absent::Absent;
+use crate::imported_id::imported_id;
 use crate::text::fingerprint;
 use stripewise_results::{
     EngineFacts, Imported, JobOutcome, JobRecord, KindOutcome, LatencySummary, RunRecord, Status,
@@ -18,29 +18,29 @@ const NS_PER_MS: u64 = 1_000_000;
 const NS_PER_S: u64 = 1_000_000_000;
 const BYTES_PER_MB: u64 = 1_048_576;
 
-/// Records of results, in order.
-pub(super) fn records(results: Vec<LocatedReport>, source_name: &str) -> Vec<RunRecord> {
-    results
-        .into_iter()
-        .map(|found| {
-            let content = fingerprint(&found.report.to_string());
-            let id = crate::imported_id::imported_id("sqlio", content, 0);
-            record(found, id, source_name)
-        })
-        .collect()
+/// A result, and where it was found.
+#[derive(Clone, Debug)]
+pub(super) struct LocatedReport {
+    pub(super) report: Report,
+    /// Line of `sqlio v1.5.SG`.
+    pub(super) line: u64,
+    /// The command line that stood before it.
+    pub(super) command: Option<String>,
 }
 
-fn record(found: LocatedReport, id: String, source_name: &str) -> RunRecord {
+/// The record of a result.
+pub(super) fn record(found: LocatedReport, source_name: &str) -> RunRecord {
     let LocatedReport {
         report,
         line,
         command,
     } = found;
+    let content = fingerprint(&report.to_string());
     let mut absent = Absent::everything();
     let job = job(&report, &mut absent);
     let nothing = super::sound::remark(&report);
     RunRecord {
-        id,
+        id: imported_id("sqlio", content, 0),
         status: match nothing {
             Some(_) => Status::Partial,
             None => Status::Complete,
@@ -111,6 +111,8 @@ fn workload(report: &Report, absent: &mut Absent) -> Workload {
         "threads",
         "outstanding",
         "duration_ns",
+        // It has none.
+        "think_time",
     ];
     absent.give_all("jobs.workload", &given);
     let mut workload = Workload {

@@ -162,7 +162,7 @@ fn a_job_file_of_fio_keeps_its_common_options() {
         (CacheMode::DirectSync, 1)
     );
     assert!(notes.contains("cpus_allowed: assign processors"), "{notes}");
-    assert!(!notes.contains("group_reporting"), "{notes}");
+    assert!(notes.contains("group_reporting is left out"), "{notes}");
     let (walled, _) = self::plan(
         Tool::Fio,
         "[a]\nrw=read\nruntime=5\n[b]\nstonewall\nrw=write\nruntime=9\n",
@@ -343,4 +343,211 @@ fn waits_sizes_and_syncs_of_fio_are_carried_over() {
     );
     assert_eq!(load.sync.unwrap().every, 8);
     assert!(notes.contains("fsync: a plan syncs"), "{notes}");
+}
+
+#[test]
+fn caches_of_diskspd_are_put_together_from_all_of_its_switches() {
+    for (switches, cache) in [
+        ("-Sw -Su", CacheMode::DirectSync),
+        ("-Su -Sw", CacheMode::DirectSync),
+        ("-Suw", CacheMode::DirectSync),
+        ("-Swu", CacheMode::DirectSync),
+        ("-S -Sw", CacheMode::DirectSync),
+        ("-Sw -S", CacheMode::DirectSync),
+        ("-Sw -r -Su", CacheMode::DirectSync),
+        ("-Sb -Sw", CacheMode::BufferedSync),
+        ("-Sh", CacheMode::DirectSync),
+        ("-h", CacheMode::DirectSync),
+        ("-S", CacheMode::Direct),
+        ("/Su", CacheMode::Direct),
+        ("-Sw", CacheMode::BufferedSync),
+        ("-Sb", CacheMode::Buffered),
+        ("", CacheMode::Buffered),
+    ] {
+        let (plan, _) = plan(
+            Tool::Diskspd,
+            &format!("diskspd -b4K -w100 {switches} L:\\t.dat\n"),
+        );
+        assert_eq!(plan.jobs[0].workload.cache, cache, "{switches}");
+    }
+}
+
+#[test]
+fn calls_are_found_whatever_the_folders_are_called() {
+    for (tool, line) in [
+        (
+            Tool::Diskspd,
+            "C:\\DISKSPD\\amd64\\diskspd.exe -b8K -r L:\\t.dat",
+        ),
+        (
+            Tool::Diskspd,
+            ".\\diskspd\\amd64\\diskspd.exe -b8K -r L:\\t.dat",
+        ),
+        (
+            Tool::Diskspd,
+            "\"C:\\Program Files\\diskspd\\diskspd.exe\" -b8K -r L:\\t.dat",
+        ),
+        (
+            Tool::Diskspd,
+            "& 'C:\\diskspd\\diskspd64.exe' -b8K -r L:\\t.dat",
+        ),
+        (Tool::Diskspd, "C:\\diskspd> diskspd64 /b8K -r L:\\t.dat"),
+        (
+            Tool::Sqlio,
+            "C:\\SQLIO\\sqlio.exe -kR -b8 -frandom L:\\t.dat",
+        ),
+    ] {
+        let (plan, _) = plan(tool, &format!("{line}\n"));
+        let load = &plan.jobs[0].workload;
+        assert_eq!(
+            (plan.jobs.len(), load.block_size_bytes),
+            (1, 8192),
+            "{line}"
+        );
+        assert!(matches!(load.pattern, Pattern::Random { .. }), "{line}");
+    }
+    // A share of Windows is no variable.
+    let shared = run(Tool::Diskspd, "diskspd -b8K \\\\server\\d$\\t.dat\n");
+    assert!(shared.unwrap().plan.contains("d$"));
+}
+
+#[test]
+fn what_diskspd_writes_is_carried_or_noted() {
+    for (switch, compressible, note) in [
+        ("-Z", 100, ""),
+        ("-Zr", 0, ""),
+        ("-Z1M", 0, "-Z1M: DiskSpd writes"),
+        ("", 0, "without -Zr"),
+    ] {
+        let (plan, notes) = plan(
+            Tool::Diskspd,
+            &format!("diskspd -b8K -r -w50 {switch} L:\\t.dat\n"),
+        );
+        let data = plan.jobs[0].workload.data;
+        assert_eq!(data.compressible_percent, compressible, "{switch}");
+        assert_eq!(notes.is_empty(), note.is_empty(), "{switch}: {notes}");
+        assert!(notes.contains(note), "{switch}: {notes}");
+    }
+}
+
+#[test]
+fn each_filename_of_fio_adds_to_those_before_it() {
+    let (plan, _) = plan(
+        Tool::Fio,
+        "[global]\nrw=randread\nruntime=5\ntime_based\n[a]\nfilename=/dev/sdx\nfilename=/dev/sdy:/dev/sdz\nfilename=/dev/sdx\n",
+    );
+    assert_eq!(plan.jobs[0].targets, ["/dev/sdx", "/dev/sdy", "/dev/sdz"]);
+    let (plan, _) = self::plan(
+        Tool::Fio,
+        "[global]\nfilename=/a\nrw=read\nruntime=5\ntime_based\n[a]\nfilename=/b\n[b]\nstonewall\n",
+    );
+    assert_eq!(plan.jobs[0].targets, ["/a", "/b"]);
+    assert_eq!(plan.jobs[1].targets, ["/a"]);
+}
+
+#[test]
+fn options_of_fio_are_carried_noted_or_refused_by_name() {
+    let job = |options: &str| {
+        run(
+            Tool::Fio,
+            &format!("[a]\nfilename=/a\nrw=randwrite\nruntime=5\ntime_based\nsize=1g\n{options}\n"),
+        )
+    };
+    for options in [
+        "verify=0",
+        "zonemode=none",
+        "percentage_random=100",
+        "number_ios=0",
+        "latency_target=0ms",
+        "kb_base=1024",
+        "end_fsync=0",
+    ] {
+        let converted = job(options).unwrap();
+        assert_eq!(converted, job("").unwrap(), "{options}");
+    }
+    for (options, reason) in [
+        ("verify=crc32c", "has verify,"),
+        ("percentage_random=30", "has percentage_random,"),
+        ("zonemode=strided", "has zonemode,"),
+        ("number_ios=100", "has number_ios,"),
+        ("kb_base=1000", "has kb_base"),
+        (
+            "end_fsync=1",
+            "has end_fsync and writes through the page cache",
+        ),
+        ("rw=randwrite:8", "cannot express what follows the colon"),
+    ] {
+        let error = job(options).unwrap_err();
+        assert!(error.contains(reason), "{options}: {error}");
+    }
+    for (options, note) in [
+        (
+            "end_fsync=1\ndirect=1",
+            "end_fsync: the one sync at the end",
+        ),
+        ("fsync_on_close=1", "fsync_on_close: the one sync"),
+        ("hipri\ndirect=1\nioengine=libaio", "hipri polls"),
+        (
+            "group_reporting\nthread",
+            "group_reporting, thread are left out",
+        ),
+        ("nice=5", "nice: run stripewise under nice"),
+    ] {
+        let converted = job(options).unwrap();
+        let notes: Vec<String> = converted.notes.iter().map(ToString::to_string).collect();
+        assert!(
+            notes.iter().any(|said| said.contains(note)),
+            "{options}: {notes:?}"
+        );
+    }
+    let polled = job("hipri\ndirect=1\nioengine=io_uring").unwrap();
+    assert!(polled.plan.parse::<Plan>().unwrap().jobs[0].workload.poll);
+}
+
+#[test]
+fn what_a_tool_would_not_do_itself_is_refused() {
+    for (tool, text, reason) in [
+        (Tool::Diskspd, "diskspd -Su -Sb t.dat\n", "-Sb conflicts"),
+        (Tool::Diskspd, "diskspd -h -Sw t.dat\n", "-Sw conflicts"),
+        (Tool::Diskspd, "diskspd -Suu t.dat\n", "-Suu conflicts"),
+        (
+            Tool::Diskspd,
+            "diskspd -Sr t.dat\n",
+            "near cache of a share",
+        ),
+        (
+            Tool::Diskspd,
+            "diskspd -Sq t.dat\n",
+            "not a known cache mode",
+        ),
+        (Tool::Diskspd, "diskspd -r -si t.dat\n", "-r and -s"),
+        (Tool::Diskspd, "diskspd -r t.dat -b8K\n", "behind a target"),
+        (Tool::Diskspd, "diskspd -B1M -B2M t.dat\n", "second time"),
+        (Tool::Diskspd, "diskspd -Rpxml t.dat\n", "runs nothing"),
+        (Tool::Diskspd, "diskspd -b8K $Target\n", "variable $Target"),
+        (
+            Tool::Diskspd,
+            "diskspd -b${size} t.dat\n",
+            "variable -b${size}",
+        ),
+        (Tool::Diskspd, "diskspd.exe \u{2013}b8K t.dat\n", "U+2013"),
+        (Tool::Diskspd, "diskspd -b8K \u{201c}t.dat\n", "U+201C"),
+        (
+            Tool::Diskspd,
+            "Copy-Item C:\\d\\diskspd.exe -Destination C:\\x\n",
+            "no call of diskspd",
+        ),
+        (Tool::Sqlio, "sqlio \u{2013}kW t.dat\n", "U+2013"),
+        (Tool::Sqlio, "sqlio -kW \u{2013}t8 t.dat\n", "U+2013"),
+        (Tool::Sqlio, "sqlio -kW $Var\n", "variable $Var"),
+        (
+            Tool::Sqlio,
+            "Copy-Item .\\sqlio.exe -Destination $x\n",
+            "no call of sqlio",
+        ),
+        (Tool::Sqlio, "C:\\>copy sqlio.exe -k\n", "no call of sqlio"),
+    ] {
+        let error = run(tool, text).unwrap_err();
+        assert!(error.contains(reason), "{text}: {error}");
+    }
 }

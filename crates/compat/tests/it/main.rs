@@ -7,6 +7,7 @@ mod commands;
 mod contradictions;
 mod conversions;
 mod forms;
+mod found_in_use;
 mod line_damage;
 mod mutations;
 mod parsers;

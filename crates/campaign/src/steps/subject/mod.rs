@@ -10,12 +10,14 @@ mod named;
 use crate::context::{Context, store_failure};
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
+use crate::steps::foreign::{Reading, interrupted};
 use crate::steps::input::{RESULTS_BYTES_MAX, read};
 use crate::steps::kept::Kept;
 use crate::steps::measured;
 use named::Named;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use stripewise_compat::Import;
 use stripewise_compat::dataset::{Dataset, dataset, names};
 use stripewise_results::{ComparisonRecord, Document, RunRecord, SeriesRecord};
 use stripewise_store::{Filter, Store};
@@ -270,7 +272,7 @@ fn of_file(context: &Context, path: &Path) -> Outcome<Subject> {
         text.trim_start().starts_with('{') && text.contains("\"schema_version\"")
     });
     if !is_document {
-        return foreign(&name, &bytes);
+        return foreign(context, &name, &bytes);
     }
     of_document(context, name, &String::from_utf8_lossy(&bytes))
 }
@@ -329,8 +331,14 @@ fn of_runs(name: String, document: Document) -> Subject {
 }
 
 /// The results of another tool.
-fn foreign(name: &str, bytes: &[u8]) -> Outcome<Subject> {
-    let file = stripewise_compat::import(bytes, name).map_err(|error| {
+fn foreign(context: &Context, name: &str, bytes: &[u8]) -> Outcome<Subject> {
+    let reading = Reading::new(context, name);
+    let watch = |progress| reading.hear(progress);
+    let file = Import::new(bytes, name).watched(&watch).all();
+    let file = file.map_err(|error| {
+        if error.is_interruption() {
+            return interrupted(context, name);
+        }
         let hint = error.hint().to_owned();
         Failure::of(Exit::Usage, error).hinted(hint)
     })?;

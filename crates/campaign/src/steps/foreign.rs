@@ -1,0 +1,63 @@
+//! Reading another tool's results, which may take long: says how far it is, and ends
+//! where somebody asked for it.
+
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use std::cell::Cell;
+use std::ops::ControlFlow;
+use stripewise_compat::Progress;
+
+/// Between two words about how far it is, and before the first.
+const EVERY_NS: u64 = 2_000_000_000;
+/// A file is looked at so many times: to decode it, to find the results, to read them.
+const PASSES: u64 = 3;
+
+/// A reading of one file.
+pub struct Reading<'a> {
+    context: &'a Context,
+    name: &'a str,
+    /// When the next word is due.
+    due_ns: Cell<u64>,
+}
+
+impl<'a> Reading<'a> {
+    /// Of the file of this name.
+    #[must_use]
+    pub fn new(context: &'a Context, name: &'a str) -> Self {
+        Reading {
+            context,
+            name,
+            due_ns: Cell::new(context.now_ns().saturating_add(EVERY_NS)),
+        }
+    }
+
+    /// Hears how far it is; breaks off where a signal came.
+    pub fn hear(&self, progress: Progress) -> ControlFlow<()> {
+        if self.context.signal().is_some() {
+            return ControlFlow::Break(());
+        }
+        let now_ns = self.context.now_ns();
+        if now_ns >= self.due_ns.get() {
+            self.due_ns.set(now_ns.saturating_add(EVERY_NS));
+            let all = progress.source_bytes.saturating_mul(PASSES).max(1);
+            let percent = progress.visited_bytes.saturating_mul(100) / all;
+            self.context.status(format!(
+                "Reading {}: {} %; Ctrl-C ends it.",
+                self.name,
+                percent.min(99)
+            ));
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// A signal came while the file of this name was read.
+#[must_use]
+pub fn interrupted(context: &Context, name: &str) -> Failure {
+    Failure::new(
+        Exit::Interrupted(context.signal().unwrap_or(2)),
+        format!("interrupted while reading {name}"),
+        "nothing was imported; start again to read it",
+    )
+}

@@ -1,0 +1,404 @@
+//! Results of other tools in, records out: recognises who wrote them.
+
+use crate::elsewhere::known_elsewhere;
+use crate::marks::{Segment, Start, alone, anywhere, segments, starts};
+use crate::out::{Out, read_lines};
+use crate::text::Part;
+use crate::work::{Watch, Work};
+use crate::{Error, crystal, diskspd, elbencho, fio, iometer, sqlio, text, vdbench};
+use std::fmt;
+use std::ops::ControlFlow;
+use stripewise_results::RunRecord;
+
+/// Who wrote a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Output of sqlio.exe, or of something that prints the same.
+    Sqlio,
+    /// DiskSpd's text.
+    DiskspdText,
+    /// DiskSpd's `-Rxml`.
+    DiskspdXml,
+    /// fio's JSON, json+ and that of its client mode included.
+    FioJson,
+    /// What fio prints where no other form is asked for.
+    FioNormal,
+    /// fio's `--minimal`.
+    FioTerse,
+    /// Iometer's file of results.
+    IometerCsv,
+    /// vdbench's `flatfile.html`.
+    VdbenchFlatfile,
+    /// vdbench's `summary.html`, or what it prints.
+    VdbenchSummary,
+    /// elbencho's `--csvfile`.
+    ElbenchoCsv,
+    /// elbencho's `--jsonfile`.
+    ElbenchoJson,
+    /// CrystalDiskMark's text.
+    CrystalDiskMark,
+    /// KDiskMark's text.
+    KDiskMark,
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Format::Sqlio => "SQLIO output",
+            Format::DiskspdText => "DiskSpd text",
+            Format::DiskspdXml => "DiskSpd XML",
+            Format::FioJson => "fio JSON",
+            Format::FioNormal => "fio normal output",
+            Format::FioTerse => "fio terse output",
+            Format::IometerCsv => "Iometer CSV",
+            Format::VdbenchFlatfile => "vdbench flatfile",
+            Format::VdbenchSummary => "vdbench summary",
+            Format::ElbenchoCsv => "elbencho CSV",
+            Format::ElbenchoJson => "elbencho JSON",
+            Format::CrystalDiskMark => "CrystalDiskMark text",
+            Format::KDiskMark => "KDiskMark text",
+        })
+    }
+}
+
+/// Something about a source that its reader should know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// From 1, where it is about one line.
+    pub line: Option<u64>,
+    /// A sentence without its full stop.
+    pub message: String,
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            Some(line) => write!(f, "line {line}: {}", self.message),
+            None => f.write_str(&self.message),
+        }
+    }
+}
+
+/// What was in a file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ImportedFile {
+    /// Who wrote it; of several tools, the first.
+    pub format: Format,
+    /// In the order of the file; at least one. Their ids follow from their
+    /// content, so the same result has the same id wherever it is found.
+    pub runs: Vec<RunRecord>,
+    /// What was passed over, and what to keep in mind.
+    pub notes: Vec<Note>,
+}
+
+/// A file that is to be read.
+///
+/// Its text is looked at a fixed number of times, whatever is in it: once to decode it,
+/// once to find who wrote which part, once to read it. Records are handed out one by one,
+/// so the memory that a reading takes beside the file is that of its largest result.
+#[derive(Clone, Copy)]
+pub struct Import<'a> {
+    bytes: &'a [u8],
+    source_name: &'a str,
+    whole_results: bool,
+    watch: Watch<'a>,
+}
+
+/// What was read, but for the records.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadFile {
+    /// Who wrote it; of several tools, the first.
+    pub format: Format,
+    /// What was passed over, and what to keep in mind.
+    pub notes: Vec<Note>,
+}
+
+impl<'a> Import<'a> {
+    /// All of a file, or nothing; `source_name` is the file as the user named it.
+    #[must_use]
+    pub fn new(bytes: &'a [u8], source_name: &'a str) -> Self {
+        Import {
+            bytes,
+            source_name,
+            whole_results: false,
+            watch: &|_| ControlFlow::Continue(()),
+        }
+    }
+
+    /// What is whole: a result that cannot be read is left out, and a note says which and
+    /// why.
+    #[must_use]
+    pub fn whole_results(self) -> Self {
+        Import {
+            whole_results: true,
+            ..self
+        }
+    }
+
+    /// Has this hear how far the reading is.
+    #[must_use]
+    pub fn watched(self, watch: Watch<'a>) -> Self {
+        Import { watch, ..self }
+    }
+
+    /// All records at once.
+    ///
+    /// # Errors
+    /// When nobody known wrote it, lines of it cannot be read, or the watch ended it.
+    pub fn all(&self) -> Result<ImportedFile, Error> {
+        let mut runs = Vec::new();
+        let ReadFile { format, notes } = self.each(&mut |run| runs.push(run))?;
+        Ok(ImportedFile {
+            format,
+            runs,
+            notes,
+        })
+    }
+
+    /// Hands out the records one by one, in the order of the file. Where this returns an
+    /// error, those that were handed out before are void.
+    ///
+    /// # Errors
+    /// As [`Import::all`].
+    pub fn each(&self, take: &mut dyn FnMut(RunRecord)) -> Result<ReadFile, Error> {
+        self.each_of(&Work::new(self.bytes.len(), self.watch), take)
+    }
+
+    fn each_of(&self, work: &Work<'_>, take: &mut dyn FnMut(RunRecord)) -> Result<ReadFile, Error> {
+        work.visit(self.bytes.len());
+        let decoded = text::decode_parts(self.bytes, self.source_name)?;
+        let text = &*decoded.text;
+        let all = starts(text, work);
+        let mut notes = self.of_file(&decoded);
+        let mut segments = segments(text, &all, |_| true);
+        if self.whole_results
+            && let Err(error) = self.read(text, &segments, work, &mut |_| {})
+        {
+            segments = self
+                .whole_segments(text, &all, work, &mut notes)
+                .ok_or(error)?;
+        }
+        let (format, mut of_reading) = self.read(text, &segments, work, take)?;
+        notes.append(&mut of_reading);
+        Ok(ReadFile { format, notes })
+    }
+
+    /// The results that can be read alone; `None` where that is none of several.
+    fn whole_segments<'t>(
+        &self,
+        text: &'t str,
+        starts: &[Start],
+        work: &Work<'_>,
+        notes: &mut Vec<Note>,
+    ) -> Option<Vec<Segment<'t>>> {
+        let mut is_whole = vec![false; starts.len()];
+        for (number, start) in starts.iter().enumerate() {
+            let alone = [alone(text, starts, number)];
+            let Err(error) = self.read(text, &alone, work, &mut |_| {}) else {
+                is_whole[number] = true;
+                continue;
+            };
+            let why = match error.lines().first() {
+                Some(problem) => format!("line {} {}", problem.line, problem.reason),
+                None => error.to_string(),
+            };
+            notes.push(Note {
+                line: Some(start.place.line),
+                message: format!("begins a result that is left out: {why}"),
+            });
+        }
+        let whole = segments(text, starts, |number| is_whole[number]);
+        (!whole.is_empty()).then_some(whole)
+    }
+
+    /// All results of a text.
+    fn read(
+        &self,
+        text: &str,
+        segments: &[Segment<'_>],
+        work: &Work<'_>,
+        take: &mut dyn FnMut(RunRecord),
+    ) -> Result<(Format, Vec<Note>), Error> {
+        let mut out = Out::new(self.source_name, work, take);
+        let unmarked;
+        let segments = match segments {
+            [] => {
+                unmarked = [Segment::whole(self.unmarked(text, work)?, text)];
+                &unmarked
+            }
+            segments => segments,
+        };
+        let mut said = Vec::new();
+        for segment in segments {
+            let before = out.results();
+            read_as(segment.format, &segment.parts, &mut out);
+            out.close(segment.format, before)?;
+            let line = segment.parts.first().map_or(1, |part| part.first_line);
+            said.push(format!("{} from line {line} on", segment.format));
+        }
+        let mut notes = out.into_notes();
+        if said.len() > 1 {
+            let message = format!(
+                "results of several tools are in this file: {}",
+                said.join(", ")
+            );
+            notes.insert(0, of_all(message));
+        }
+        Ok((segments[0].format, notes))
+    }
+
+    /// Who wrote a text in which no result begins with a line of its own.
+    fn unmarked(&self, text: &str, work: &Work<'_>) -> Result<Format, Error> {
+        if work.is_stopped() {
+            return Err(Error::interruption(self.source_name));
+        }
+        anywhere(text, work).ok_or_else(|| {
+            let (problem, hint) = known_elsewhere(text).unwrap_or((
+                "was not written by a known tool",
+                "give results of SQLIO, DiskSpd, fio, Iometer, vdbench, elbencho, CrystalDiskMark or KDiskMark",
+            ));
+            Error::new(self.source_name, problem, hint)
+        })
+    }
+
+    /// What is said of a file as a whole.
+    fn of_file(&self, decoded: &text::Decoded<'_>) -> Vec<Note> {
+        let message = match decoded.changes.first() {
+            Some(line) => format!(
+                "changes its encoding at line {line}: UTF-16 and 8-bit text are in one file, as two shells write it (PowerShell's `>` and cmd's `>>`); each part is decoded in its own"
+            ),
+            None if text::is_of_a_code_page(self.bytes) => "is not UTF-8: bytes above 127 are read as Latin-1, so letters such as umlauts in names may be wrong; numbers are not affected".to_owned(),
+            None => return Vec::new(),
+        };
+        vec![of_all(message)]
+    }
+}
+
+/// Reads the results of other tools; `source_name` is the file as the user
+/// named it. All of it, or nothing.
+///
+/// # Errors
+/// When nobody known wrote it, or lines of it cannot be read.
+pub fn import(bytes: &[u8], source_name: &str) -> Result<ImportedFile, Error> {
+    Import::new(bytes, source_name).all()
+}
+
+/// As [`import`], but takes what is whole: a result that cannot be read is left out,
+/// and a note says which and why.
+///
+/// # Errors
+/// When nobody known wrote the file, or none of its results is whole.
+pub fn import_whole_results(bytes: &[u8], source_name: &str) -> Result<ImportedFile, Error> {
+    Import::new(bytes, source_name).whole_results().all()
+}
+
+fn of_all(message: String) -> Note {
+    Note {
+        line: None,
+        message,
+    }
+}
+
+fn read_as(format: Format, parts: &[Part<'_>], out: &mut Out<'_>) {
+    match format {
+        Format::Sqlio => read_lines(&mut sqlio::Reader::default(), parts, out),
+        Format::DiskspdText => read_lines(&mut diskspd::Reader::new(out.source), parts, out),
+        Format::DiskspdXml => diskspd::read_xml(parts, out),
+        Format::FioJson => fio::read_json(parts, out),
+        Format::FioNormal => read_lines(&mut fio::normal::Reader::default(), parts, out),
+        Format::FioTerse => read_lines(&mut fio::terse::Reader::default(), parts, out),
+        Format::IometerCsv => read_lines(&mut iometer::Reader::default(), parts, out),
+        Format::VdbenchFlatfile => read_lines(&mut vdbench::Reader::flatfile(), parts, out),
+        Format::VdbenchSummary => read_lines(&mut vdbench::Reader::summary_of_runs(), parts, out),
+        Format::ElbenchoCsv => read_lines(&mut elbencho::CsvReader::default(), parts, out),
+        Format::ElbenchoJson => elbencho::read_json(parts, out),
+        Format::CrystalDiskMark | Format::KDiskMark => {
+            read_lines(&mut crystal::Reader::default(), parts, out);
+        }
+    }
+}
+
+/// What is said of a file that is not read.
+pub(crate) struct Words {
+    /// What to do about lines that cannot be read.
+    pub(crate) bad_hint: &'static str,
+    /// There is no result in it.
+    pub(crate) none: &'static str,
+    /// What a result looks like.
+    pub(crate) none_hint: &'static str,
+}
+
+impl Format {
+    pub(crate) const fn words(self) -> Words {
+        let [bad_hint, none, none_hint] = match self {
+            Format::Sqlio => [
+                "fix these lines, or remove the results that they belong to from the file; nothing was imported",
+                "contains no result of SQLIO",
+                "a result begins with a line `sqlio v1.5.SG`",
+            ],
+            Format::DiskspdText => [
+                "fix these lines, or remove the results that they belong to from the file; nothing was imported",
+                "contains no result of DiskSpd",
+                "a result has a heading `Results` with tables below; -Rxml is read, too",
+            ],
+            Format::DiskspdXml => [
+                "nothing was imported; remove the document that it belongs to from the file",
+                "contains no result of DiskSpd",
+                "make it with `diskspd -Rxml`",
+            ],
+            Format::FioJson => [
+                "give fio's output as it was written; nothing was imported",
+                "contains no result of fio",
+                "make it with `fio --output-format=json`",
+            ],
+            Format::FioNormal => [
+                "give fio's output as it was written, or its JSON (--output-format=json); nothing was imported",
+                "contains no result of fio",
+                "make it with `fio --output-format=json`",
+            ],
+            Format::FioTerse => [
+                "give fio's lines as they were written; nothing was imported",
+                "contains no result of fio",
+                "make it with `fio --output-format=json`, which has more detail",
+            ],
+            Format::IometerCsv => [
+                "give Iometer's file of results as it was written; nothing was imported",
+                "contains no result of Iometer",
+                "a table of results has a row that begins with `ALL,All,`",
+            ],
+            Format::VdbenchFlatfile | Format::VdbenchSummary => [
+                "give vdbench's file as it was written; nothing was imported",
+                "contains no average of a vdbench run",
+                "an average has `avg_` in its column of intervals; a run that was stopped has none",
+            ],
+            Format::ElbenchoCsv | Format::ElbenchoJson => [
+                "give elbencho's file as it was written; nothing was imported",
+                "contains no phase of elbencho that reads or writes",
+                "phases that read or write are READ, WRITE and RWMIX",
+            ],
+            Format::CrystalDiskMark | Format::KDiskMark => [
+                "give the text as the program saved it (File, Save); nothing was imported",
+                "contains no test result",
+                "save the text once the tests have run",
+            ],
+        };
+        Words {
+            bad_hint,
+            none,
+            none_hint,
+        }
+    }
+}
+
+/// Who wrote these bytes, where that is to be seen: says whether [`import`] is
+/// the right door, not whether it will open.
+#[must_use]
+pub fn recognise(bytes: &[u8]) -> Option<Format> {
+    let text = text::decode_parts(bytes, "").ok()?.text;
+    let work = Work::new(bytes.len(), &|_| ControlFlow::Continue(()));
+    let first = starts(&text, &work).first().map(|start| start.format);
+    first.or_else(|| anywhere(&text, &work))
+}
+
+#[cfg(test)]
+mod tests;

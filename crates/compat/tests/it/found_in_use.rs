@@ -1,0 +1,307 @@
+//! Forms that people met in use: versions and shapes beside those of the other fixtures,
+//! each made here.
+
+use crate::tools::FIO;
+use stripewise_compat::{ImportedFile, import};
+use stripewise_results::{JobRow, RunRecord};
+use stripewise_workload::{SyncPolicy, ThinkTime};
+
+const CRYSTAL: &str = include_str!("../data/crystaldiskmark.txt");
+const KDISK: &str = include_str!("../data/kdiskmark.txt");
+const TERSE: &str = include_str!("../data/fio-terse-3.txt");
+const FLATFILE: &str = include_str!("../data/vdbench-flatfile.html");
+
+fn read(text: &str) -> ImportedFile {
+    import(text.as_bytes(), "x").unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn refused(text: &str) -> String {
+    import(text.as_bytes(), "x").unwrap_err().to_string()
+}
+
+fn row(run: &RunRecord) -> JobRow<'_> {
+    JobRow {
+        run,
+        job: &run.jobs[0],
+    }
+}
+
+fn says(file: &ImportedFile, part: &str) -> bool {
+    file.notes.iter().any(|note| note.message.contains(part))
+}
+
+/// The first job of the fixture with more options.
+fn with(options: &str) -> ImportedFile {
+    let mark = "\"rw\": \"randread\"";
+    assert!(FIO.contains(mark));
+    read(&FIO.replacen(mark, &format!("{mark}, {options}"), 1))
+}
+
+#[test]
+fn what_sets_the_pace_of_a_job_is_carried_or_absent() {
+    let plain = read(FIO);
+    let job = row(&plain.runs[0]);
+    for path in ["rate", "think_time", "sync"] {
+        let path = format!("jobs.workload.{path}");
+        assert_eq!(job.given(&path, ()), Some(()), "{path}");
+    }
+    let threads = f64::from(job.job.workload.threads);
+    assert_eq!(job.job.workload.rate, None);
+
+    let rated = with("\"rate_iops\": \"500\"");
+    let rate = rated.runs[0].jobs[0].workload.rate.unwrap();
+    assert!((rate.iops - 500.0 * threads).abs() < 1e-9);
+    assert!(says(&rated, "only slows it down"));
+    // The options of the job are kept as they were.
+    let details = rated.runs[0].imported.as_ref().unwrap().details.as_ref();
+    let name = &rated.runs[0].jobs[0].name;
+    assert_eq!(details.unwrap()["job options"][name]["rate_iops"], "500");
+    let by_bytes = with("\"rate\": \"8m\"");
+    let rate = by_bytes.runs[0].jobs[0].workload.rate.unwrap();
+    assert!((rate.iops - 1024.0 * threads).abs() < 1e-9);
+    let twice = with("\"rate\": \"8m\", \"rate_iops\": \"5\"");
+    assert_eq!(row(&twice.runs[0]).given("jobs.workload.rate", ()), None);
+    assert!(says(&twice, "its rate is absent"));
+
+    let synced = with("\"fsync\": \"4\"");
+    let every = SyncPolicy { every: 4 };
+    assert_eq!(synced.runs[0].jobs[0].workload.sync, Some(every));
+    let otherwise = with("\"sync_file_range\": \"write:8\"");
+    assert_eq!(
+        row(&otherwise.runs[0]).given("jobs.workload.sync", ()),
+        None
+    );
+
+    let thinks = with("\"thinktime\": \"10ms\", \"thinktime_blocks_type\": \"issue\"");
+    let pause = ThinkTime {
+        pause_ns: 10_000_000,
+        every: 1,
+    };
+    assert_eq!(thinks.runs[0].jobs[0].workload.think_time, Some(pause));
+    let spins = with("\"thinktime\": \"10ms\", \"thinktime_spin\": \"1ms\"");
+    let job = row(&spins.runs[0]);
+    assert_eq!(job.given("jobs.workload.think_time", ()), None);
+    assert!(says(&spins, "think time is absent"));
+}
+
+#[test]
+fn places_that_no_record_has_a_name_for_are_absent() {
+    for options in [
+        "\"percentage_random\": \"30\"",
+        "\"zonemode\": \"strided\"",
+        "\"zonesize\": \"1m\"",
+        "\"random_sequence_stride\": \"3\"",
+        "\"read_iolog\": \"x.log\"",
+    ] {
+        let file = with(options);
+        assert_eq!(row(&file.runs[0]).pattern(), None, "{options}");
+        assert!(says(&file, "where it went is not given"), "{options}");
+    }
+    let seldom = read(&FIO.replacen("\"randread\"", "\"randread:8\"", 1));
+    assert_eq!(row(&seldom.runs[0]).pattern(), None);
+    // What is switched off changes nothing.
+    for options in [
+        "\"percentage_random\": \"100\"",
+        "\"zonemode\": \"none\"",
+        "\"zonesize\": \"0\"",
+        "\"verify\": \"0\"",
+        "\"latency_target\": \"0\"",
+    ] {
+        let (file, plain) = (with(options), read(FIO));
+        assert_eq!(file.runs[0].jobs, plain.runs[0].jobs, "{options}");
+        assert_eq!(file.notes, plain.notes, "{options}");
+    }
+    let searches = with("\"latency_target\": \"5ms\"");
+    assert_eq!(row(&searches.runs[0]).outstanding(), None);
+    let other = with("\"flow\": \"8\", \"iodepth_batch\": \"4\"");
+    assert!(says(&other, "it has flow, iodepth_batch, which no field"));
+}
+
+#[test]
+fn latencies_of_syncs_come_with_them() {
+    let mark = "\"trim\"";
+    assert!(FIO.contains(mark));
+    let sync = "\"sync\": {\"total_ios\": 237, \"lat_ns\": {\"min\": 1000, \"max\": 9000000, \"mean\": 4210036.5, \"N\": 237, \"percentile\": {\"50.000000\": 4200000, \"99.000000\": 8100000}}}";
+    let other = FIO.replacen("\"sync\":", "\"others\":", 1);
+    let file = read(&other.replacen(mark, &format!("{sync}, {mark}"), 1));
+    let found = file.runs[0].jobs[0].outcome.sync.as_ref().unwrap();
+    let latency = found.latency_ns.unwrap();
+    assert_eq!(
+        (found.operations, latency.min, latency.p50),
+        (237, 1000, 4_200_000)
+    );
+    assert!((latency.mean - 4_210_036.5).abs() < 1e-9);
+    let job = row(&file.runs[0]);
+    assert_eq!(job.given("jobs.outcome.sync.latency_ns.p99", ()), Some(()));
+    assert_eq!(job.given("jobs.outcome.sync.latency_ns.p90", ()), None);
+}
+
+#[test]
+fn repeated_names_of_files_are_all_of_them() {
+    let mark = "\"rw\": \"randread\"";
+    let two = "\"filename\": \"/dev/sdy\", \"filename\": \"/dev/sdz\"";
+    let file = read(&FIO.replacen(mark, &format!("{mark}, {two}"), 1));
+    let job = &file.runs[0].jobs[0];
+    let names: Vec<&str> = [&job.target]
+        .into_iter()
+        .chain(&job.further_targets)
+        .map(|target| target.name.as_str())
+        .collect();
+    let names = names.join(" ");
+    assert!(
+        names.contains("/dev/sdy") && names.contains("/dev/sdz"),
+        "{names}"
+    );
+}
+
+#[test]
+fn sums_of_reads_and_writes_are_refused_by_the_name_of_the_option() {
+    let mixed = FIO.replace("\"read\":", "\"mixed\":");
+    assert!(refused(&mixed).contains("unified_rw_reporting"));
+}
+
+/// Normal output of one job, as version 3.1 printed it: its last amount lost a carry.
+fn carried(version: &str, amount: &str) -> String {
+    format!(
+        "reads: (g=0): rw=randread, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=libaio, iodepth=4\n{version}\nStarting 1 process\n\nreads: (groupid=0, jobs=1): err= 0: pid=77: Mon Nov 23 10:00:00 2026\n   read: IOPS=109k, BW=426MiB/s (447MB/s)({amount}/60001msec)\n    clat (usec): min=7, max=2400, avg=36.01, stdev= 9.11\n  issued rwt: total=6550034,0,0, short=0,0,0, dropped=0,0,0\n\nRun status group 0 (all jobs):\n   READ: bw=426MiB/s (447MB/s), 426MiB/s-426MiB/s (447MB/s-447MB/s), io={amount} (26.8GB), run=60001-60001msec\n"
+    )
+}
+
+#[test]
+fn amounts_that_lost_a_carry_are_read_where_versions_lose_it() {
+    for version in ["fio-3.0", "fio-3.1", "fio-3.25"] {
+        let file = read(&carried(version, "24.0GiB"));
+        let read = &file.runs[0].jobs[0].outcome.read;
+        assert_eq!(read.bytes, 6_550_034 * 4096, "{version}");
+    }
+    for (version, amount) in [
+        ("fio-3.26", "24.0GiB"),
+        ("fio-3.1", "23.0GiB"),
+        ("fio-3.1", "24.5GiB"),
+        ("fio-2.16", "24.0GiB"),
+    ] {
+        let error = refused(&carried(version, amount));
+        assert!(error.contains("bytes a second"), "{version}: {error}");
+    }
+    assert_eq!(
+        read(&carried("fio-3.26", "24.0GiB").replace("24.0", "25.0"))
+            .runs
+            .len(),
+        1
+    );
+}
+
+/// Normal output of version 2.1.11.
+fn without_drops(version: &str) -> String {
+    format!(
+        "seqread: (g=0): rw=read, bs=1M-1M/1M-1M/1M-1M, ioengine=libaio, iodepth=8\n{version}\nStarting 1 process\n\nseqread: (groupid=0, jobs=1): err= 0: pid=4242: Mon Feb  2 11:22:33 2015\n  read : io=1024.0MB, bw=104858KB/s, iops=102, runt= 10000msec\n    clat (msec): min=7, max=240, avg=78.01, stdev= 9.11\n    clat percentiles (msec):\n     |  1.00th=[   60], 50.00th=[   78], 90.00th=[   90], 99.00th=[  110],\n     | 99.90th=[  200]\n  IO depths    : 1=0.1%, 2=0.2%, 4=0.4%, 8=99.3%, 16=0.0%, 32=0.0%, >=64=0.0%\n     issued    : total=r=1024/w=0/d=0, short=r=0/w=0/d=0\n\nRun status group 0 (all jobs):\n   READ: io=1024.0MB, aggrb=104857KB/s, minb=104857KB/s, maxb=104857KB/s, mint=10000msec, maxt=10000msec\n"
+    )
+}
+
+#[test]
+fn counts_of_old_versions_do_not_say_what_was_dropped() {
+    for version in ["fio-2.0.13", "fio-2.1.11", "fio-2.1.13"] {
+        let file = read(&without_drops(version));
+        let read = &file.runs[0].jobs[0].outcome.read;
+        assert_eq!((read.operations, read.bytes), (1024, 1 << 30), "{version}");
+    }
+    let error = refused(&without_drops("fio-2.2.10"));
+    assert!(
+        error.contains("counts of reads, writes and trims"),
+        "{error}"
+    );
+}
+
+#[test]
+fn states_of_one_run_in_terse_output_are_one_result() {
+    let line = TERSE.lines().next().unwrap();
+    let cells: Vec<&str> = line.split(';').collect();
+    // At half of its time the job had done half of it.
+    let halved = |at: usize| (cells[at].parse::<u64>().unwrap() / 2).to_string();
+    let mut earlier: Vec<String> = cells.iter().map(|cell| (*cell).to_owned()).collect();
+    for at in [5, 8, 46, 49] {
+        earlier[at] = halved(at);
+    }
+    let earlier = earlier.join(";");
+    let file = read(&format!("{earlier}\n{line}\n"));
+    assert_eq!(file.runs.len(), 1);
+    assert_eq!(file.runs[0].jobs, read(line).runs[0].jobs);
+    assert!(says(&file, "1 earlier states of jobs"));
+    // The other way round it is another run, and so is one of the same length.
+    assert_eq!(read(&format!("{line}\n{earlier}\n")).runs.len(), 2);
+    let other = line.replacen(
+        cells[5],
+        &(cells[5].parse::<u64>().unwrap() + 8).to_string(),
+        1,
+    );
+    assert_eq!(read(&format!("{line}\n{other}\n")).runs.len(), 2);
+}
+
+#[test]
+fn a_flatfile_without_time_stamps_is_one() {
+    let old: Vec<String> = FLATFILE
+        .lines()
+        .map(|line| {
+            let mut words: Vec<&str> = line.split_whitespace().collect();
+            let is_row = words.first().is_some_and(|first| first.contains(':'));
+            if is_row || words.first() == Some(&"tod") {
+                words.remove(1);
+            }
+            words.join(" ")
+        })
+        .collect();
+    let (file, whole) = (read(&old.join("\n")), read(FLATFILE));
+    let numbers = |file: &ImportedFile| -> Vec<_> {
+        let each = file.runs.iter();
+        each.map(|run| (row(run).iops(), row(run).mib_per_s()))
+            .collect()
+    };
+    assert_eq!(numbers(&file), numbers(&whole));
+}
+
+#[test]
+fn texts_of_disk_marks_are_read_where_they_are_quoted_or_embedded() {
+    for text in [CRYSTAL, KDISK] {
+        let alone = read(text);
+        let quoted: String = text.lines().map(|line| format!("> {line}\n")).collect();
+        let twice: String = text.lines().map(|line| format!("> > {line}\r\n")).collect();
+        let page = format!(
+            "# A page\n\n[a link](https://example.org)\n\n```\n{text}```\n\n[Another](https://example.org)\n"
+        );
+        let mail = format!("somebody wrote:\n{quoted}\n[Read] that: 9.000 MB/s\n");
+        for other in [quoted, twice, page, mail] {
+            let file = read(&other);
+            let jobs = |file: &ImportedFile| -> Vec<_> {
+                file.runs.iter().map(|run| run.jobs.clone()).collect()
+            };
+            assert_eq!(jobs(&file), jobs(&alone), "{other}");
+        }
+    }
+}
+
+#[test]
+fn old_disk_marks_are_refused_by_their_version() {
+    let text = "CrystalDiskMark 6.0.0 x64 (C) 2007-2017 hiyohiyo\n\n   Sequential Read (Q= 32,T= 1) :   104.858 MB/s\n";
+    let error = refused(text);
+    assert!(
+        error.contains("CrystalDiskMark 6.0.0: versions before 7"),
+        "{error}"
+    );
+}
+
+#[test]
+fn pauses_and_limits_of_diskspd_are_carried() {
+    let text = crate::tools::DISKSPD_TEXT;
+    let mark = "block size:";
+    assert!(text.contains(mark));
+    let more = |line: &str| read(&text.replacen(mark, &format!("{line}\n{mark}"), 1));
+    let plain = read(text);
+    let job = row(&plain.runs[0]);
+    assert_eq!(job.given("jobs.workload.rate", ()), Some(()));
+    let limited = more("throughput rate-limited to 300 IOPS");
+    let rate = limited.runs[0].jobs[0].workload.rate.unwrap();
+    let threads = f64::from(limited.runs[0].jobs[0].workload.threads);
+    assert!((rate.iops - 300.0 * threads).abs() < 1e-9);
+    let parallel = more("using parallel async I/O");
+    assert_eq!(row(&parallel.runs[0]).pattern(), None);
+}

@@ -1,0 +1,86 @@
+//! Signs that web pages, mail and word processors make of typed ones: `–size` and `“a b”`
+//! are not `--size` and `"a b"`.
+
+/// A word that was pasted: the sign in it, and the one that was meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Typeset {
+    sign: char,
+    typed: char,
+}
+
+impl Typeset {
+    /// What to do about it.
+    ///
+    /// ```
+    /// let found = stripewise_units::typeset("–kW").unwrap();
+    /// assert_eq!(found.hint(), "type `-` instead of `–` (U+2013), which pages and word processors make of it");
+    /// ```
+    #[must_use]
+    pub fn hint(self) -> String {
+        let Typeset { sign, typed } = self;
+        format!(
+            "type `{typed}` instead of `{sign}` (U+{:04X}), which pages and word processors make of it",
+            u32::from(sign)
+        )
+    }
+}
+
+/// Whether a letter is a dash other than the one on keyboards.
+#[must_use]
+pub fn is_typeset_dash(letter: char) -> bool {
+    matches!(letter, '\u{2010}'..='\u{2015}' | '\u{2212}')
+}
+
+/// The pasted sign in a word that somebody typed on a command line: a dash before the name
+/// of a switch, or a quotation mark without its counterpart. Names may have such signs in
+/// them, and texts between marks are texts.
+#[must_use]
+pub fn typeset(word: &str) -> Option<Typeset> {
+    let behind = word.trim_start_matches('-');
+    let mut letters = behind.chars();
+    if let Some(sign) = letters.next().filter(|sign| is_typeset_dash(*sign)) {
+        let is_switch = letters
+            .next()
+            .is_some_and(|next| next.is_alphabetic() || next == '-' || is_typeset_dash(next));
+        return is_switch.then_some(Typeset { sign, typed: '-' });
+    }
+    let count = |signs: &[char]| word.matches(signs).count();
+    let unpaired = |open: &[char], close: &[char], typed: char| {
+        let (opened, closed) = (count(open), count(close));
+        let sign = word
+            .chars()
+            .find(|sign| open.contains(sign) || close.contains(sign))?;
+        (opened != closed).then_some(Typeset { sign, typed })
+    };
+    unpaired(&['\u{201c}', '\u{201e}'], &['\u{201d}'], '"')
+        .or_else(|| unpaired(&['\u{2018}', '\u{201a}'], &[], '\''))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pasted_signs_are_found_and_names_are_left_alone() {
+        for (word, sign) in [
+            ("\u{2013}kW", Some('\u{2013}')),
+            ("\u{2014}size", Some('\u{2014}')),
+            ("\u{2212}b8", Some('\u{2212}')),
+            ("-\u{2013}size", Some('\u{2013}')),
+            ("\u{2013}\u{2013}size", Some('\u{2013}')),
+            ("\u{201c}my", Some('\u{201c}')),
+            ("run\u{201d}", Some('\u{201d}')),
+            ("\u{2018}my", Some('\u{2018}')),
+            ("-kW", None),
+            ("--size", None),
+            ("a\u{2013}b.dat", None),
+            ("./\u{2013}kW", None),
+            ("\u{2013} a remark", None),
+            ("\u{201c}a text\u{201d}", None),
+            ("the disk\u{2019}s", None),
+            ("", None),
+        ] {
+            assert_eq!(typeset(word).map(|found| found.sign), sign, "{word}");
+        }
+    }
+}
