@@ -21,6 +21,7 @@ mod knee;
 mod ladder;
 mod little;
 mod needed;
+mod qualification;
 mod random;
 mod rank_sum;
 mod ratio;
@@ -31,6 +32,7 @@ mod slo;
 mod steady;
 mod step_down;
 mod steps;
+mod sustained;
 mod trend;
 mod usl;
 mod v2;
@@ -41,7 +43,10 @@ pub use best::{BEST_RESAMPLES, BestSet, Passes};
 pub use bootstrap::Bootstrap;
 pub use comparison::{Comparison, Pair, compare_blocks, difference_percent, log_ratios};
 pub use contrasts::{Contrast, contrast, least_squares_weights};
-pub use distribution::{normal_cdf, normal_quantile, student_quantile, student_two_sided};
+pub use distribution::{
+    incomplete_beta, incomplete_gamma, normal_cdf, normal_quantile, student_quantile,
+    student_two_sided,
+};
 pub use histogram::{Bucket, Histogram, VALUE_MAX};
 pub use hodges_lehmann::hodges_lehmann;
 pub use holm::holm;
@@ -52,6 +57,11 @@ pub use knee::{
 pub use ladder::bracketed;
 pub use little::{LittleCheck, LittleInput, little};
 pub use needed::repetitions_needed;
+pub use qualification::{
+    ClosedLadder, Design, DueSecond, Look, MaxJudgement, MeanJudgement, MinutesDiffer, OpenLoop,
+    Qualification, QualifyOutcome, QualifyStep, QualifyVerdict, STALL_S, ShareJudgement, ShareRule,
+    closed_ladder, judge_max, judge_mean, judge_share, minutes_differ,
+};
 pub use random::Random;
 pub use rank_sum::{EXACT_VALUES_MAX, RankSum, rank_sum, rank_sum_interval, shift};
 pub use ratio::{Ratio, ratio};
@@ -65,6 +75,10 @@ pub use slo::{LatencyStatistic, Slo};
 pub use steady::{ROUND_NS_MIN, Settling, Steadiness, SteadyRule};
 pub use step_down::{StepDown, step_down};
 pub use steps::{ChangePoint, ChangePointRule, change_points};
+pub use sustained::{
+    Absorbed, CACHE_TIMES, Claim, LoadInterval, Mark, Need, NotReached, Pilot, PilotPlan,
+    PilotStep, Sustained, span_bytes_min,
+};
 pub use trend::linear_trend;
 pub use usl::{ScalabilityLaw, fit_scalability};
 pub use v2::V2Error;

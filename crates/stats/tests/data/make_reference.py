@@ -17,7 +17,7 @@ import otava.change_point_divisive.base as otava_base
 import scipy
 import statsmodels.api as sm
 from otava.analysis import split
-from scipy import optimize, stats
+from scipy import optimize, special, stats
 
 
 def numbers(values):
@@ -38,6 +38,18 @@ def distributions():
             line("student_two_sided", [t, df], 2 * stats.t.sf(t, df))
         for p in [1e-6, 0.005, 0.025, 0.3, 0.5, 0.9, 0.975, 0.9995]:
             line("student_quantile", [p, df], stats.t.ppf(p, df))
+
+
+def incomplete():
+    for a in [0.3, 1, 2.5, 30, 1234.5, 200000]:
+        for b in [0.5, 7, 900, 150000]:
+            for q in [1e-6, 0.01, 0.3, 0.5, 0.99]:
+                x = stats.beta.ppf(q, a, b)
+                line("incomplete_beta", [a, b, x], special.betainc(a, b, x))
+    for a in [0.3, 1, 2.5, 30, 1234.5, 200000]:
+        for q in [1e-6, 0.01, 0.3, 0.5, 0.99]:
+            x = stats.gamma.ppf(q, a)
+            line("incomplete_gamma", [a, x], special.gammainc(a, x))
 
 
 def samples(random):
@@ -318,6 +330,7 @@ def main():
     robust_means(np.random.default_rng(4))
     rates_at_limits(np.random.default_rng(5))
     isotonics(np.random.default_rng(6))
+    incomplete()
 
 
 if __name__ == "__main__":

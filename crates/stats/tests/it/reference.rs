@@ -3,10 +3,10 @@
 
 use stripewise_stats::{
     AtLimit, ChangePointRule, CurvePoint, LoadRun, Quantile, SamplesMethod, SteadyRule,
-    change_points, compare_samples, fit_scalability, hodges_lehmann, isotonic, mean, mean_interval,
-    normal_cdf, normal_quantile, quantile, rank_sum, rank_sum_interval, rate_at_limit,
-    robust_mean_interval, signed_rank, signed_rank_interval, student_quantile, student_two_sided,
-    variance,
+    change_points, compare_samples, fit_scalability, hodges_lehmann, incomplete_beta,
+    incomplete_gamma, isotonic, mean, mean_interval, normal_cdf, normal_quantile, quantile,
+    rank_sum, rank_sum_interval, rate_at_limit, robust_mean_interval, signed_rank,
+    signed_rank_interval, student_quantile, student_two_sided, variance,
 };
 
 const REFERENCE: &str = include_str!("../data/reference.txt");
@@ -55,6 +55,36 @@ fn the_normal_distribution_is_scipys() {
     assert_eq!(normal_quantile(0.0), f64::NEG_INFINITY);
     assert_eq!(normal_quantile(1.0), f64::INFINITY);
     assert!(normal_quantile(-0.1).is_nan() && normal_quantile(f64::NAN).is_nan());
+}
+
+#[test]
+fn the_incomplete_beta_and_gamma_functions_are_scipys() {
+    each("incomplete_beta", 120, |f| {
+        let [a, b, x] = f[0][..] else { panic!("{f:?}") };
+        close(
+            incomplete_beta(a, b, x),
+            f[1][0],
+            1e-9,
+            &format!("{:?}", f[0]),
+        );
+    });
+    each("incomplete_gamma", 30, |f| {
+        let [a, x] = f[0][..] else { panic!("{f:?}") };
+        close(
+            incomplete_gamma(a, x),
+            f[1][0],
+            1e-8,
+            &format!("{:?}", f[0]),
+        );
+    });
+    assert_eq!(
+        [
+            incomplete_beta(2.0, 3.0, 0.0),
+            incomplete_beta(2.0, 3.0, 1.0)
+        ],
+        [0.0, 1.0]
+    );
+    assert_eq!(incomplete_gamma(2.0, 0.0), 0.0);
 }
 
 #[test]

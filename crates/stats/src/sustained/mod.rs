@@ -1,0 +1,331 @@
+//! How long a fast rate lasts: what a cache absorbs, and the rate behind it.
+//!
+//! A write cache, the fast part of an SSD and a token bucket look the same from outside: a
+//! rate that holds until B bytes (or operations) are done beyond what drains meanwhile,
+//! then a lower one. No finite test excludes a larger cache, so the outcome says how far
+//! the pilot looked.
+//!
+//! [`Pilot`] is fed the intervals of one load that runs on. It compares spans that double
+//! in time, from the first that has a second and 1,000 operations:
+//!
+//! - A span below 0.85 of the one before it is a step down. It is located where two levels
+//!   fit the operations of both spans best (the likelihood of two Poisson rates), and the
+//!   doubling starts again behind it.
+//! - Two successive spans of at least 30 s (5 s in a quick pilot) and 1,000 operations each
+//!   that agree within max(5 %, two standard errors) end it. Where intervals have a
+//!   latency, the mean latency must be steady over the later span too, by SNIA's rule
+//!   ([`crate::SteadyRule`]): a queue that grows while the rate holds is not steady.
+//!
+//! Agreement is not enough to call a rate sustained: see [`Claim`].
+//!
+//! Pure: it reads no clock and can be serialised between intervals. Behaviour for few
+//! intervals: n = 0, 1, 2 are too little for two spans unless they are 30 s long each;
+//! the outcome is then [`Claim::NotReached`] with the rate so far, if any.
+
+mod outcome;
+mod timeline;
+
+#[cfg(test)]
+mod tests;
+
+pub use outcome::{Absorbed, Claim, Need, NotReached, Sustained, span_bytes_min};
+pub use timeline::{LoadInterval, Mark};
+
+use crate::steady::SteadyRule;
+use serde::{Deserialize, Serialize};
+use timeline::Timeline;
+
+/// A span below this share of the one before it is a step down.
+const STEP_SHARE: f64 = 0.85;
+/// Spans that differ by less than this agree, however many operations they have.
+const AGREE_SHARE: f64 = 0.05;
+/// Fewest operations of a span.
+const OPERATIONS_MIN: f64 = 1_000.0;
+/// The first span is at least this long, in seconds.
+const FIRST_SPAN_S: f64 = 1.0;
+/// Writing this many times the size of a cache overflows it, or shows that it does not
+/// hold these writes.
+pub const CACHE_TIMES: f64 = 4.0;
+
+/// What is known of the target, and how thorough the pilot is.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PilotPlan {
+    /// Shortest span that may agree with another, in seconds.
+    pub span_s_min: f64,
+    /// Bytes of a cache that is known or given.
+    pub cache_bytes: Option<u64>,
+    /// Bytes of flash to write once, capacity and spare, where the target is flash.
+    pub flash_bytes: Option<u64>,
+    /// Bytes that the pilot may write; `None`: as many as it needs.
+    pub bytes_max: Option<u64>,
+}
+
+impl PilotPlan {
+    /// Spans of at least 30 s.
+    pub const SPAN_S: f64 = 30.0;
+    /// Spans of a quick pilot, which never calls a rate sustained.
+    pub const QUICK_SPAN_S: f64 = 5.0;
+
+    /// Thorough, or quick, and nothing known.
+    #[must_use]
+    pub const fn new(quick: bool) -> PilotPlan {
+        PilotPlan {
+            span_s_min: if quick {
+                PilotPlan::QUICK_SPAN_S
+            } else {
+                PilotPlan::SPAN_S
+            },
+            cache_bytes: None,
+            flash_bytes: None,
+            bytes_max: None,
+        }
+    }
+
+    /// It compares spans too short for a sustained rate.
+    #[must_use]
+    pub fn is_quick(&self) -> bool {
+        self.span_s_min < PilotPlan::SPAN_S
+    }
+
+    /// Seconds from a step to the end of two agreeing spans, if nothing else is found:
+    /// spans of 1, 1, 2, 4, ... s until two are as long as asked.
+    #[must_use]
+    pub fn spans_s(&self) -> f64 {
+        let mut span = FIRST_SPAN_S;
+        while span < self.span_s_min {
+            span *= 2.0;
+        }
+        4.0 * span
+    }
+}
+
+/// What to do after an interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum PilotStep {
+    /// Write on; nothing can be decided before this second of the pilot.
+    WriteOn {
+        /// Seconds since the pilot began.
+        until_s: f64,
+    },
+    /// The rate stepped down here; write on.
+    SteppedDown(Mark),
+    /// There is nothing more to learn within the plan: [`Pilot::outcome`].
+    Done,
+}
+
+/// A span of time, in seconds since the pilot began.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Span {
+    pub(crate) from_s: f64,
+    pub(crate) to_s: f64,
+}
+
+/// The pilot of one load.
+///
+/// ```
+/// use stripewise_stats::{Claim, LoadInterval, Pilot, PilotPlan, PilotStep};
+/// // 1,000 writes of 8K a second for 20 s, then 200.
+/// let mut pilot = Pilot::new(PilotPlan::new(false));
+/// let mut second = 0;
+/// loop {
+///     let operations = if second < 20 { 1_000 } else { 200 };
+///     let interval = LoadInterval { seconds: 1.0, operations, bytes: operations * 8_192, latency_s: None };
+///     if pilot.feed(interval) == PilotStep::Done { break; }
+///     second += 1;
+/// }
+/// let found = pilot.outcome();
+/// assert_eq!(found.claim, Claim::Sustained);
+/// assert_eq!(found.absorbed.unwrap().at.seconds, 20.0);
+/// assert!((found.rate.unwrap() - 200.0).abs() < 1.0);
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Pilot {
+    plan: PilotPlan,
+    line: Timeline,
+    /// Where the doubling began: 0, or the last step.
+    start_s: f64,
+    /// Length of the first span behind `start_s`.
+    first_s: f64,
+    /// The last complete span.
+    last: Option<Span>,
+    steps: Vec<Absorbed>,
+    /// The two last spans agree.
+    agrees: bool,
+    is_done: bool,
+}
+
+impl Pilot {
+    /// Nothing was written yet.
+    #[must_use]
+    pub fn new(plan: PilotPlan) -> Pilot {
+        Pilot {
+            plan,
+            line: Timeline::new(),
+            start_s: 0.0,
+            first_s: FIRST_SPAN_S,
+            last: None,
+            steps: Vec::new(),
+            agrees: false,
+            is_done: false,
+        }
+    }
+
+    /// The next interval of the load; intervals follow each other without gaps. One
+    /// whose time is not above 0 is ignored, and so is all that comes after the end.
+    pub fn feed(&mut self, interval: LoadInterval) -> PilotStep {
+        if self.is_done {
+            return PilotStep::Done;
+        }
+        self.line.push(interval);
+        let mut stepped = None;
+        while !self.is_done {
+            let until_s = self.next_end_s();
+            // Sums of interval lengths are off by rounding.
+            if until_s > self.line.end_s() + 1e-6 {
+                return match stepped {
+                    Some(mark) => PilotStep::SteppedDown(mark),
+                    None if self.is_spent() => PilotStep::Done,
+                    None => PilotStep::WriteOn { until_s },
+                };
+            }
+            stepped = self.advance().or(stepped);
+        }
+        PilotStep::Done
+    }
+
+    /// The plan's bytes are written; the outcome is what there is.
+    fn is_spent(&mut self) -> bool {
+        let written = self.line.end().bytes;
+        self.is_done = self.plan.bytes_max.is_some_and(|max| written >= max as f64);
+        self.is_done
+    }
+
+    /// The end of the span that is decided next.
+    fn next_end_s(&self) -> f64 {
+        match self.last {
+            None => self.start_s + self.first_s,
+            Some(last) => last.to_s + self.next_length_s(last),
+        }
+    }
+
+    fn next_length_s(&self, last: Span) -> f64 {
+        (last.to_s - self.start_s).max(self.first_s)
+    }
+
+    /// Decides about the span that ended. The place of a step down, if it is one.
+    fn advance(&mut self) -> Option<Mark> {
+        let Some(last) = self.last else {
+            self.begin();
+            return None;
+        };
+        let next = Span {
+            from_s: last.to_s,
+            to_s: last.to_s + self.next_length_s(last),
+        };
+        let (before, after) = (self.line.rate(last), self.line.rate(next));
+        if after < STEP_SHARE * before {
+            return Some(self.step_down(last, next));
+        }
+        self.agrees = self.agree(last, next);
+        self.last = Some(next);
+        self.is_done = self.agrees && self.has_looked_far_enough();
+        None
+    }
+
+    /// The first span, doubled until it has enough operations.
+    fn begin(&mut self) {
+        let first = Span {
+            from_s: self.start_s,
+            to_s: self.start_s + self.first_s,
+        };
+        if self.line.operations(first) < OPERATIONS_MIN {
+            self.first_s *= 2.0;
+        } else {
+            self.last = Some(first);
+        }
+    }
+
+    fn step_down(&mut self, last: Span, next: Span) -> Mark {
+        let place_s = self.line.best_split(Span {
+            from_s: last.from_s,
+            to_s: next.to_s,
+        });
+        let at = self.line.at(place_s);
+        self.steps.push(Absorbed {
+            at,
+            rate: self.line.rate(Span {
+                from_s: self.start_s,
+                to_s: place_s,
+            }),
+        });
+        self.start_s = place_s;
+        self.first_s = FIRST_SPAN_S;
+        self.last = None;
+        self.agrees = false;
+        at
+    }
+
+    fn agree(&self, last: Span, next: Span) -> bool {
+        let counts = [last, next].map(|span| self.line.operations(span));
+        let long = [last, next]
+            .iter()
+            .all(|span| span.to_s - span.from_s >= self.plan.span_s_min - 1e-6);
+        let enough = counts.iter().all(|count| *count >= OPERATIONS_MIN);
+        if !long || !enough {
+            return false;
+        }
+        let error = libm::sqrt(1.0 / counts[0] + 1.0 / counts[1]);
+        let ratio = self.line.rate(next) / self.line.rate(last);
+        (ratio - 1.0).abs() <= AGREE_SHARE.max(2.0 * error) && self.latency_is_steady(next)
+    }
+
+    /// Without latencies, or below 800 operations a round, where SNIA's rule sees chance:
+    /// the rate alone decides.
+    fn latency_is_steady(&self, span: Span) -> bool {
+        let rounds = SteadyRule::SNIA.window;
+        let length_s = (span.to_s - span.from_s) / rounds as f64;
+        let latencies: Option<Vec<f64>> = (0..rounds)
+            .map(|round| {
+                let from_s = span.from_s + round as f64 * length_s;
+                self.line.latency_s(Span {
+                    from_s,
+                    to_s: from_s + length_s,
+                })
+            })
+            .collect();
+        let few = self.line.operations(span) < 800.0 * rounds as f64;
+        let judged = latencies.and_then(|latencies| SteadyRule::SNIA.judge(&latencies));
+        few || judged.is_none_or(|seen| seen.steady)
+    }
+
+    /// Nothing that is known of the target asks for more bytes, or the plan has no more.
+    fn has_looked_far_enough(&self) -> bool {
+        let written = self.line.end().bytes;
+        self.bytes_wanted().is_none_or(|wanted| written >= wanted)
+    }
+
+    /// Bytes that must be written before the rate may be called sustained, as far as they
+    /// are known: four times a cache that no step has shown to be full, and all flash.
+    pub(crate) fn bytes_wanted(&self) -> Option<f64> {
+        let shown = |cache: f64| {
+            self.last_step()
+                .is_some_and(|step| step.at.bytes >= cache / 2.0)
+        };
+        let cache = self.plan.cache_bytes.map(|bytes| bytes as f64);
+        let cache = cache.filter(|bytes| !shown(*bytes));
+        let flash = self.plan.flash_bytes.map(|bytes| bytes as f64);
+        match (cache.map(|bytes| CACHE_TIMES * bytes), flash) {
+            (Some(a), Some(b)) => Some(a.max(b)),
+            (one, other) => one.or(other),
+        }
+    }
+
+    /// The last step after which the rate stayed low; a rate that came back was a pause.
+    pub(crate) fn last_step(&self) -> Option<&Absorbed> {
+        let now = self.last.map(|span| self.line.rate(span));
+        self.steps
+            .iter()
+            .rev()
+            .find(|step| now.is_none_or(|now| now < STEP_SHARE * step.rate))
+    }
+}

@@ -1,0 +1,189 @@
+//! What a pilot found, in the terms that a sheet prints.
+
+use super::{CACHE_TIMES, Mark, Pilot};
+use serde::{Deserialize, Serialize};
+
+/// What may be said of the rate.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Claim {
+    /// It lasts: two spans of at least 30 s agree, and a step was seen, or at least four
+    /// times the known cache was written; of flash, all of it once.
+    Sustained,
+    /// It lasted for as many bytes as were written since [`Sustained::from`]. Nothing is
+    /// known that would exclude a larger cache, or spans were short.
+    AtLeast,
+    /// It is the rate of a cache, or of nothing that lasts: no answer, no verdict.
+    NotReached(NotReached),
+}
+
+/// Why no sustained rate was reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NotReached {
+    /// Fewer than two spans were written.
+    TooShort,
+    /// The known cache may still have absorbed everything.
+    CacheAbsorbs,
+    /// The rate stepped down, and was not seen steady since.
+    JustSteppedDown,
+    /// Successive spans kept differing, in rate or in latency.
+    Unsteady,
+    /// Steady, but the flash was not written once: its own steady state needs that.
+    FlashNotWritten,
+}
+
+/// What was absorbed before a step down.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Absorbed {
+    /// Where the rate stepped down: bytes and operations done until there, what drained
+    /// meanwhile included.
+    pub at: Mark,
+    /// Operations a second before it, since the step before or the beginning.
+    pub rate: f64,
+}
+
+/// What more would be needed.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Need {
+    /// Seconds, of the whole pilot from its beginning, at the rate of the last span.
+    pub seconds: f64,
+    /// Bytes, of the whole pilot.
+    pub bytes: f64,
+}
+
+/// What a pilot found.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Sustained {
+    /// What may be said of `rate`.
+    pub claim: Claim,
+    /// What was absorbed at the faster rate; none where no step was seen.
+    pub absorbed: Option<Absorbed>,
+    /// Operations a second over the last span; none before the first has ended.
+    pub rate: Option<f64>,
+    /// Where the rate has held since: the step, or the beginning. Runs that start after a
+    /// rest write as many bytes again before they measure.
+    pub from: Mark,
+    /// How far was looked.
+    pub to: Mark,
+    /// What would reach a sustained rate, where none was reached; an estimate, from the
+    /// known cache or by doubling.
+    pub need: Option<Need>,
+}
+
+impl Sustained {
+    /// The rate may stand as an answer.
+    #[must_use]
+    pub fn is_reached(&self) -> bool {
+        !matches!(self.claim, Claim::NotReached(_))
+    }
+
+    /// Bytes over which the rate held.
+    #[must_use]
+    pub fn bytes_covered(&self) -> f64 {
+        self.to.bytes - self.from.bytes
+    }
+}
+
+impl Pilot {
+    /// What is known now: final after [`super::PilotStep::Done`], otherwise what a pilot
+    /// whose time is up has to say.
+    #[must_use]
+    pub fn outcome(&self) -> Sustained {
+        let claim = self.claim();
+        let rate = self.last.map(|span| self.line.rate(span));
+        Sustained {
+            claim,
+            absorbed: self.last_step().copied(),
+            rate,
+            from: self.line.at(self.start_s),
+            to: self.line.end(),
+            need: match claim {
+                Claim::NotReached(_) => Some(self.need(rate)),
+                Claim::Sustained | Claim::AtLeast => None,
+            },
+        }
+    }
+
+    fn claim(&self) -> Claim {
+        let written = self.line.end().bytes;
+        let stepped = self.last_step().is_some();
+        if !self.agrees {
+            return Claim::NotReached(match self.last {
+                None if self.steps.is_empty() => NotReached::TooShort,
+                _ if stepped => NotReached::JustSteppedDown,
+                _ if self.holds_in_cache() => NotReached::CacheAbsorbs,
+                Some(last) if last.from_s <= self.start_s => NotReached::TooShort,
+                _ if self.spans_are_short() => NotReached::TooShort,
+                _ => NotReached::Unsteady,
+            });
+        }
+        let flash = self.plan.flash_bytes.map(|bytes| bytes as f64);
+        if flash.is_some_and(|bytes| written < bytes) {
+            return Claim::NotReached(NotReached::FlashNotWritten);
+        }
+        if self.holds_in_cache() {
+            return Claim::NotReached(NotReached::CacheAbsorbs);
+        }
+        let is_known = stepped || self.plan.cache_bytes.is_some() || flash.is_some();
+        match is_known && !self.plan.is_quick() {
+            true => Claim::Sustained,
+            false => Claim::AtLeast,
+        }
+    }
+
+    /// A known cache may hold all that was written.
+    fn holds_in_cache(&self) -> bool {
+        let flash = self.plan.flash_bytes.map_or(0.0, |bytes| bytes as f64);
+        let cache = self.plan.cache_bytes.map_or(0.0, |bytes| bytes as f64);
+        let wanted = self.bytes_wanted().unwrap_or(0.0);
+        cache > 0.0 && wanted > flash && self.line.end().bytes < wanted
+    }
+
+    /// The last span is shorter than two spans that could agree.
+    fn spans_are_short(&self) -> bool {
+        let since = self.line.end_s() - self.start_s;
+        since < self.plan.spans_s()
+    }
+
+    /// As many bytes as are known to be wanted, at least; then spans until two agree, or
+    /// twice what there was.
+    fn need(&self, rate: Option<f64>) -> Need {
+        let end = self.line.end();
+        let block = end.bytes / end.operations.max(1.0);
+        let bytes_per_s = match rate {
+            Some(rate) if rate > 0.0 => rate * block,
+            _ => end.bytes / end.seconds.max(1e-9),
+        };
+        let missing = (self.bytes_wanted().unwrap_or(0.0) - end.bytes).max(0.0);
+        let to_overflow_s = if bytes_per_s > 0.0 {
+            missing / bytes_per_s
+        } else {
+            0.0
+        };
+        let since_s = end.seconds - self.start_s;
+        let spans_s = match self.agrees {
+            true => 0.0,
+            false if since_s < self.plan.spans_s() => self.plan.spans_s() - since_s,
+            false => since_s,
+        };
+        // What fits a cache is written faster than what follows.
+        let behind_s = if self.holds_in_cache() {
+            self.plan.spans_s()
+        } else {
+            0.0
+        };
+        let more_s = (to_overflow_s + behind_s).max(spans_s);
+        Need {
+            seconds: end.seconds + more_s,
+            bytes: end.bytes + more_s * bytes_per_s,
+        }
+    }
+}
+
+/// Bytes that random writes must span for a cache of this size to overflow: rewriting a
+/// small file inside a cache never does. None above 2^64.
+#[must_use]
+pub fn span_bytes_min(cache_bytes: u64) -> Option<u64> {
+    cache_bytes.checked_mul(CACHE_TIMES as u64)
+}
