@@ -10,10 +10,12 @@
 mod at_limit;
 mod best;
 mod bootstrap;
+mod cell_pilot;
 mod comparison;
 mod contrasts;
 mod distribution;
 mod histogram;
+mod history;
 mod hodges_lehmann;
 mod holm;
 mod isotonic;
@@ -36,11 +38,13 @@ mod sustained;
 mod trend;
 mod usl;
 mod v2;
+mod whole_loads;
 mod wilcoxon;
 
 pub use at_limit::{AtLimit, LoadRun, rate_at_limit};
 pub use best::{BEST_RESAMPLES, BestSet, Passes};
 pub use bootstrap::Bootstrap;
+pub use cell_pilot::{CellPilot, CellPlan, CellStep};
 pub use comparison::{Comparison, Pair, compare_blocks, difference_percent, log_ratios};
 pub use contrasts::{Contrast, contrast, least_squares_weights};
 pub use distribution::{
@@ -48,6 +52,9 @@ pub use distribution::{
     student_two_sided,
 };
 pub use histogram::{Bucket, Histogram, VALUE_MAX};
+pub use history::{
+    AgainstHistory, HISTORY_RUNS_99_MIN, HISTORY_RUNS_MIN, History, HistoryRun, NewRun,
+};
 pub use hodges_lehmann::hodges_lehmann;
 pub use holm::holm;
 pub use isotonic::{CrossingAt, isotonic, isotonic_crossing};
@@ -56,7 +63,9 @@ pub use knee::{
 };
 pub use ladder::bracketed;
 pub use little::{LittleCheck, LittleInput, little};
-pub use needed::repetitions_needed;
+pub use needed::{
+    DETECTION_CHANCE, default_tolerance_percent, repetitions_needed, scatter, smallest_loss_percent,
+};
 pub use qualification::{
     ClosedLadder, Design, DueSecond, Look, MaxJudgement, MeanJudgement, MinutesDiffer, OpenLoop,
     Qualification, QualifyOutcome, QualifyStep, QualifyVerdict, STALL_S, ShareJudgement, ShareRule,
@@ -82,6 +91,7 @@ pub use sustained::{
 pub use trend::linear_trend;
 pub use usl::{ScalabilityLaw, fit_scalability};
 pub use v2::V2Error;
+pub use whole_loads::{AtWholeLoad, rate_at_whole_load};
 pub use wilcoxon::{
     EXACT_COUNT_MAX, SignedRank, signed_rank, signed_rank_count_min, signed_rank_interval,
 };

@@ -1,6 +1,62 @@
-//! How many repetitions would tell.
+//! How many repetitions would tell, and what those that there are can tell.
 
 use crate::distribution::student_quantile;
+use crate::sample::standard_deviation;
+
+/// The chance with which a loss of [`smallest_loss`] is found.
+pub const DETECTION_CHANCE: f64 = 0.9;
+/// Nobody acts on a smaller difference, in per cent.
+const TOLERANCE_PERCENT_MIN: f64 = 1.0;
+
+/// How much runs scatter: the standard deviation of the logarithms of their values, so
+/// that 0.02 is 2 %. n = 0 and 1, or a value not above 0: none.
+#[must_use]
+pub fn scatter(values: &[f64]) -> Option<f64> {
+    let usable = values.iter().all(|value| value.is_finite() && *value > 0.0);
+    let logarithms: Vec<f64> = values.iter().map(|value| libm::log(*value)).collect();
+    usable.then(|| standard_deviation(&logarithms)).flatten()
+}
+
+/// The difference that is tolerated where none is given, in per cent: 1 %, or as much as
+/// runs of the target scatter, whichever is more.
+#[must_use]
+pub fn default_tolerance_percent(scatter: f64) -> f64 {
+    TOLERANCE_PERCENT_MIN.max(100.0 * libm::expm1(scatter))
+}
+
+/// The smallest loss, in per cent, that a comparison of `counts` runs of either side finds
+/// with a chance of 90 %, where runs scatter like this and a loss up to `tolerance_percent`
+/// is tolerated: on logarithms, the tolerance and (t(1 - a/2) + t(0.9)) s sqrt(1/n + 1/m)
+/// beyond it, with n + m - 2 degrees of freedom and a = 1 - level. It is what the interval
+/// of Student's pooled t must clear; the exact rank-sum test needs 2 to 5 % more runs.
+///
+/// Below two degrees of freedom, or without runs on a side: 100, nothing is found.
+///
+/// ```
+/// use stripewise_stats::smallest_loss_percent;
+/// // Six runs that scatter by 2 %, against six.
+/// let loss = smallest_loss_percent([6, 6], 0.02, 0.95, 1.0);
+/// assert!((loss - 5.0).abs() < 0.1, "{loss}");
+/// assert_eq!(smallest_loss_percent([1, 1], 0.02, 0.95, 1.0), 100.0);
+/// ```
+#[must_use]
+pub fn smallest_loss_percent(
+    counts: [usize; 2],
+    scatter: f64,
+    level: f64,
+    tolerance_percent: f64,
+) -> f64 {
+    let [a, b] = counts.map(|count| count as f64);
+    let degrees = a + b - 2.0;
+    if counts.contains(&0) || degrees < 2.0 {
+        return 100.0;
+    }
+    let t = student_quantile((1.0 + level) / 2.0, degrees)
+        + student_quantile(DETECTION_CHANCE, degrees);
+    let beyond = t * scatter * libm::sqrt(1.0 / a + 1.0 / b);
+    let tolerated = -libm::log1p(-tolerance_percent / 100.0);
+    -100.0 * libm::expm1(-(tolerated + beyond))
+}
 
 /// Repetitions of each side whose interval would reach about `wanted_percent` to
 /// either side, if they scatter as those did from which `counts` values gave the
@@ -38,4 +94,46 @@ pub fn repetitions_needed(
     // So many that Student's factor is the normal distribution's.
     let ratio = student_quantile(upper, 1e6) * scatter / log(wanted_percent);
     (2.0 * ratio * ratio).ceil().max(LEAST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Random, compare_samples};
+
+    #[test]
+    fn scatter_and_tolerance_of_few_runs() {
+        assert_eq!(scatter(&[]), None);
+        assert_eq!(scatter(&[5.0]), None);
+        assert_eq!(scatter(&[5.0, 0.0]), None);
+        let two = scatter(&[100.0, 102.0]).unwrap();
+        assert!((two - 0.014).abs() < 0.0001, "{two}");
+        for (scatter, expected) in [(0.0, 1.0), (0.005, 1.0), (0.03, 3.045)] {
+            let tolerance = default_tolerance_percent(scatter);
+            assert!((tolerance - expected).abs() < 0.001, "{tolerance}");
+        }
+    }
+
+    #[test]
+    fn a_loss_of_that_size_is_found_nine_times_in_ten() {
+        for (counts, scatter) in [([6, 6], 0.02), ([10, 6], 0.05), ([3, 3], 0.01)] {
+            let loss = smallest_loss_percent(counts, scatter, 0.95, 1.0);
+            let mut random = Random::new(1);
+            let mut runs = |count: usize, level: f64| -> Vec<f64> {
+                let one = |_| level * libm::exp(scatter * random.normal());
+                (0..count).map(one).collect()
+            };
+            let trials = 400;
+            let found = (0..trials).filter(|_| {
+                let (before, after) = (runs(counts[0], 100.0), runs(counts[1], 100.0 - loss));
+                let compared = compare_samples(&before, &after, 0.95).unwrap();
+                compared.interval_percent.unwrap().high < -1.0
+            });
+            let share = f64::from(found.count() as u32) / f64::from(trials);
+            assert!(
+                (0.82..0.95).contains(&share),
+                "{counts:?}: {share} at {loss} %"
+            );
+        }
+    }
 }

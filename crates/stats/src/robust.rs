@@ -145,6 +145,60 @@ pub fn robust_mean_interval(values: &[f64], level: f64) -> Option<Estimate> {
     })
 }
 
+/// Huber means of several groups that scatter alike.
+pub(crate) struct GroupFit {
+    /// One for each group.
+    pub(crate) means: Vec<f64>,
+    /// Standard deviation of a value within its group, on residuals that are cut off.
+    pub(crate) scatter: f64,
+    /// Values less groups.
+    pub(crate) degrees: f64,
+}
+
+/// The means of groups with one scale. None where a group is empty, a value is not finite,
+/// or no group has two values.
+pub(crate) fn robust_groups(groups: &[Vec<f64>]) -> Option<GroupFit> {
+    let count: usize = groups.iter().map(Vec::len).sum();
+    let finite = groups.iter().flatten().all(|value| value.is_finite());
+    if groups.iter().any(Vec::is_empty) || count <= groups.len() || !finite {
+        return None;
+    }
+    let mut means: Vec<f64> = groups.iter().filter_map(|group| median(group)).collect();
+    let residuals = |means: &[f64]| -> Vec<f64> {
+        let pairs = groups.iter().zip(means);
+        pairs
+            .flat_map(|(group, mean)| group.iter().map(move |value| value - mean))
+            .collect()
+    };
+    let floor = SCALE_FLOOR * root_mean_square(&residuals(&means));
+    // Medians take a degree of freedom each, which a scale of few values must not lose.
+    let lost = count as f64 / (count - groups.len()) as f64;
+    let mut scale = 0.0;
+    for _ in 0..ITERATIONS_MAX {
+        scale = (scale_of(&residuals(&means)) * libm::sqrt(lost)).max(floor);
+        let mut moved: f64 = 0.0;
+        for (group, mean) in groups.iter().zip(&mut means) {
+            let weights = group.iter().map(|value| huber_weight(value - *mean, scale));
+            let weights: Vec<f64> = weights.collect();
+            let sum: f64 = group.iter().zip(&weights).map(|(v, w)| v * w).sum();
+            let next = sum / weights.iter().sum::<f64>();
+            moved = moved.max((next - *mean).abs());
+            *mean = next;
+        }
+        if moved <= 1e-12 {
+            break;
+        }
+    }
+    let cut = pseudo_residuals(&residuals(&means), scale, groups.len());
+    let squares: f64 = cut.iter().map(|r| r * r).sum();
+    let degrees = (count - groups.len()) as f64;
+    Some(GroupFit {
+        means,
+        scatter: libm::sqrt(squares / degrees),
+        degrees,
+    })
+}
+
 fn huber_weight(residual: f64, scale: f64) -> f64 {
     let limit = HUBER * scale;
     // There is no scale only where all points lie on the curve.

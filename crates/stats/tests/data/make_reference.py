@@ -312,6 +312,52 @@ def isotonics(random):
         line("isotonic", y, optimize.isotonic_regression(y).x)
 
 
+def history(seed, boots, counts, boot_sd, hour_sd, run_sd):
+    """Runs of hours in turn; restricted maximum likelihood by direct search, and the
+    interval of a new run of the last boot or a new one, at 3 o'clock or an hour unknown."""
+    random = np.random.default_rng(seed)
+    of_boot, of_hour = boot_sd * random.standard_normal(boots), hour_sd * random.standard_normal(24)
+    boot = np.concatenate([np.full(counts[b % len(counts)], b) for b in range(boots)])
+    hour = np.arange(len(boot)) % 24
+    noise = run_sd * random.standard_normal(len(boot))
+    value = np.round(1000 * np.exp(of_boot[boot] + of_hour[hour] + noise), 3)
+    y, ones = np.log(value), np.ones(len(boot))
+    same_boot = (boot[:, None] == boot[None]).astype(float)
+    same_hour = (hour[:, None] == hour[None]).astype(float)
+
+    def variance_of(s):
+        return s[0] * np.eye(len(y)) + s[1] * same_boot + s[2] * same_hour
+
+    def loss(logs):
+        variance = variance_of(np.exp(logs))
+        inverse = np.linalg.inv(variance)
+        mean = (ones @ inverse @ y) / (ones @ inverse @ ones)
+        rest = y - mean
+        return np.linalg.slogdet(variance)[1] + np.log(ones @ inverse @ ones) + rest @ inverse @ rest
+
+    starts = [[-8, -9, -9], [-9, -8, -12], [-8, -12, -9]]
+    options = dict(xatol=1e-9, fatol=1e-11, maxiter=8000)
+    found = [optimize.minimize(loss, np.array(x, float), method="Nelder-Mead", options=options)
+             for x in starts]
+    s = np.exp(min(found, key=lambda one: one.fun).x)
+    inverse = np.linalg.inv(variance_of(s))
+    precision = ones @ inverse @ ones
+    mean = (ones @ inverse @ y) / precision
+    hours = len(set(hour))
+    fields = []
+    for knows_boot, knows_hour in [(True, True), (False, True), (False, False)]:
+        covariance = s[1] * (boot == boot.max()) * knows_boot + s[2] * (hour == 3) * knows_hour
+        centre = mean + covariance @ inverse @ (y - mean)
+        short = 1 - covariance @ inverse @ ones
+        total = s.sum() - covariance @ inverse @ covariance + short**2 / precision
+        parts = [(s[1], boots - 1)] * (not knows_boot) + [(s[2], hours - 1)] * (not knows_hour)
+        parts.append((total - sum(part for part, _ in parts), len(y) - boots - hours + 1))
+        df = total**2 / sum(part**2 / df for part, df in parts)
+        half = stats.t.ppf(0.975, df) * np.sqrt(total)
+        fields.append(np.exp([centre, centre - half, centre + half]))
+    line("history", value, boot, hour, [*np.sqrt(s), np.exp(mean)], *fields)
+
+
 def main():
     print(f"# NumPy {np.__version__}, SciPy {scipy.__version__}, Otava 0.8.0 with corrections;"
           " written by make_reference.py")
@@ -331,6 +377,10 @@ def main():
     rates_at_limits(np.random.default_rng(5))
     isotonics(np.random.default_rng(6))
     incomplete()
+    history(1, 5, [12, 7, 20], 0.02, 0.01, 0.015)
+    history(2, 2, [60, 40], 0.0, 0.02, 0.01)
+    history(3, 8, [9, 4], 0.03, 0.0, 0.01)
+    history(4, 3, [80, 50], 0.01, 0.01, 0.005)
 
 
 if __name__ == "__main__":

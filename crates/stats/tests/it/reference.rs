@@ -2,10 +2,10 @@
 //! `tests/data/make_reference.py`).
 
 use stripewise_stats::{
-    AtLimit, ChangePointRule, CurvePoint, LoadRun, Quantile, SamplesMethod, SteadyRule,
-    change_points, compare_samples, fit_scalability, hodges_lehmann, incomplete_beta,
-    incomplete_gamma, isotonic, mean, mean_interval, normal_cdf, normal_quantile, quantile,
-    rank_sum, rank_sum_interval, rate_at_limit, robust_mean_interval, signed_rank,
+    AtLimit, ChangePointRule, CurvePoint, History, HistoryRun, LoadRun, NewRun, Quantile,
+    SamplesMethod, SteadyRule, change_points, compare_samples, fit_scalability, hodges_lehmann,
+    incomplete_beta, incomplete_gamma, isotonic, mean, mean_interval, normal_cdf, normal_quantile,
+    quantile, rank_sum, rank_sum_interval, rate_at_limit, robust_mean_interval, signed_rank,
     signed_rank_interval, student_quantile, student_two_sided, variance,
 };
 
@@ -85,6 +85,50 @@ fn the_incomplete_beta_and_gamma_functions_are_scipys() {
         [0.0, 1.0]
     );
     assert_eq!(incomplete_gamma(2.0, 0.0), 0.0);
+}
+
+/// Restricted maximum likelihood by direct search; statsmodels' mixed models give the
+/// same, to five digits, on the first.
+#[test]
+fn the_variances_of_a_history_are_those_of_restricted_maximum_likelihood() {
+    each("history", 4, |f| {
+        let runs: Vec<HistoryRun> = (0..f[0].len())
+            .map(|k| HistoryRun {
+                value: f[0][k],
+                boot: f[1][k] as u64,
+                hour: f[2][k] as u8,
+            })
+            .collect();
+        let found = History::of(&runs).unwrap();
+        let deviations = [
+            found.run_deviation,
+            found.boot_deviation,
+            found.hour_deviation,
+        ];
+        for (seen, expected) in deviations.into_iter().zip(&f[3]) {
+            let near = (seen - expected).abs() <= 0.01 * expected + 0.0003;
+            assert!(near, "{deviations:?} not {:?}", f[3]);
+        }
+        close(found.mean, f[3][3], 1e-4, "mean");
+        let last = runs.last().unwrap().boot;
+        for (number, (boot, hour)) in [(last, 3), (99, 3), (99, 99)].into_iter().enumerate() {
+            let seen = found.predict(
+                NewRun {
+                    boot,
+                    hour,
+                    runs: 1,
+                },
+                0.95,
+            );
+            let expected = &f[4 + number];
+            close(seen.value, expected[0], 3e-4, "prediction");
+            let half = (expected[2] - expected[1]) / 2.0;
+            let off = (seen.low - expected[1])
+                .abs()
+                .max((seen.high - expected[2]).abs());
+            assert!(off <= 0.03 * half, "{seen:?} not {expected:?}");
+        }
+    });
 }
 
 #[test]
