@@ -2,20 +2,15 @@
 //! says, and whether a name names it. Every crate that writes to devices judges
 //! by these rules and no others.
 
+pub use super::wanted::kernel_name;
+
+use super::exports::exports;
 use super::users::{self, FileOrDevices};
 use std::path::Path;
 use stripewise_disk_inspect::{Inspect, System};
 use stripewise_machine::linux::swaps;
 use stripewise_units::DeviceNumber;
 use stripewise_units::NameText;
-
-/// The kernel's name of a device, as under `/dev`: `sda1`, `loop3`, `cciss/c0d0`.
-#[must_use]
-pub fn kernel_name(number: DeviceNumber) -> Option<String> {
-    let link = std::fs::canonicalize(format!("/sys/dev/block/{number}")).ok()?;
-    let name = link.file_name()?.to_str()?;
-    Some(name.replace('!', "/"))
-}
 
 /// `--destroy NAME` names this device: exactly the kernel's name, or that under
 /// `/dev/`. Links (`/dev/disk/by-id/...`) and device-mapper aliases do not
@@ -94,8 +89,8 @@ fn claimed(number: DeviceNumber, store: Option<&Path>) -> Option<String> {
 }
 
 /// What the kernel's claim (`O_EXCL`) does not keep out, and so may come between a
-/// judgement and a claim, or after both: loop devices above it, processes that have it
-/// open without a claim, and read-only protection.
+/// judgement and a claim, or after both: loop devices above it, exports to other machines,
+/// processes that use it without a claim, and read-only protection.
 #[must_use]
 pub fn unclaimed(number: DeviceNumber) -> Standing {
     let system = System::live();
@@ -106,18 +101,20 @@ pub fn unclaimed(number: DeviceNumber) -> Standing {
     if let Some(device) = users::loop_devices(&wanted).first() {
         return Standing::InTheWay(format!("it is the backing of /dev/{device}"));
     }
-    let mut complete = true;
-    let opener = users::retry_briefly(|| {
-        let openers = users::openers(&wanted);
-        complete = openers.complete;
-        Some(format!("it is open in {}", openers.others.first()?))
+    if let Some(setting) = exports(Path::new("/sys/kernel"), &wanted).first() {
+        let setting = setting.as_text();
+        return Standing::InTheWay(format!("the kernel exports it to others ({setting})"));
+    }
+    let mut openers = users::Openers::default();
+    users::retry_briefly(|| {
+        openers = users::openers(&wanted);
+        (!openers.is_settled()).then_some(())
     });
-    match opener {
-        Some(reason) => Standing::InTheWay(reason),
-        None if complete => Standing::Free,
-        None => Standing::Unseen(format!(
-            "whether another program has it open cannot be seen from here: {}",
-            users::why_unseen()
+    match (openers.others.first(), openers.unseen) {
+        (Some(opener), _) => Standing::InTheWay(format!("it is open in {opener}")),
+        (None, None) => Standing::Free,
+        (None, Some(why)) => Standing::Unseen(format!(
+            "whether another program has it open cannot be seen from here: {why}"
         )),
     }
 }

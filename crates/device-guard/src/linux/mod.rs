@@ -2,8 +2,11 @@
 
 pub mod claims;
 pub mod device;
+mod exports;
 pub mod generic;
 #[cfg(test)]
 #[path = "../../../../tests/support/machine.rs"]
 mod machine;
+mod openers;
 pub mod users;
+mod wanted;

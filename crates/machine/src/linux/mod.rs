@@ -8,13 +8,14 @@
 //! | temperature | `hwmon` of a drive |
 //! | page cache | cachestat(2), else mincore(2) |
 //!
-//! Unsafe code is in `counters`, `loop_status`, `nvme` and `page_cache`: system calls that
+//! Unsafe code is in `counters`, `descriptors`, `loop_status`, `nvme` and `page_cache`: system calls that
 //! rustix does not have; and in `memory`, an allocator.
 #![allow(unsafe_code)]
 
 pub mod block;
 mod cgroup;
 mod counters;
+pub mod descriptors;
 mod host;
 pub mod loop_status;
 mod memory;

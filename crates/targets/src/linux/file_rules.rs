@@ -307,14 +307,14 @@ fn judge_openers(
     }
     match sole {
         // Servers grant leases as they like: there a refusal says nothing.
-        Sole::No if openers.complete && remote() => Ok(vec![UNSEEN.to_owned()]),
+        Sole::No if openers.complete() && remote() => Ok(vec![UNSEEN.to_owned()]),
         Sole::Yes => Ok(Vec::new()),
         Sole::No => Err(refuse(
             name,
             "is open elsewhere (the kernel says so; the process is not visible from here)",
             HINT_OPEN,
         )),
-        Sole::Unknown(_) if openers.complete => Ok(vec![UNSEEN.to_owned()]),
+        Sole::Unknown(_) if openers.complete() => Ok(vec![UNSEEN.to_owned()]),
         Sole::Unknown(os) => Err(refuse(
             name,
             "may be open elsewhere: this user cannot find out",
@@ -353,9 +353,10 @@ mod tests {
             (nobody, false, no, false, true, "is open elsewhere"),
             (nobody, false, unknown, false, true, "may be open elsewhere"),
         ];
-        let judge = |others: &[&str], complete, sole: fn() -> Sole, twice, remote| {
+        let judge = |others: &[&str], complete: bool, sole: fn() -> Sole, twice, remote| {
             let others = others.iter().map(|&name| name.to_owned()).collect();
-            let openers = users::Openers { others, complete };
+            let unseen = (!complete).then_some(stripewise_device_guard::users::Unseen::Processes);
+            let openers = users::Openers { others, unseen };
             judge_openers("file", &openers, sole(), || twice, || remote)
         };
         for (others, complete, sole, twice, remote) in allowed {

@@ -18,14 +18,9 @@ pub(super) fn wanted_file(identity: &Identity) -> FileOrDevices {
 
 /// Who has any of these open.
 pub(super) fn openers_of_any(wanted: &[FileOrDevices]) -> Openers {
-    let mut all = Openers {
-        others: Vec::new(),
-        complete: true,
-    };
+    let mut all = Openers::default();
     for one in wanted {
-        let found = openers(one);
-        all.complete &= found.complete;
-        all.others.extend(found.others);
+        all.add(openers(one));
     }
     all
 }

@@ -1,0 +1,160 @@
+//! Processes that have a file or device open: through a descriptor, a mapping, or a
+//! registration with io_uring. The last two outlive the descriptor that made them.
+//!
+//! | use | where it shows |
+//! | --- | --- |
+//! | descriptor | `/proc/PID/fd`; of threads with a table of their own: `/proc/PID/task/TID/fd` |
+//! | mapping | `/proc/PID/maps`, and what `/proc/PID/map_files/ADDRESSES` leads to |
+//! | registration | `UserFiles` in `/proc/PID/fdinfo/RING` |
+//! | descriptor in flight (SCM_RIGHTS) | `scm_fds` of the socket that will receive it says how many, not of what |
+//!
+//! What is used is compared by numbers (`stat`), as a device node has any number of
+//! names. Only where a name is all that the kernel shows does the name decide.
+//!
+//! The look is bounded: by the number of descriptors and mappings, and by time, as
+//! `/proc/PID/maps` waits for a process that the kernel has blocked.
+
+mod look;
+mod mappings;
+mod rings;
+#[cfg(test)]
+mod tests;
+
+pub(super) use look::flags_of;
+
+use super::wanted::FileOrDevices;
+use look::Look;
+use std::path::Path;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// Longest time that one look at all processes may take. A host with ten thousand of them
+/// needs about one second.
+const LOOK_MAX: Duration = Duration::from_secs(15);
+
+const PROC: &str = "/proc";
+
+/// The first namespace of processes has this fixed number (`PROC_PID_INIT_INO`).
+const FIRST_NAMESPACE: &str = "pid:[4026531836]";
+
+/// Processes that use a file or device.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Openers {
+    /// `name (pid 123)`, others than ourselves, without mere watchers.
+    pub others: Vec<String>,
+    /// Why there may be others still; `None` where every process could be looked at.
+    pub unseen: Option<Unseen>,
+}
+
+/// Why an unknown process may use a file or device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unseen {
+    /// Processes of other users, or outside of a PID namespace, are hidden.
+    Processes,
+    /// There are more descriptors or mappings than are looked at.
+    TooMany,
+    /// The time ended before the look did.
+    TooSlow,
+    /// A process uses something that cannot be looked up; what, and its name.
+    Something(&'static str, String),
+}
+
+impl Unseen {
+    /// It may be over in a moment.
+    fn passes(&self) -> bool {
+        matches!(self, Unseen::Something(..))
+    }
+}
+
+impl std::fmt::Display for Unseen {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Unseen::Processes if sees_all_in(Path::new(PROC)) => {
+                f.write_str("this user has no permission to look into the processes of others")
+            }
+            Unseen::Processes => {
+                f.write_str("processes outside of this container (PID namespace) are hidden")
+            }
+            Unseen::TooMany => f.write_str("too many files are open on this machine"),
+            Unseen::TooSlow => write!(
+                f,
+                "looking at all processes takes longer than {} s",
+                LOOK_MAX.as_secs()
+            ),
+            Unseen::Something(what, process) => write!(f, "{process} has {what}"),
+        }
+    }
+}
+
+impl Openers {
+    /// Every process of this machine could be looked at.
+    #[must_use]
+    pub fn complete(&self) -> bool {
+        self.unseen.is_none()
+    }
+
+    /// Nobody is seen to use it, and nothing else is that may soon show who does: there is
+    /// no reason to look once more.
+    #[must_use]
+    pub fn is_settled(&self) -> bool {
+        self.others.is_empty() && !self.unseen.as_ref().is_some_and(Unseen::passes)
+    }
+
+    /// `is open in cp (pid 123) and 2 more`; `None` where nobody was seen.
+    #[must_use]
+    pub fn refusal(&self) -> Option<String> {
+        let first = self.others.first()?;
+        let and = match self.others.len() - 1 {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        Some(format!("is open in {first}{and}"))
+    }
+
+    /// Adds what was found of another file or device.
+    pub fn add(&mut self, found: Openers) {
+        self.others.extend(found.others);
+        self.unseen = self.unseen.take().or(found.unseen);
+    }
+}
+
+/// Looks through all processes; best effort, and bounded in time.
+#[must_use]
+pub fn openers(wanted: &FileOrDevices) -> Openers {
+    let found = Arc::new(Mutex::new(Openers::default()));
+    let take = || {
+        let found = found.lock().unwrap_or_else(PoisonError::into_inner);
+        found.clone()
+    };
+    let (ended, wait) = channel::<()>();
+    let (shared, wanted) = (Arc::clone(&found), wanted.clone());
+    let look = move || {
+        let names = wanted.kernel_names();
+        Look::live(
+            Path::new(PROC),
+            std::process::id(),
+            &wanted,
+            &names,
+            &shared,
+        )
+        .at_all();
+        drop(ended);
+    };
+    // A thread, as a read of /proc cannot be given up. It holds nothing but its own files.
+    let started = std::thread::Builder::new().spawn(look);
+    match started.map(|_| wait.recv_timeout(LOOK_MAX)) {
+        // It has dropped its end: whatever it found is there.
+        Ok(Ok(()) | Err(RecvTimeoutError::Disconnected)) => take(),
+        Ok(Err(RecvTimeoutError::Timeout)) | Err(_) => {
+            let mut found = take();
+            found.unseen.get_or_insert(Unseen::TooSlow);
+            found
+        }
+    }
+}
+
+fn sees_all_in(proc: &Path) -> bool {
+    let namespace = std::fs::read_link(proc.join("self/ns/pid"));
+    namespace.is_ok_and(|to| to == Path::new(FIRST_NAMESPACE))
+}
