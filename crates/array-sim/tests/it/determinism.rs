@@ -5,10 +5,18 @@ use crate::{request, target};
 use stripewise_array_sim::{ArraySpec, Finished, Kind, Simulate, bundled};
 
 /// FNV-1a over everything a completion says.
-struct Digest(u64);
+pub struct Digest(u64);
 
 impl Digest {
-    fn add(&mut self, value: u64) {
+    pub fn new() -> Digest {
+        Digest(0xCBF2_9CE4_8422_2325)
+    }
+
+    pub fn value(&self) -> u64 {
+        self.0
+    }
+
+    pub fn add(&mut self, value: u64) {
         for byte in value.to_le_bytes() {
             self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3);
         }
@@ -28,7 +36,7 @@ fn digest_by(
     step: impl Fn(&mut stripewise_array_sim::Array) -> Option<u64>,
 ) -> u64 {
     let mut array = spec.build();
-    let mut digest = Digest(0xCBF2_9CE4_8422_2325);
+    let mut digest = Digest::new();
     let mut random = 0x2127_u64;
     let mut next = 0;
     let mut issue = |array: &mut stripewise_array_sim::Array, now_ns: u64, token: u64| {
@@ -84,7 +92,7 @@ fn digest_by(
         }
     }
     assert_eq!(done, operations, "every operation completes once");
-    digest.0
+    digest.value()
 }
 
 #[test]

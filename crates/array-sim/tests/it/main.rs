@@ -12,6 +12,7 @@ mod determinism;
 mod laws;
 mod mirrors;
 mod parser;
+mod pinned;
 mod streams;
 
 use accuracy::{Load, Measured, Positions, closed_loop};
