@@ -44,7 +44,15 @@ impl Elevator {
     }
 
     /// The next item of the sweep and its address.
+    #[inline]
     pub(crate) fn pop(&mut self) -> Option<(u64, u32)> {
+        if self.len() == 0 {
+            return None;
+        }
+        self.pop_some()
+    }
+
+    fn pop_some(&mut self) -> Option<(u64, u32)> {
         self.turn_if_swept();
         let Reverse((address, _, item)) = self.ahead.pop()?;
         self.position = address;

@@ -27,7 +27,14 @@ pub(crate) enum Event {
 
 const COMPLETION_CLASS: u64 = 1 << 63;
 
-/// When: nanoseconds above, class and sequence below, compared as one number.
+/// Bits below an internal event's sequence number: which drive it is of.
+const DRIVE_BITS: u32 = 10;
+/// As many drives as have a number of their own.
+pub(crate) const DRIVES_MAX: u64 = 1 << DRIVE_BITS;
+const ONE_EVENT: u64 = DRIVES_MAX;
+
+/// When: nanoseconds above, class, sequence and drive below, compared as one number. As no
+/// two events share a sequence number, drives decide nothing.
 pub(crate) type Key = u128;
 
 /// Later than everything: the front of an empty queue.
@@ -51,9 +58,11 @@ struct Lane {
 }
 
 impl Lane {
-    fn with_capacity(capacity: usize) -> Self {
+    /// Little room: all that a ring has is gone through again and again, and few
+    /// completions are under way at once.
+    fn new() -> Self {
         Lane {
-            items: VecDeque::with_capacity(capacity),
+            items: VecDeque::with_capacity(256),
             front: NEVER,
             back: 0,
         }
@@ -83,44 +92,33 @@ impl Lane {
 /// below them, the drives as its leaves.
 #[derive(Clone, Debug)]
 struct Drives {
-    /// Node i has the children 2i and 2i + 1; the root is node 1.
-    nodes: Vec<Key>,
-    leaves: usize,
+    /// Pairs of siblings; above pair i is one of pair i / 2, the even one first. Pair 0
+    /// has the root alone.
+    pairs: Vec<[Key; 2]>,
 }
 
 impl Drives {
     fn of(drives: usize) -> Self {
         let leaves = drives.max(1).next_power_of_two();
         Drives {
-            nodes: vec![NEVER; 2 * leaves],
-            leaves,
+            pairs: vec![[NEVER; 2]; leaves],
         }
     }
 
     fn front(&self) -> Key {
-        self.nodes[1]
+        self.pairs[0][1]
     }
 
     #[inline]
-    fn set(&mut self, drive: u32, key: Key) {
-        let mut node = self.leaves + drive as usize;
-        self.nodes[node] = key;
+    fn set(&mut self, drive: u32, mut key: Key) {
+        let mut node = self.pairs.len() + drive as usize;
         while node > 1 {
-            let least = self.nodes[node].min(self.nodes[node ^ 1]);
+            let pair = &mut self.pairs[node / 2];
+            pair[node % 2] = key;
+            key = pair[0].min(pair[1]);
             node /= 2;
-            self.nodes[node] = least;
         }
-    }
-
-    /// The drive that is done first.
-    #[inline]
-    fn first(&self) -> u32 {
-        let front = self.front();
-        let mut node = 1;
-        while node < self.leaves {
-            node = 2 * node + usize::from(self.nodes[2 * node] != front);
-        }
-        (node - self.leaves) as u32
+        self.pairs[0][1] = key;
     }
 }
 
@@ -140,6 +138,7 @@ pub(crate) struct EventQueue {
     heap: BinaryHeap<Reverse<(Key, Event)>>,
     heap_front: Key,
     completions: Lane,
+    /// Counts by [`ONE_EVENT`].
     sequence: u64,
 }
 
@@ -150,7 +149,7 @@ impl EventQueue {
             drives: Drives::of(drives),
             heap: BinaryHeap::with_capacity(capacity),
             heap_front: NEVER,
-            completions: Lane::with_capacity(capacity),
+            completions: Lane::new(),
             sequence: 0,
         }
     }
@@ -158,13 +157,13 @@ impl EventQueue {
     /// The place of a new internal event among all others.
     #[inline]
     pub(crate) fn key(&mut self, at_ns: u64) -> Key {
-        self.sequence += 1;
+        self.sequence += ONE_EVENT;
         key(at_ns, self.sequence)
     }
 
     /// A place behind all internal events so far that happen by `at_ns`.
     pub(crate) fn after(&self, at_ns: u64) -> Key {
-        key(at_ns, self.sequence)
+        key(at_ns, self.sequence + (ONE_EVENT - 1))
     }
 
     /// An internal event.
@@ -173,9 +172,10 @@ impl EventQueue {
         self.push_heap(key, event);
     }
 
-    /// When a drive is done next, in place of what was expected; [`NEVER`]: nothing.
+    /// When a drive is done next, in place of what was expected; `None`: never.
     #[inline]
-    pub(crate) fn set_drive(&mut self, drive: u32, key: Key) {
+    pub(crate) fn set_drive(&mut self, drive: u32, done_ns: Option<u64>) {
+        let key = done_ns.map_or(NEVER, |done_ns| self.key(done_ns) | Key::from(drive));
         self.drives.set(drive, key);
     }
 
@@ -210,7 +210,7 @@ impl EventQueue {
     #[inline]
     pub(crate) fn take(&mut self, front: Key) -> Option<Next> {
         if front == self.drives.front() {
-            return Some(Next::Drive(self.drives.first()));
+            return Some(Next::Drive(front as u32 & (DRIVES_MAX as u32 - 1)));
         }
         if front == self.completions.front {
             return Some(Next::Event(Event::Complete(self.completions.pop()?)));
@@ -234,7 +234,7 @@ mod tests {
             }
             let next = self.take(front)?;
             if let Next::Drive(drive) = next {
-                self.set_drive(drive, NEVER);
+                self.set_drive(drive, None);
             }
             Some((at_ns(front), next))
         }
@@ -246,8 +246,7 @@ mod tests {
         queue.push_completion(5, 2, 20);
         queue.push_completion(5, 1, 10);
         queue.push(5, Event::Admit(1));
-        let key = queue.key(3);
-        queue.set_drive(2, key);
+        queue.set_drive(2, Some(3));
         assert_eq!(queue.next_ns(), Some(3));
         assert_eq!(queue.pop_until(2), None);
         let order: Vec<_> = std::iter::from_fn(|| queue.pop_until(9)).collect();
@@ -272,9 +271,9 @@ mod tests {
                 .wrapping_add(1);
             (random >> 33) % bound
         };
-        let mut queue = EventQueue::with_capacity(1, 2_001);
+        let mut queue = EventQueue::with_capacity(1, 1_001);
         let mut expected = Vec::new();
-        for number in 1..=2_000u64 {
+        for number in 1..=1_000u64 {
             let (at_ns, index) = (dice(500), number as u32);
             if dice(2) == 0 {
                 queue.push_completion(at_ns, number, index);
@@ -284,8 +283,7 @@ mod tests {
                 queue.push(at_ns, Event::Admit(index));
                 expected.push((at_ns, queue.sequence, Next::Event(Event::Admit(index))));
             } else {
-                let key = queue.key(at_ns);
-                queue.set_drive(index, key);
+                queue.set_drive(index, Some(at_ns));
                 expected.push((at_ns, queue.sequence, Next::Drive(index)));
             }
         }

@@ -12,6 +12,8 @@
 /// A sector's position.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Position {
+    /// The sector.
+    pub sector: u64,
     /// Track, counted from the outer edge.
     pub track: u32,
     /// Cylinder: all tracks under the heads at one arm position.
@@ -114,7 +116,7 @@ impl Geometry {
         if !self.zones.is_empty() {
             return self.zoned(sector);
         }
-        let before = sector as f64;
+        let before = float(sector);
         let root = (self.outer * self.outer - 4.0 * self.taper * before)
             .max(0.0)
             .sqrt();
@@ -123,6 +125,7 @@ impl Geometry {
         let whole = f64::from(track);
         let turned = (exact - whole) + whole * self.skew;
         Position {
+            sector,
             track,
             cylinder: self.cylinder(track),
             angle: fraction(turned),
@@ -141,6 +144,7 @@ impl Geometry {
         let track = (u64::from(zone.track) + inside / length).min(u64::from(self.tracks - 1));
         let turned = (inside % length) as f64 / length as f64 + track as f64 * self.skew;
         Position {
+            sector,
             track: track as u32,
             cylinder: self.cylinder(track as u32),
             angle: fraction(turned),
@@ -154,6 +158,17 @@ impl Geometry {
 /// which is one instruction where an unsigned one is a branch.)
 pub(crate) fn fraction(value: f64) -> f64 {
     value - (value as i64) as f64
+}
+
+/// A time in whole nanoseconds, the rest cut off. By way of a signed number, as in
+/// [`fraction`]: below 2^63 the same.
+pub(crate) fn whole(value: f64) -> u64 {
+    value as i64 as u64
+}
+
+/// A time below 2^63 ns as a float; see [`whole`].
+pub(crate) fn float(value: u64) -> f64 {
+    value as i64 as f64
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 
 use super::Array;
 use crate::controller::MirrorRead;
-use crate::drive::Drive;
 use crate::random::{Entity, draw};
 use std::ops::Range;
 
@@ -33,32 +32,36 @@ impl Turn {
 }
 
 impl Array {
-    /// The drive that shall read, among copies at the same place of equal drives, in a
-    /// row of stripe units.
+    /// The drive that shall read, among copies at the same place of equal drives.
     ///
     /// An arm that is nearer to every read than another would serve them all, once the
     /// load has moved away from the other, or has begun away from where arms rest. So an
     /// idle copy that was passed over for long comes first. A stream does not go
     /// elsewhere, and stays with the copy that reads it.
     #[inline]
-    pub(super) fn choose_copy(&mut self, mut copies: Range<u32>, cylinder: u32, row: u64) -> u32 {
-        let policy = self.controller.model.mirror_read;
+    pub(super) fn choose_copy(
+        &mut self,
+        mut copies: Range<u32>,
+        cylinder: u32,
+        offset_bytes: u64,
+    ) -> u32 {
         let all = copies.clone();
-        let busy = |disk| self.load(disk) > 0;
-        let distance = |disk| self.distance(disk, cylinder);
-        let left_out = match policy {
-            MirrorRead::Nearest | MirrorRead::NearestIdle => self.left_out(&all),
-            MirrorRead::Shortest | MirrorRead::Hash => None,
-        };
-        let chosen = left_out.or_else(|| match policy {
-            MirrorRead::Nearest => copies.min_by_key(|&disk| distance(disk)),
-            MirrorRead::NearestIdle => copies.min_by_key(|&disk| (busy(disk), distance(disk))),
+        let chosen = match self.controller.model.mirror_read {
+            MirrorRead::Nearest => {
+                let left_out = self.left_out(&all);
+                left_out.or_else(|| Some(self.nearest(copies, cylinder)))
+            }
+            MirrorRead::NearestIdle => {
+                let key = |&disk: &u32| (self.load(disk) > 0, self.distance(disk, cylinder));
+                self.left_out(&all).or_else(|| copies.min_by_key(key))
+            }
             MirrorRead::Shortest => copies.min_by_key(|&disk| self.load(disk)),
             MirrorRead::Hash => {
+                let row = offset_bytes / self.layout.unit_bytes.max(1);
                 let bits = draw(self.seed, Entity::Mirror, 0, row);
                 copies.nth((bits % copies.len() as u64) as usize)
             }
-        });
+        };
         let chosen = chosen.unwrap_or(all.start);
         self.sent_to(chosen, &all, cylinder);
         chosen
@@ -68,23 +71,40 @@ impl Array {
     #[inline]
     fn left_out(&self, copies: &Range<u32>) -> Option<u32> {
         let limit = PASSED_OVER_MAX * copies.len() as u32;
-        copies.clone().find(|&disk| {
-            self.turns[disk as usize].passed_over >= limit && self.drives[disk as usize].is_idle()
-        })
+        let turns = &self.turns[copies.start as usize..copies.end as usize];
+        if turns.iter().all(|turn| turn.passed_over < limit) {
+            return None;
+        }
+        let passed_over = |disk: u32| self.turns[disk as usize].passed_over >= limit;
+        let mut copies = copies.clone();
+        copies.find(|&disk| passed_over(disk) && self.drives[disk as usize].is_idle())
     }
 
     /// A read goes to one of the copies.
     #[inline]
     fn sent_to(&mut self, chosen: u32, copies: &Range<u32>, cylinder: u32) {
-        let turn = &mut self.turns[chosen as usize];
-        let elsewhere = cylinder.abs_diff(turn.cylinder) > 1;
+        let turns = &mut self.turns[copies.start as usize..copies.end as usize];
+        let turn = &mut turns[(chosen - copies.start) as usize];
+        let elsewhere = u32::from(cylinder.abs_diff(turn.cylinder) > 1);
         turn.cylinder = cylinder;
-        if elsewhere {
-            for turn in &mut self.turns[copies.start as usize..copies.end as usize] {
-                turn.passed_over = turn.passed_over.saturating_add(1);
+        for turn in turns.iter_mut() {
+            turn.passed_over = turn.passed_over.saturating_add(elsewhere);
+        }
+        turns[(chosen - copies.start) as usize].passed_over = 0;
+    }
+
+    /// The copy whose arm is nearest, of several the first.
+    #[inline]
+    fn nearest(&self, copies: Range<u32>, cylinder: u32) -> u32 {
+        let mut nearest = (u32::MAX, copies.start);
+        let drives = &self.drives[copies.start as usize..copies.end as usize];
+        for (disk, drive) in copies.zip(drives) {
+            let distance = drive.distance(cylinder, |key| self.has_passed(key));
+            if distance < nearest.0 {
+                nearest = (distance, disk);
             }
         }
-        self.turns[chosen as usize].passed_over = 0;
+        nearest.1
     }
 
     /// Cylinders between a drive's arm and another one.
@@ -93,15 +113,8 @@ impl Array {
         self.drives[disk as usize].distance(cylinder, |key| self.has_passed(key))
     }
 
-    /// Accesses that a drive has: in its queue, in service, and in its inbox as far as
-    /// they have arrived.
+    /// Accesses that a drive has.
     fn load(&self, disk: u32) -> usize {
-        let passed = |key| self.has_passed(key);
-        let inbox = &self.inboxes[disk as usize];
-        let arrived = inbox.partition_point(|entry| passed(entry.0));
-        match &self.drives[disk as usize] {
-            Drive::Rotating(drive) => drive.load(passed) + arrived,
-            Drive::Flash(drive) => drive.load() - (inbox.len() - arrived),
-        }
+        self.drives[disk as usize].load(|key| self.has_passed(key))
     }
 }

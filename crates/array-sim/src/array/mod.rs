@@ -20,7 +20,7 @@ use crate::events::{Event, EventQueue, Key, NEVER, Next, at_ns};
 use crate::facts::{ArrayTotals, VolumeFacts};
 use crate::faults::Faults;
 use crate::geometry::Position;
-use crate::layout::{Access, Layout, Phase, Target};
+use crate::layout::{Access, Alike, Layout, Phase, Target};
 use crate::{Finished, Kind, Request, Simulate};
 use copies::Turn;
 use std::collections::VecDeque;
@@ -61,6 +61,42 @@ struct Operation {
     result: i32,
 }
 
+/// Slow drift of an array that has gone on for `age_ns` at time 0.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Drift {
+    pub percent_per_hour: f64,
+    pub age_ns: u64,
+}
+
+impl Drift {
+    /// The factor on drives' service times at a moment.
+    #[inline]
+    fn stretch(self, at_ns: u64) -> f64 {
+        if self.percent_per_hour == 0.0 {
+            return 1.0;
+        }
+        let hours = (self.age_ns + at_ns) as f64 / 3.6e12;
+        (1.0 + self.percent_per_hour / 100.0 * hours).max(0.01)
+    }
+}
+
+/// Everything before these has happened: the event that happens now, and what was pushed
+/// before the last stop and due by then.
+#[derive(Clone, Copy, Debug)]
+struct Passed {
+    now: Key,
+    stop: Key,
+}
+
+impl Passed {
+    /// Whether an event of this key has happened, or would have.
+    #[inline]
+    fn has(self, key: Key) -> bool {
+        let Passed { now, stop } = self;
+        key < now || (at_ns(key) <= at_ns(stop) && key as u64 <= stop as u64)
+    }
+}
+
 /// The parts of an array, as a specification builds them.
 pub(crate) struct Parts {
     pub layout: Layout,
@@ -74,8 +110,7 @@ pub(crate) struct Parts {
     pub facts: VolumeFacts,
     pub volume_bytes: u64,
     pub command_cap: u32,
-    pub drift_percent_per_hour: f64,
-    pub age_ns: u64,
+    pub drift: Drift,
     pub seed: u64,
     pub operations_expected: usize,
 }
@@ -101,8 +136,7 @@ pub struct Array {
     sector_mask: u64,
     volume_bytes: u64,
     command_cap: u32,
-    drift_percent_per_hour: f64,
-    age_ns: u64,
+    drift: Drift,
     seed: u64,
     now_ns: u64,
     /// Operations so far: the number of an operation decides its fate.
@@ -112,13 +146,9 @@ pub struct Array {
     /// Operations that wait for a command.
     host_queue: VecDeque<u32>,
     operations: Arena<Operation>,
-    /// Accesses on their way to each busy drive, in order of time.
-    inboxes: Vec<VecDeque<(Key, DriveAccess)>>,
     /// What mirrored reads were sent to each drive.
     turns: Vec<Turn>,
-    /// Everything before these has happened: the event that happens now, and what was
-    /// pushed before the last stop and due by then.
-    passed: (Key, Key),
+    passed: Passed,
     /// Room for the accesses of the phase that is being sent, and their drives.
     sent: Vec<(u32, DriveAccess)>,
     events: EventQueue,
@@ -146,19 +176,15 @@ impl Array {
             sector_mask: u64::from(parts.facts.sector_bytes).next_power_of_two() - 1,
             volume_bytes: parts.volume_bytes,
             command_cap: parts.command_cap,
-            drift_percent_per_hour: parts.drift_percent_per_hour,
-            age_ns: parts.age_ns,
+            drift: parts.drift,
             seed: parts.seed,
             now_ns: 0,
             submitted: 0,
             in_flight: 0,
             host_queue: VecDeque::with_capacity(expected),
             operations: Arena::with_capacity(expected),
-            inboxes: (0..drives)
-                .map(|_| VecDeque::with_capacity(expected))
-                .collect(),
             turns: vec![Turn::new(parts.layout.copies()); drives],
-            passed: (0, 0),
+            passed: Passed { now: 0, stop: 0 },
             sent: Vec::with_capacity(SENT_EXPECTED),
             events: EventQueue::with_capacity(8 * expected, drives),
             finished: Vec::with_capacity(expected),
@@ -216,15 +242,6 @@ impl Array {
             .map_or(&[], |content| content.events())
     }
 
-    /// Slow drift: the factor on drives' service times at a moment.
-    fn stretch(&self, at_ns: u64) -> f64 {
-        if self.drift_percent_per_hour == 0.0 {
-            return 1.0;
-        }
-        let hours = (self.age_ns + at_ns) as f64 / 3.6e12;
-        (1.0 + self.drift_percent_per_hour / 100.0 * hours).max(0.01)
-    }
-
     /// Whether a request can be: inside the volume, on its sectors, and no discard, which
     /// no simulated array has.
     fn acceptable(&self, request: &Request) -> bool {
@@ -254,6 +271,7 @@ impl Array {
 
     /// An operation reaches the controller. A stalled controller takes it up when
     /// the stall ends.
+    #[inline(always)]
     fn start(&mut self, index: u32) {
         let now_ns = self.faults.after_stall_ns(self.now_ns);
         let operation = &self.operations[index];
@@ -306,11 +324,16 @@ impl Array {
             length_bytes,
             ..
         } = self.operations[index];
-        let layout = self.layout;
-        if let Some(access) = layout.only_access(write, offset_bytes, length_bytes) {
+        let only = self.layout.only_access(write, offset_bytes, length_bytes);
+        if let Some(access) = only {
             self.send_one(index, now_ns, &access);
             return;
         }
+        if write && let Some(alike) = self.layout.alike(offset_bytes, length_bytes) {
+            self.send_alike(index, now_ns, &alike);
+            return;
+        }
+        let layout = self.layout;
         let mut sent = std::mem::take(&mut self.sent);
         // Copies lie at the same place of equal drives.
         let mut last = None;
@@ -374,9 +397,32 @@ impl Array {
         self.hand_over(disk, arrive_ns, access);
     }
 
+    /// As `send`, of a phase whose accesses differ in their drives alone.
+    fn send_alike(&mut self, index: u32, now_ns: u64, alike: &Alike) {
+        let disks = alike.disks();
+        let at_ns = self.process(index, now_ns, disks.len() as u64);
+        let arrive_ns = at_ns + self.controller.model.command_ns;
+        self.totals.accesses += disks.len() as u64;
+        let first = self.drives[disks[0] as usize].position(alike.offset_bytes);
+        let operation = &mut self.operations[index];
+        operation.pending = disks.len() as u32;
+        let reads = operation.phase == Phase::First && self.layout.has_second_phase(true);
+        let access = DriveAccess {
+            index,
+            offset_bytes: alike.offset_bytes,
+            length_bytes: operation.length_bytes as u32,
+            write: !reads,
+            position: first,
+        };
+        for &disk in disks {
+            let arrive_ns = self.past_cap(disk, arrive_ns);
+            self.hand_over(disk, arrive_ns, access);
+        }
+    }
+
     /// Processor time for the accesses of a phase. A destage pays no host operation,
     /// and a second phase has paid.
-    #[inline]
+    #[inline(always)]
     fn process(&mut self, index: u32, now_ns: u64, accesses: u64) -> u64 {
         let operation = &self.operations[index];
         let first = operation.phase == Phase::First;
@@ -402,7 +448,7 @@ impl Array {
     }
 
     /// Drives are equal, so that any of those an access may go to tells where it lies.
-    #[inline]
+    #[inline(always)]
     fn position(&self, access: &Access) -> Position {
         let (Target::Disk(disk) | Target::AnyOf { first: disk, .. }) = access.target;
         self.drives[disk as usize].position(access.offset_bytes)
@@ -413,39 +459,34 @@ impl Array {
         match access.target {
             Target::Disk(disk) => disk,
             Target::AnyOf { first, count } => {
-                let row = access.offset_bytes / self.layout.unit_bytes.max(1);
-                self.choose_copy(first..first + count, cylinder, row)
+                self.choose_copy(first..first + count, cylinder, access.offset_bytes)
             }
         }
     }
 
     /// Whether an event of this key has happened, or would have.
+    #[inline]
     fn has_passed(&self, key: Key) -> bool {
-        let (now, stop) = self.passed;
-        key < now || (at_ns(key) <= at_ns(stop) && key as u64 <= stop as u64)
+        self.passed.has(key)
     }
 
     /// Sends an access to a drive, which it reaches at `arrive_ns`: after all that were
     /// sent to this drive before, as the processor and the caps keep the order.
-    #[inline]
+    #[inline(always)]
     fn hand_over(&mut self, disk: u32, arrive_ns: u64, access: DriveAccess) {
-        let stretch = self.stretch(arrive_ns);
+        let stretch = self.drift.stretch(arrive_ns);
         let key = self.events.key(arrive_ns);
+        let passed = self.passed;
         match &mut self.drives[disk as usize] {
-            Drive::Rotating(drive) if drive.is_serving() => {
-                let inbox = &mut self.inboxes[disk as usize];
-                debug_assert!(inbox.back().is_none_or(|last| last.0 < key));
-                inbox.push_back((key, access));
-            }
+            Drive::Rotating(drive) if drive.is_serving() => drive.arrive_busy(key, &access),
             Drive::Rotating(drive) => {
-                let done_ns = drive.arrive_idle(key, access, stretch);
-                let done = self.events.key(done_ns);
-                self.events.set_drive(disk, done);
+                let done_ns = drive.arrive_idle(key, &access, stretch);
+                self.events.set_drive(disk, Some(done_ns));
             }
             Drive::Flash(drive) => {
                 let done_ns = drive.arrive(arrive_ns, access, stretch);
                 if self.controller.model.mirror_read.looks_at_loads() {
-                    self.on_its_way(disk, key, access);
+                    drive.is_on_its_way(key, |key| passed.has(key));
                 }
                 let operation = access.index;
                 self.events
@@ -454,46 +495,14 @@ impl Array {
         }
     }
 
-    /// A solid-state drive knows an access's end before it arrives; what has not
-    /// arrived is no load yet.
-    fn on_its_way(&mut self, disk: u32, key: Key, access: DriveAccess) {
-        while let Some(&(first, _)) = self.inboxes[disk as usize].front()
-            && self.has_passed(first)
-        {
-            self.inboxes[disk as usize].pop_front();
-        }
-        self.inboxes[disk as usize].push_back((key, access));
-    }
-
     /// A rotating disk has finished one access and may have started the next.
     #[inline]
     fn drive_done(&mut self, disk: u32, key: Key) {
-        let stretch = self.stretch(self.now_ns);
         let Drive::Rotating(drive) = &mut self.drives[disk as usize] else {
             unreachable!("solid-state drives report each access by itself");
         };
-        let inbox = &mut self.inboxes[disk as usize];
-        while let Some(&(arrived, access)) = inbox.front()
-            && arrived < key
-        {
-            drive.arrive_busy(at_ns(arrived), access);
-            inbox.pop_front();
-        }
-        let (operation, next_ns) = drive.done(self.now_ns, stretch);
-        let next = match (next_ns, inbox.front()) {
-            (Some(next_ns), _) => self.events.key(next_ns),
-            (None, Some(&(arrives, access))) => {
-                inbox.pop_front();
-                let stretch = self.stretch(at_ns(arrives));
-                let Drive::Rotating(drive) = &mut self.drives[disk as usize] else {
-                    unreachable!("it was one");
-                };
-                let done_ns = drive.arrive_idle(arrives, access, stretch);
-                self.events.key(done_ns)
-            }
-            (None, None) => NEVER,
-        };
-        self.events.set_drive(disk, next);
+        let (operation, next_ns) = drive.done(key, |at_ns| self.drift.stretch(at_ns));
+        self.events.set_drive(disk, next_ns);
         self.access_done(operation);
     }
 
@@ -508,6 +517,7 @@ impl Array {
     }
 
     /// All accesses of a phase have ended: on to the next, or to the end.
+    #[inline]
     fn phase_done(&mut self, index: u32, at_ns: u64) {
         let operation = &mut self.operations[index];
         if operation.phase == Phase::First && self.layout.has_second_phase(operation.write) {
@@ -533,6 +543,7 @@ impl Array {
 
     /// The array's work for a host operation ends at `at_ns`: the link, then
     /// whatever the fault plan adds, then the host.
+    #[inline(always)]
     fn finish(&mut self, index: u32, at_ns: u64) {
         let number = self.operations[index].number;
         let bytes = self.operations[index].length_bytes;
@@ -591,10 +602,10 @@ impl Array {
         loop {
             let key = self.events.front();
             if key == NEVER || at_ns(key) > until_ns {
-                self.passed.1 = self.events.after(until_ns);
+                self.passed.stop = self.events.after(until_ns);
                 return;
             }
-            self.passed.0 = key;
+            self.passed.now = key;
             self.now_ns = self.now_ns.max(at_ns(key));
             match self.events.take(key) {
                 Some(Next::Drive(disk)) => self.drive_done(disk, key),
@@ -676,7 +687,12 @@ impl Simulate for Array {
     }
 
     fn advance(&mut self, until_ns: u64, finished: &mut impl FnMut(Finished)) {
-        self.run(until_ns, true);
-        self.finished.drain(..).for_each(finished);
+        if at_ns(self.events.front()) <= until_ns {
+            self.run(until_ns, true);
+        } else {
+            self.passed.stop = self.events.after(until_ns);
+        }
+        self.finished.iter().copied().for_each(finished);
+        self.finished.clear();
     }
 }

@@ -56,6 +56,15 @@ impl Drive {
         }
     }
 
+    /// Accesses that it has, in its queue and in service, as far as they have arrived;
+    /// `passed` as for the distance.
+    pub(crate) fn load(&self, passed: impl Fn(Key) -> bool) -> usize {
+        match self {
+            Drive::Rotating(disk) => disk.load(passed),
+            Drive::Flash(flash) => flash.load(passed),
+        }
+    }
+
     /// Whether it has nothing to do, and nothing is on its way to it. A solid-state drive
     /// does not say.
     pub(crate) fn is_idle(&self) -> bool {

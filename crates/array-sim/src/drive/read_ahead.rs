@@ -11,6 +11,8 @@
 //! behind it. Left out: adaptive windows, and drives that read ahead only after
 //! several sequential reads.
 
+use crate::geometry::{float, whole};
+use std::collections::VecDeque;
 use std::ops::Range;
 
 /// What a read finds.
@@ -60,16 +62,16 @@ struct Reach {
 }
 
 impl Reach {
-    /// How many segments come near these regions. Without leaving early, so that all are
-    /// compared at once.
+    /// Which segments come near these regions, as bits. Without leaving early, so that all
+    /// are compared at once.
     #[inline]
     fn meets(&self, first: u32, more: u32) -> u32 {
-        let lanes = self.first.iter().zip(&self.more);
-        let meet = lanes.map(|(&other, &length)| {
-            u32::from(other.wrapping_sub(first) <= more)
-                | u32::from(first.wrapping_sub(other) <= length)
+        let lanes = self.first.iter().zip(&self.more).enumerate();
+        let meet = lanes.map(|(lane, (&other, &length))| {
+            let meet = (other.wrapping_sub(first) <= more) | (first.wrapping_sub(other) <= length);
+            u32::from(meet) << lane
         });
-        meet.sum()
+        meet.fold(0, |all, one| all | one)
     }
 }
 
@@ -86,12 +88,8 @@ pub(crate) struct ReadAhead {
     reaches: Vec<Reach>,
     active: Option<usize>,
     uses: u64,
-    /// Segments in the order of their use, as long as they are used one after the other;
-    /// a ring, whose next place is `turn`.
-    order: Vec<usize>,
-    turn: usize,
-    /// A segment was used or forgotten out of turn: `order` is that of long ago.
-    out_of_turn: bool,
+    /// Segments in the order of their use, of equally old ones by number.
+    order: VecDeque<usize>,
 }
 
 impl ReadAhead {
@@ -116,8 +114,6 @@ impl ReadAhead {
             active: None,
             uses: 0,
             order: (0..segments).collect(),
-            turn: 0,
-            out_of_turn: false,
         }
     }
 
@@ -165,7 +161,7 @@ impl ReadAhead {
         let first = own.first[active % LANES];
         let more = own.more[active % LANES];
         // The segment meets itself.
-        let meets = |reach: &Reach| reach.meets(first, more);
+        let meets = |reach: &Reach| reach.meets(first, more).count_ones();
         match self.reaches.iter().map(meets).sum::<u32>() {
             1 => segment.to.max(segment.from)..segment.limit + 1,
             _ => 0..0,
@@ -215,10 +211,12 @@ impl ReadAhead {
     /// The stream goes on: its window moves, and the head with it.
     pub(crate) fn follow(&mut self, now_ns: f64, hit: Hit, end: u64, pace: Pace) {
         self.uses += 1;
+        self.segments[hit.segment].used = self.uses;
+        if self.order.back() != Some(&hit.segment) {
+            self.out_of_order(hit.segment);
+            self.order.push_back(hit.segment);
+        }
         let segment = &mut self.segments[hit.segment];
-        segment.used = self.uses;
-        let newest = self.turn.checked_sub(1).unwrap_or(self.order.len() - 1);
-        self.out_of_turn |= self.order[newest] != hit.segment;
         if self.active != Some(hit.segment) {
             return;
         }
@@ -247,12 +245,11 @@ impl ReadAhead {
     /// A read from the medium, whose last sector will have passed at `end_ns`.
     pub(crate) fn begin(&mut self, sector: u64, sectors: u64, end_ns: f64) {
         self.uses += 1;
-        let number = self.take_oldest();
-        let Some(segment) = self.segments.get_mut(number) else {
+        let Some(number) = self.take_oldest() else {
             return;
         };
         let to = sector + sectors;
-        *segment = Segment {
+        self.segments[number] = Segment {
             from: sector,
             to,
             at_ns: end_ns,
@@ -264,19 +261,17 @@ impl ReadAhead {
     }
 
     /// The segment that was used longest ago, of several the first; it is the newest now.
-    fn take_oldest(&mut self) -> usize {
-        if self.out_of_turn {
-            let used = |&number: &usize| (self.segments[number].used, number);
-            self.order.sort_unstable_by_key(used);
-            self.turn = 0;
-            self.out_of_turn = false;
+    fn take_oldest(&mut self) -> Option<usize> {
+        let oldest = self.order.pop_front()?;
+        self.order.push_back(oldest);
+        Some(oldest)
+    }
+
+    /// Takes a segment out of the order of use.
+    fn out_of_order(&mut self, number: usize) {
+        if let Some(place) = self.order.iter().rposition(|&other| other == number) {
+            self.order.remove(place);
         }
-        let oldest = self.order.get(self.turn).copied().unwrap_or(0);
-        self.turn += 1;
-        if self.turn >= self.order.len() {
-            self.turn = 0;
-        }
-        oldest
     }
 
     /// A write makes what was read before it old.
@@ -284,12 +279,13 @@ impl ReadAhead {
         let first = region(sector);
         let more = region(sector + sectors).wrapping_sub(first);
         for group in 0..self.reaches.len() {
-            if self.reaches[group].meets(first, more) == 0 {
-                continue;
-            }
-            let end = self.segments.len().min((group + 1) * LANES);
-            for number in group * LANES..end {
-                self.forget_in(number, sector, sectors);
+            let mut near = self.reaches[group].meets(first, more);
+            while near != 0 {
+                let number = group * LANES + near.trailing_zeros() as usize;
+                near &= near - 1;
+                if number < self.segments.len() {
+                    self.forget_in(number, sector, sectors);
+                }
             }
         }
     }
@@ -299,8 +295,11 @@ impl ReadAhead {
         if sector < segment.limit && segment.from < sector + sectors {
             (segment.from, segment.to, segment.limit) = (0, 0, 0);
             segment.used = 0;
-            self.out_of_turn = true;
             self.moved(number);
+            self.out_of_order(number);
+            let before = |&other: &usize| self.segments[other].used == 0 && other < number;
+            let place = self.order.partition_point(before);
+            self.order.insert(place, number);
         }
     }
 }
@@ -309,21 +308,21 @@ impl Segment {
     /// Sectors before this one have passed the head by now.
     fn passed(&self, now_ns: f64, pace: Pace) -> u64 {
         let since_ns = (now_ns - self.at_ns).max(0.0);
-        self.limit.min(self.to + (since_ns / pace.sector_ns) as u64)
+        self.limit.min(self.to + whole(since_ns / pace.sector_ns))
     }
 
     /// When the head reaches the end of its window.
     fn stops_ns(&self, pace: Pace) -> f64 {
-        self.at_ns + self.limit.saturating_sub(self.to) as f64 * pace.sector_ns
+        self.at_ns + float(self.limit.saturating_sub(self.to)) * pace.sector_ns
     }
 
     /// Nanoseconds from now until sectors before `end` have passed, the head
     /// reading on as far as that.
     fn until(&self, now_ns: f64, end: u64, pace: Pace) -> f64 {
         let stopped_ns = self.stops_ns(pace);
-        let beyond = end.saturating_sub(self.limit) as f64 * pace.sector_ns;
+        let beyond = float(end.saturating_sub(self.limit)) * pace.sector_ns;
         if end <= self.limit || stopped_ns >= now_ns {
-            let passes_ns = self.at_ns + end.saturating_sub(self.to) as f64 * pace.sector_ns;
+            let passes_ns = self.at_ns + float(end.saturating_sub(self.to)) * pace.sector_ns;
             return (passes_ns - now_ns).max(0.0);
         }
         next_pass_ns(stopped_ns, now_ns, pace) + beyond - now_ns

@@ -22,6 +22,7 @@ mod plan;
 mod rotation;
 
 pub use parity::{ParityWrite, WriteMethod};
+pub(crate) use plan::Alike;
 pub use plan::{Access, Phase, Target};
 pub use rotation::Rotation;
 
@@ -247,25 +248,20 @@ impl Layout {
     #[inline]
     fn place(&self, unit: u64, inside: u64) -> DrivePlace {
         let disks = u64::from(self.disks);
-        let dealt = || divide(unit, self.data_disks());
-        let beside_parity = |parities: u64| {
-            let (row, column) = dealt();
-            let disk = self.rotation.data(disks, parities, row, column);
-            (self.turned(row, disk), row)
-        };
-        let (disk, row) = match self.level {
+        let (row, column) = match self.level {
             Level::Single | Level::Raid1 => (0, 0),
-            Level::Linear => (unit, 0),
-            Level::Raid0 => {
-                let (row, column) = dealt();
-                (self.turned(row, column), row)
+            Level::Linear => (0, unit),
+            _ => divide(unit, self.data_disks()),
+        };
+        let disk = match self.level {
+            Level::Single | Level::Raid1 | Level::Linear => column,
+            Level::Raid0 => self.turned(row, column),
+            Level::Raid10 => self.turned(row, column * 2),
+            Level::Raid5 | Level::Raid6 => {
+                let parities = u64::from(self.level.parities());
+                let disk = self.rotation.data(disks, parities, row, column);
+                self.turned(row, disk)
             }
-            Level::Raid10 => {
-                let (row, column) = dealt();
-                (self.turned(row, column * 2), row)
-            }
-            Level::Raid5 => beside_parity(1),
-            Level::Raid6 => beside_parity(2),
         };
         DrivePlace {
             disk: disk as u32,

@@ -73,6 +73,33 @@ pub(super) fn plan_write(
     }
 }
 
+/// Whether a write within a stripe unit reads in its first phase what it writes in the
+/// second: the same data, and the parity of the same columns.
+pub(super) fn reads_what_it_writes(layout: &Layout, offset: u64, length: u64) -> bool {
+    let page = layout.parity_page_bytes;
+    let whole = divide(offset, page).1 == 0 && divide(length, page).1 == 0;
+    whole && {
+        let (rest, touched) = (
+            layout.data_disks() - 1,
+            1 + u64::from(layout.level.parities()),
+        );
+        method_of(layout, rest, touched) == WriteMethod::ReadModifyWrite
+    }
+}
+
+/// The method for a row of which reconstruct-write and read-modify-write read so many units.
+fn method_of(layout: &Layout, rest: u64, touched: u64) -> WriteMethod {
+    if rest == 0 {
+        return WriteMethod::FullStripe;
+    }
+    match layout.parity_write {
+        ParityWrite::ReadModifyWrite => WriteMethod::ReadModifyWrite,
+        ParityWrite::ReconstructWrite => WriteMethod::ReconstructWrite,
+        ParityWrite::Cheaper if rest < touched => WriteMethod::ReconstructWrite,
+        ParityWrite::Cheaper => WriteMethod::ReadModifyWrite,
+    }
+}
+
 /// A range of whole pages, row by row.
 fn plan_range(
     layout: &Layout,
@@ -123,15 +150,7 @@ impl RowWrite {
 
     fn method(&self, layout: &Layout) -> WriteMethod {
         let (rest, touched) = self.reads(layout);
-        if rest == 0 {
-            return WriteMethod::FullStripe;
-        }
-        match layout.parity_write {
-            ParityWrite::ReadModifyWrite => WriteMethod::ReadModifyWrite,
-            ParityWrite::ReconstructWrite => WriteMethod::ReconstructWrite,
-            ParityWrite::Cheaper if rest < touched => WriteMethod::ReconstructWrite,
-            ParityWrite::Cheaper => WriteMethod::ReadModifyWrite,
-        }
+        method_of(layout, rest, touched)
     }
 
     /// How many reads reconstruct-write and read-modify-write need: as many as

@@ -44,6 +44,22 @@ pub enum Phase {
     Second,
 }
 
+/// Accesses at one and the same place of several drives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Alike {
+    disks: [u32; 3],
+    count: usize,
+    /// Byte offset on each drive.
+    pub offset_bytes: u64,
+}
+
+impl Alike {
+    /// The drives, in the order in which they are asked.
+    pub(crate) fn disks(&self) -> &[u32] {
+        &self.disks[..self.count]
+    }
+}
+
 impl Layout {
     /// Hands over the accesses of one phase of an operation.
     #[inline]
@@ -112,6 +128,38 @@ impl Layout {
             offset_bytes: place.offset_bytes,
             length_bytes,
             write,
+        })
+    }
+
+    /// The accesses of a phase of a small write, where they are alike but for their drives:
+    /// within a stripe unit, to two copies, or of what read-modify-write needs. What
+    /// [`Layout::plan`] would hand over, found sooner.
+    #[inline]
+    pub(crate) fn alike(&self, offset_bytes: u64, length_bytes: u64) -> Option<Alike> {
+        let (unit, inside) = divide(offset_bytes, self.run_bytes());
+        if length_bytes == 0 || inside + length_bytes > self.run_bytes() {
+            return None;
+        }
+        let place = self.place(unit, inside);
+        let mut disks = [place.disk, place.disk + 1, 0];
+        let parities = u64::from(self.level.parities());
+        let count = match (self.copies(), parities) {
+            (2, _) => 2,
+            (1, 1..) if parity::reads_what_it_writes(self, offset_bytes, length_bytes) => {
+                let first = self.parity_disk(divide(unit, self.data_disks()).0);
+                let second = match first + 1 == u64::from(self.disks) {
+                    true => 0,
+                    false => first + 1,
+                };
+                (disks[1], disks[2]) = (first as u32, second as u32);
+                1 + parities as usize
+            }
+            _ => return None,
+        };
+        Some(Alike {
+            disks,
+            count,
+            offset_bytes: place.offset_bytes,
         })
     }
 

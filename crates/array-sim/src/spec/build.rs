@@ -1,7 +1,7 @@
 //! From a specification to an array that runs.
 
 use super::{ArraySpec, DriveKind};
-use crate::array::{Array, Parts};
+use crate::array::{Array, Drift, Parts};
 use crate::controller::cache::{Cache, CacheModel};
 use crate::controller::limiter::Limiter;
 use crate::controller::read_ahead::Streams;
@@ -13,6 +13,7 @@ use crate::facts::VolumeFacts;
 use crate::faults::Faults;
 use crate::geometry::{Geometry, Zone, zones};
 use crate::random::{Entity, draw, unit};
+use std::sync::Arc;
 
 /// Spindles of one model differ in speed by up to this much either way.
 const SPEED_SPREAD: f64 = 0.001;
@@ -66,8 +67,10 @@ impl ArraySpec {
                 self.size_bytes
             },
             command_cap: self.controller.command_cap as u32,
-            drift_percent_per_hour: self.drift_percent_per_hour,
-            age_ns: self.age_ns,
+            drift: Drift {
+                percent_per_hour: self.drift_percent_per_hour,
+                age_ns: self.age_ns,
+            },
             seed: self.seed,
             operations_expected: OPERATIONS_EXPECTED,
         })
@@ -127,7 +130,7 @@ impl ArraySpec {
     fn drives(&self) -> Vec<Drive> {
         match self.drive {
             DriveKind::Disk => {
-                let model = self.disk_model();
+                let model = Arc::new(self.disk_model());
                 (0..self.disks)
                     .map(|number| self.spindle(&model, number))
                     .collect()
@@ -142,11 +145,12 @@ impl ArraySpec {
 
     /// One disk. Its phase and speed depend on the seed and its number alone, so
     /// they stay the same whatever else is changed in the array.
-    fn spindle(&self, model: &DiskModel, number: u64) -> Drive {
+    fn spindle(&self, model: &Arc<DiskModel>, number: u64) -> Drive {
         let phase = unit(draw(self.seed, Entity::Spindle, number, 0));
         let revolution_ns = self.spindle_revolution_ns(number);
-        let backlog = OPERATIONS_EXPECTED;
-        let drive = RotatingDrive::new(model.clone(), revolution_ns, phase, backlog);
+        // What is far apart in memory is not in the cache.
+        let room = (4 * OPERATIONS_EXPECTED / self.disks as usize).clamp(16, OPERATIONS_EXPECTED);
+        let drive = RotatingDrive::new(Arc::clone(model), revolution_ns, phase, room);
         Drive::Rotating(Box::new(drive))
     }
 

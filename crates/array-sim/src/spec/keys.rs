@@ -6,6 +6,7 @@ use super::error::SpecError;
 use super::{ArraySpec, DriveKind};
 use crate::controller::MirrorRead;
 use crate::drive::rotating::Scheduling;
+use crate::events::DRIVES_MAX;
 use crate::layout::{Level, ParityWrite, Rotation};
 use stripewise_units::{ByteSize, Nanoseconds, parse_count};
 
@@ -111,7 +112,7 @@ keys! {
     "seed" Count seed Range(0.0, u64::MAX as f64), "seed of all randomness in the array";
     "level" Level level ANY, "organisation of the drives";
     "drive" Drive drive ANY, "kind of the drives: [disk] or [ssd] describes them";
-    "disks" Count disks Range(1.0, 1024.0), "number of drives";
+    "disks" Count disks Range(1.0, DRIVES_MAX as f64), "number of drives";
     "stripe_unit" Bytes stripe_unit_bytes Range(512.0, G), "consecutive bytes on one drive";
     "offset" Bytes offset_bytes Range(0.0, 1024.0 * G), "start of the partition on the array";
     "size" Bytes size_bytes Range(0.0, 1e6 * G), "size of the volume; 0: up to the end of the array";

@@ -23,8 +23,10 @@
 
 use super::DriveAccess;
 use super::page_map::{Collected, PageMap};
+use crate::events::Key;
 use crate::layout::divide;
 use crate::random::{Entity, draw, unit};
+use std::collections::VecDeque;
 
 /// What all solid-state drives of an array have in common.
 #[derive(Clone, Debug)]
@@ -106,8 +108,10 @@ pub(crate) struct FlashDrive {
     /// take of each channel.
     put_off_bytes: u64,
     put_off_ns: f64,
-    /// Accesses that have arrived and not ended.
+    /// Accesses that have not ended, those on their way included.
     load: usize,
+    /// When those on their way arrive, as far as anybody asks.
+    on_their_way: VecDeque<Key>,
     /// Time that channels were occupied, summed over channels.
     busy_ns: u64,
     /// Bytes of the fast part that are in use.
@@ -138,6 +142,7 @@ impl FlashDrive {
             channels,
             pages_accessed: 0,
             load: 0,
+            on_their_way: VecDeque::new(),
             busy_ns: 0,
             fast_used_bytes: 0.0,
             resting_from_ns: 0,
@@ -146,6 +151,7 @@ impl FlashDrive {
 
     /// When the access that arrives now will be done. Known at once, since
     /// nothing that comes later can hold it up.
+    #[inline(never)]
     pub(crate) fn arrive(&mut self, now_ns: u64, access: DriveAccess, stretch: f64) -> u64 {
         self.load += 1;
         let page_bytes = self.model.page_bytes;
@@ -176,8 +182,23 @@ impl FlashDrive {
         self.load -= 1;
     }
 
-    pub(crate) fn load(&self) -> usize {
-        self.load
+    /// Accesses that have arrived and not ended; `passed` says whether an event has
+    /// happened. [`FlashDrive::is_on_its_way`] must have been told of all that have not.
+    pub(crate) fn load(&self, passed: impl Fn(Key) -> bool) -> usize {
+        let arrived = self.on_their_way.partition_point(|&key| passed(key));
+        self.load - (self.on_their_way.len() - arrived)
+    }
+
+    /// An access's end is known before it arrives; what has not arrived is no load yet.
+    pub(crate) fn is_on_its_way(&mut self, arrives: Key, passed: impl Fn(Key) -> bool) {
+        while self
+            .on_their_way
+            .front()
+            .is_some_and(|&first| passed(first))
+        {
+            self.on_their_way.pop_front();
+        }
+        self.on_their_way.push_back(arrives);
     }
 
     pub(crate) fn busy_ns(&self) -> u64 {

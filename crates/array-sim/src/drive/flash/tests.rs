@@ -48,7 +48,7 @@ fn channels_work_at_once_and_one_channel_in_order() {
         "the first again"
     );
     assert_eq!(drive.arrive(0, access(5, 2 * 4_096, false), 1.0), 200);
-    assert_eq!(drive.load(), 3);
+    assert_eq!(drive.load(|_| true), 3);
 }
 
 #[test]

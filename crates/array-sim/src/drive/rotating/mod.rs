@@ -16,9 +16,11 @@ use super::read_ahead::{Hit, Pace, ReadAhead};
 use crate::arena::Arena;
 use crate::elevator::Elevator;
 use crate::events::{Key, at_ns};
-use crate::geometry::{Geometry, Position, fraction};
+use crate::geometry::{Geometry, Position, float, fraction, whole};
 use crate::seek::SeekCurve;
 use std::collections::VecDeque;
+use std::iter::successors;
+use std::sync::Arc;
 
 pub(crate) const SECTOR_BYTES: u64 = 512;
 
@@ -76,22 +78,44 @@ impl DiskModel {
     }
 }
 
+/// An access on its way to the drive or waiting there: 64 bytes, a cache line.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
-    index: u32,
-    write: bool,
-    track: u32,
-    cylinder: u32,
+    /// When it arrives. What came first is what has the lower key: that settles equal
+    /// costs.
+    arrives: Key,
     angle: f64,
     /// Revolutions that one sector takes.
     sector_turns: f64,
     sector: u64,
     sectors: u32,
-    arrived_ns: u64,
-    /// Number of its arrival at this drive: settles equal costs.
-    order: u64,
+    track: u32,
+    cylinder: u32,
+    /// The array's index of the operation that it belongs to.
+    operation: u32,
+    /// What is on its way behind it.
+    next: u32,
+    write: bool,
     /// A read that may be served from what was read ahead.
     streams: bool,
+}
+
+impl Waiting {
+    /// Tells what came earlier from what came later, at one drive.
+    #[inline]
+    fn order(&self) -> u64 {
+        self.arrives as u64
+    }
+}
+
+/// No access, and no operation.
+const NONE: u32 = u32::MAX;
+
+/// The arm's time and the rotational wait.
+#[derive(Clone, Copy)]
+struct Way {
+    arm_ns: f64,
+    wait_ns: f64,
 }
 
 /// How what is served next was chosen.
@@ -99,8 +123,8 @@ struct Waiting {
 struct Choice {
     /// Where among the cylinders of the window it was.
     rank: usize,
-    /// The arm's time and the rotational wait, if they are known already.
-    way: Option<(f64, f64)>,
+    /// Its way, if that is known already.
+    way: Option<Way>,
 }
 
 impl Choice {
@@ -113,36 +137,46 @@ impl Choice {
 struct Cheapest {
     rank: usize,
     cost: f64,
-    arm_ns: f64,
-    wait_ns: f64,
+    way: Way,
+}
+
+/// Where the arm is, or will be when the access in service is done.
+#[derive(Clone, Copy, Debug, Default)]
+struct Arm {
+    cylinder: u32,
+    track: u32,
+    /// When that access arrives, if the drive was idle, and the cylinder until then.
+    awaited: Key,
+    before: u32,
 }
 
 /// One spindle.
 #[derive(Clone, Debug)]
 pub(crate) struct RotatingDrive {
-    model: DiskModel,
+    /// Shared by all drives of an array, so that it stays in the processor's cache.
+    model: Arc<DiskModel>,
     /// Nanoseconds per revolution of this very spindle.
     revolution_ns: f64,
     turns_per_ns: f64,
+    /// Nanoseconds per revolution of a stream, the skew of its tracks included.
+    stream_ns: f64,
     /// Angle at time 0, in revolutions.
     phase: f64,
-    /// What waits under `Scheduling::Blend`, in the window or outside it.
+    /// What is on its way and what waits, in the window or outside it.
     waiting: Arena<Waiting>,
+    /// The first and the last of those on their way, in order of time; or [`NONE`].
+    inbox: (u32, u32),
     /// The window, which the drive chooses from, in order of cylinders: (cylinder,
     /// index of what waits).
     by_cylinder: Vec<(u32, u32)>,
-    /// Accesses that have arrived so far.
-    arrivals: u64,
     /// What waits for a place in the window, by sector.
     backlog: Elevator,
     /// The whole queue under `Scheduling::FirstCome`.
-    first_come: VecDeque<Waiting>,
-    /// The access in service; the arm is already where it will end.
-    serving: Option<u32>,
-    /// When that access arrives, if the drive was idle, and where the arm is until then.
-    awaited: (Key, u32),
-    cylinder: u32,
-    track: u32,
+    first_come: VecDeque<u32>,
+    /// The operation whose access is in service, or [`NONE`]; the arm is already where
+    /// that will end.
+    serving: u32,
+    arm: Arm,
     /// What has been read ahead.
     ahead: ReadAhead,
     /// Accesses of the window that may be served from there.
@@ -151,112 +185,158 @@ pub(crate) struct RotatingDrive {
 }
 
 impl RotatingDrive {
-    /// A spindle with its own phase (revolutions, 0 to 1) and revolution time.
-    pub(crate) fn new(model: DiskModel, revolution_ns: f64, phase: f64, backlog: usize) -> Self {
-        let window = model.queue_depth;
-        let ahead = ReadAhead::new(model.read_ahead_sectors, model.segments);
+    /// A spindle with its own phase (revolutions, 0 to 1) and revolution time, and with
+    /// room for so many accesses.
+    pub(crate) fn new(model: Arc<DiskModel>, revolution_ns: f64, phase: f64, room: usize) -> Self {
         let first_come = match model.scheduling {
-            Scheduling::FirstCome => backlog,
+            Scheduling::FirstCome => room,
             Scheduling::Blend => 0,
         };
+        let ahead = ReadAhead::new(model.read_ahead_sectors, model.segments);
         RotatingDrive {
+            stream_ns: revolution_ns * (1.0 + model.geometry.skew()),
+            by_cylinder: Vec::with_capacity(model.queue_depth),
             model,
             ahead,
             revolution_ns,
             turns_per_ns: 1.0 / revolution_ns,
             phase,
-            waiting: Arena::with_capacity(window + backlog),
-            by_cylinder: Vec::with_capacity(window),
-            arrivals: 0,
-            backlog: Elevator::with_capacity(backlog),
+            waiting: Arena::with_capacity(room),
+            inbox: (NONE, NONE),
+            backlog: Elevator::with_capacity(room),
             first_come: VecDeque::with_capacity(first_come),
-            serving: None,
-            awaited: (0, 0),
-            cylinder: 0,
-            track: 0,
+            serving: NONE,
+            arm: Arm::default(),
             streaming: 0,
             busy_ns: 0,
         }
     }
 
-    /// An access comes to an idle drive, at the time of `arrives`: when it will be done.
-    /// Nothing else arrives before it.
-    pub(crate) fn arrive_idle(&mut self, arrives: Key, access: DriveAccess, stretch: f64) -> u64 {
-        let now_ns = at_ns(arrives);
-        self.awaited = (arrives, self.cylinder);
-        let mut waiting = self.waiting(now_ns, access);
+    /// An access comes to an idle drive: when it will be done. Nothing else arrives
+    /// before it.
+    #[inline]
+    pub(crate) fn arrive_idle(&mut self, arrives: Key, access: &DriveAccess, stretch: f64) -> u64 {
+        let waiting = Self::arriving(arrives, access);
+        self.start_idle(waiting, stretch)
+    }
+
+    /// Starts an access that the drive was waiting for.
+    #[inline(never)]
+    fn start_idle(&mut self, mut waiting: Waiting, stretch: f64) -> u64 {
+        (self.arm.awaited, self.arm.before) = (waiting.arrives, self.arm.cylinder);
         waiting.streams = self.may_stream(&waiting);
+        let now_ns = at_ns(waiting.arrives);
         self.start(now_ns, &waiting, Choice::default(), stretch)
     }
 
-    /// An access comes while another one is served.
-    pub(crate) fn arrive_busy(&mut self, now_ns: u64, access: DriveAccess) {
-        let waiting = self.waiting(now_ns, access);
-        match self.model.scheduling {
-            Scheduling::FirstCome => self.first_come.push_back(waiting),
-            // The access in service counts against the window: the drive holds its tag.
-            Scheduling::Blend => {
-                let item = self.waiting.insert(waiting);
-                if self.by_cylinder.len() + 1 < self.model.queue_depth {
-                    self.enter(item);
-                } else {
-                    self.backlog.push(waiting.sector, item);
-                }
+    /// An access is on its way to a drive that serves another one, after all others that
+    /// are.
+    #[inline]
+    pub(crate) fn arrive_busy(&mut self, arrives: Key, access: &DriveAccess) {
+        let item = self.waiting.insert(Self::arriving(arrives, access));
+        match self.inbox {
+            (NONE, _) => self.inbox = (item, item),
+            (first, last) => {
+                debug_assert!(self.waiting[last].arrives < arrives);
+                self.waiting[last].next = item;
+                self.inbox = (first, item);
             }
         }
     }
 
-    fn waiting(&mut self, arrived_ns: u64, access: DriveAccess) -> Waiting {
+    /// What is on its way and arrives first, if that is before an event.
+    #[inline]
+    fn arrived_before(&mut self, key: Key) -> Option<u32> {
+        let (first, last) = self.inbox;
+        if first == NONE || self.waiting[first].arrives >= key {
+            return None;
+        }
+        self.inbox = (self.waiting[first].next, last);
+        Some(first)
+    }
+
+    #[inline]
+    fn arriving(arrives: Key, access: &DriveAccess) -> Waiting {
         let position = access.position;
-        self.arrivals += 1;
         Waiting {
-            index: access.index,
-            order: self.arrivals,
-            write: access.write,
-            track: position.track,
-            cylinder: position.cylinder,
+            arrives,
             angle: position.angle,
             sector_turns: 1.0 / position.sectors_per_track,
-            sector: self.model.sector(access.offset_bytes),
+            sector: position.sector,
             sectors: access.length_bytes.div_ceil(SECTOR_BYTES as u32),
-            arrived_ns,
+            track: position.track,
+            cylinder: position.cylinder,
+            operation: access.index,
+            next: NONE,
+            write: access.write,
             streams: false,
         }
     }
 
-    pub(crate) fn done(&mut self, now_ns: u64, stretch: f64) -> (u32, Option<u64>) {
-        let Some(finished) = self.serving.take() else {
-            unreachable!("a drive is done only with what it serves");
-        };
-        if self.by_cylinder.len() < self.model.queue_depth
-            && let Some((_, item)) = self.backlog.pop()
-        {
-            self.enter(item);
+    /// What has arrived takes its place in the queue.
+    #[inline]
+    fn take_in(&mut self, item: u32) {
+        match self.model.scheduling {
+            Scheduling::FirstCome => self.first_come.push_back(item),
+            // The access in service counts against the window: the drive holds its tag.
+            Scheduling::Blend if self.by_cylinder.len() + 1 < self.model.queue_depth => {
+                self.enter(item);
+            }
+            Scheduling::Blend => self.backlog.push(self.waiting[item].sector, item),
         }
+    }
+
+    /// The access in service is done, at `done`: the operation that it belongs to, and when
+    /// the next one will be done. `stretch` is the factor on service times at a time.
+    #[inline]
+    pub(crate) fn done(&mut self, done: Key, stretch: impl Fn(u64) -> f64) -> (u32, Option<u64>) {
+        let now_ns = at_ns(done);
+        while let Some(item) = self.arrived_before(done) {
+            self.take_in(item);
+        }
+        let finished = std::mem::replace(&mut self.serving, NONE);
         let next = match self.model.scheduling {
-            Scheduling::FirstCome => self.first_come.pop_front().map(|mut next| {
-                next.streams = self.may_stream(&next);
-                (next, Choice::default())
+            Scheduling::FirstCome => self.first_come.pop_front().map(|item| {
+                self.waiting[item].streams = self.may_stream(&self.waiting[item]);
+                (item, Choice::default())
             }),
             Scheduling::Blend => {
+                if self.by_cylinder.len() < self.model.queue_depth
+                    && let Some((_, item)) = self.backlog.pop()
+                {
+                    self.enter(item);
+                }
                 let choice = self.choose(now_ns);
                 choice.map(|choice| (self.leave(choice.rank), choice))
             }
         };
-        let next_ns = next.map(|(next, choice)| self.start(now_ns, &next, choice, stretch));
+        if let Some((item, choice)) = next {
+            let next = self.waiting.remove(item);
+            let next_ns = self.start(now_ns, &next, choice, stretch(now_ns));
+            return (finished, Some(next_ns));
+        }
+        let awaited = self.arrived_before(Key::MAX);
+        let next_ns = awaited.map(|item| {
+            let waiting = self.waiting.remove(item);
+            self.start_idle(waiting, stretch(at_ns(waiting.arrives)))
+        });
         (finished, next_ns)
     }
 
     pub(crate) fn is_serving(&self) -> bool {
-        self.serving.is_some()
+        self.serving != NONE
     }
 
     /// Accesses waiting or in service; `passed` says whether an event has happened.
     pub(crate) fn load(&self, passed: impl Fn(Key) -> bool) -> usize {
+        let on_its_way = |item: u32| (item != NONE).then(|| &self.waiting[item]);
+        let inbox = successors(on_its_way(self.inbox.0), |item| on_its_way(item.next));
+        let arrived = inbox.take_while(|item| passed(item.arrives)).count();
         self.by_cylinder.len()
             + self.backlog.len()
             + self.first_come.len()
-            + usize::from(self.serving.is_some() && passed(self.awaited.0))
+            + arrived
+            + usize::from(self.is_serving() && passed(self.arm.awaited))
     }
 
     pub(crate) fn position(&self, offset_bytes: u64) -> Position {
@@ -267,13 +347,12 @@ impl RotatingDrive {
     /// Cylinders between the arm and a cylinder; `passed` as for the load.
     #[inline]
     pub(crate) fn distance(&self, cylinder: u32, passed: impl Fn(Key) -> bool) -> u32 {
-        let (arrives, before) = self.awaited;
-        let arm = if passed(arrives) {
-            self.cylinder
+        let arm = &self.arm;
+        cylinder.abs_diff(if passed(arm.awaited) {
+            arm.cylinder
         } else {
-            before
-        };
-        cylinder.abs_diff(arm)
+            arm.before
+        })
     }
 
     pub(crate) fn busy_ns(&self) -> u64 {
@@ -281,13 +360,14 @@ impl RotatingDrive {
     }
 
     /// Starts an access; returns when it will be done.
+    #[inline(always)]
     fn start(&mut self, now_ns: u64, next: &Waiting, choice: Choice, stretch: f64) -> u64 {
         let service_ns = match self.hit(now_ns, next) {
             Some(hit) => self.buffered_ns(now_ns, next, choice, hit),
             None => self.mechanical_ns(now_ns, next, choice),
         };
-        let busy_ns = (service_ns * stretch) as u64;
-        self.serving = Some(next.index);
+        let busy_ns = whole(service_ns * stretch);
+        self.serving = next.operation;
         self.busy_ns += busy_ns;
         now_ns + busy_ns
     }
@@ -312,7 +392,7 @@ impl RotatingDrive {
             (Some((rank, hit_cost)), Some(best)) if hit_cost <= best.cost => Some(Choice::at(rank)),
             (_, Some(best)) => Some(Choice {
                 rank: best.rank,
-                way: Some((best.arm_ns, best.wait_ns)),
+                way: Some(best.way),
             }),
             (Some((rank, _)), None) => Some(Choice::at(rank)),
             (None, None) => None,
@@ -340,7 +420,7 @@ impl RotatingDrive {
             }
             // Nothing is sooner than what is in the buffer; the head comes later to what
             // lies behind.
-            let in_buffer = best_key.0 <= 0.0 && waiting.order > best_key.1;
+            let in_buffer = best_key.0 <= 0.0 && waiting.order() > best_key.1;
             if in_buffer || (waiting.sector > soonest && alone.contains(&waiting.sector)) {
                 continue;
             }
@@ -353,7 +433,7 @@ impl RotatingDrive {
             if hit.begins_ns > 0.0 && alone.contains(&waiting.sector) {
                 soonest = soonest.min(waiting.sector);
             }
-            let key = (hit.begins_ns * self.model.rotation_weight, waiting.order);
+            let key = (hit.begins_ns * self.model.rotation_weight, waiting.order());
             if key < best_key {
                 (best, best_key) = (Some((rank, key.0)), key);
             }
@@ -362,34 +442,40 @@ impl RotatingDrive {
     }
 
     /// What an access finds in the buffer.
+    #[inline]
     fn hit(&self, now_ns: u64, next: &Waiting) -> Option<Hit> {
-        if !next.streams {
-            return None;
+        match next.streams {
+            true => self.find(now_ns, next),
+            false => None,
         }
+    }
+
+    fn find(&self, now_ns: u64, next: &Waiting) -> Option<Hit> {
         let pace = self.pace(next);
         self.ahead
-            .find(now_ns as f64, next.sector, u64::from(next.sectors), pace)
+            .find(float(now_ns), next.sector, u64::from(next.sectors), pace)
     }
 
     /// How fast sectors pass where an access lies.
     #[inline]
     fn pace(&self, near: &Waiting) -> Pace {
-        let turn = 1.0 + self.model.geometry.skew();
         Pace {
-            sector_ns: self.revolution_ns * turn * near.sector_turns,
+            sector_ns: self.stream_ns * near.sector_turns,
             revolution_ns: self.revolution_ns,
         }
     }
 
     /// Marks what waits in the window and lies in the newest stream's.
+    #[inline(always)]
     fn mark_streaming(&mut self, from: &Waiting, rank: usize) {
         if self.streaming == self.by_cylinder.len() {
             return;
         }
         let limit = self.ahead.active_limit();
-        let same = |entry: &&(u32, u32)| entry.0 == from.cylinder;
-        let before = self.by_cylinder[..rank].iter().rev().take_while(same);
-        let first = rank - before.count();
+        let mut first = rank;
+        while first > 0 && self.by_cylinder[first - 1].0 == from.cylinder {
+            first -= 1;
+        }
         for &(cylinder, item) in &self.by_cylinder[first..] {
             // A window reaches into the next cylinder at most.
             if cylinder > from.cylinder + 1 {
@@ -410,45 +496,74 @@ impl RotatingDrive {
     }
 
     /// Into the window.
-    #[inline]
+    #[inline(always)]
     fn enter(&mut self, item: u32) {
         let streams = self.may_stream(&self.waiting[item]);
         let waiting = &mut self.waiting[item];
         waiting.streams = streams;
         let cylinder = waiting.cylinder;
         self.streaming += usize::from(streams);
-        let rank = self
-            .by_cylinder
-            .partition_point(|&(other, _)| other < cylinder);
+        let rank = self.rank_of(cylinder);
         self.by_cylinder.insert(rank, (cylinder, item));
+    }
+
+    /// Accesses of the window on lower cylinders.
+    #[inline]
+    fn rank_of(&self, cylinder: u32) -> usize {
+        self.by_cylinder
+            .partition_point(|&(other, _)| other < cylinder)
     }
 
     /// Out of the window, by the rank among the cylinders.
     #[inline]
-    fn leave(&mut self, rank: usize) -> Waiting {
+    fn leave(&mut self, rank: usize) -> u32 {
         let (_, item) = self.by_cylinder.remove(rank);
-        let next = self.waiting.remove(item);
-        self.streaming -= usize::from(next.streams);
-        next
+        self.streaming -= usize::from(self.waiting[item].streams);
+        item
     }
 
     /// The least seek + w * rotational wait from the medium; of the access that came
     /// first where several cost the same. Looks outward from the arm, nearest
     /// cylinders first, until the seek alone costs more than the best so far: what
     /// lies farther cannot be better, because seeks rise with the distance.
+    #[inline(always)]
     fn cheapest(&self, now_ns: u64) -> Option<Cheapest> {
+        let (model, window, arm) = (&*self.model, self.by_cylinder.as_slice(), self.arm.cylinder);
         let turned = self.turned(now_ns);
-        // Sequential loads have most of their window on one cylinder.
-        let switched = self.under_head(turned, self.model.head_switch_ns);
-        let weight = self.model.rotation_weight;
-        let (mut best, mut best_key): (Option<Cheapest>, _) = (None, (f64::INFINITY, u64::MAX));
-        let window = self.by_cylinder.as_slice();
-        let mut above = window.partition_point(|&(cylinder, _)| cylinder < self.cylinder);
+        let mut best = None;
+        let (mut best_cost, mut best_order) = (f64::INFINITY, u64::MAX);
+        let mut consider = |rank: usize, waiting: &Waiting, arm_ns: f64, under_head: f64| {
+            let wait_ns = self.wait_from_ns(under_head, waiting);
+            let cost = arm_ns + model.rotation_weight * wait_ns;
+            if cost < best_cost || (cost == best_cost && waiting.order() < best_order) {
+                (best_cost, best_order) = (cost, waiting.order());
+                let way = Way { arm_ns, wait_ns };
+                best = Some(Cheapest { rank, cost, way });
+            }
+            best_cost
+        };
+        let mut above = self.rank_of(arm);
         let mut below = above;
-        let up_from = |rank: usize| window.get(rank).map_or(u32::MAX, |up| up.0 - self.cylinder);
-        let down_from = |end: usize| match end.checked_sub(1) {
-            Some(rank) => self.cylinder - window[rank].0,
-            None => u32::MAX,
+        let mut bound = f64::INFINITY;
+        // Sequential loads have most of their window on one cylinder.
+        let on_arm = |rank: usize| window.get(rank).filter(|entry| entry.0 == arm);
+        if on_arm(above).is_some() {
+            let switched = self.under_head(turned, model.head_switch_ns);
+            while let Some(&(_, item)) = on_arm(above) {
+                let waiting = &self.waiting[item];
+                if !waiting.streams {
+                    bound = match waiting.track == self.arm.track {
+                        true => consider(above, waiting, 0.0, turned),
+                        false => consider(above, waiting, model.head_switch_ns, switched),
+                    };
+                }
+                above += 1;
+            }
+        }
+        let up_from = |rank: usize| window.get(rank).map_or(u32::MAX, |up| up.0 - arm);
+        let down_from = |end: usize| match end {
+            0 => u32::MAX,
+            _ => arm - window[end - 1].0,
         };
         let (mut up, mut down) = (up_from(above), down_from(below));
         loop {
@@ -468,51 +583,33 @@ impl RotatingDrive {
             if waiting.streams {
                 continue;
             }
-            let (arm_ns, under_head) = match (distance, waiting.track == self.track) {
-                (0, true) => (0.0, turned),
-                (0, false) => (self.model.head_switch_ns, switched),
-                _ => {
-                    let arm_ns = self.arm_ns(distance, waiting);
-                    (arm_ns, self.under_head(turned, arm_ns))
-                }
-            };
-            if arm_ns > best_key.0 {
-                // A write settles besides, so that it says nothing of reads beyond;
-                // at distance 0 the time is a head switch or nothing: no bound.
-                if distance > 0 && !waiting.write {
-                    return best;
-                }
-                continue;
+            let seek_ns = model.seek.time_ns(f64::from(distance));
+            let mut arm_ns = seek_ns + model.occupancy_ns;
+            if arm_ns > bound {
+                return best;
             }
-            let wait_ns = self.wait_from_ns(under_head, waiting);
-            let cost = arm_ns + weight * wait_ns;
-            if (cost, waiting.order) < best_key {
-                best_key = (cost, waiting.order);
-                best = Some(Cheapest {
-                    rank,
-                    cost,
-                    arm_ns,
-                    wait_ns,
-                });
+            // A write settles besides, which says nothing of reads beyond.
+            if waiting.write {
+                arm_ns = seek_ns + model.write_settle_ns + model.occupancy_ns;
+            }
+            if arm_ns <= bound {
+                bound = consider(rank, waiting, arm_ns, self.under_head(turned, arm_ns));
             }
         }
     }
 
     /// The rank of the oldest access, if it has waited too long.
     fn starving(&self, now_ns: u64) -> Option<usize> {
-        let arrived_ns = |rank: &usize| {
-            let waiting = &self.waiting[self.by_cylinder[*rank].1];
-            (waiting.arrived_ns, waiting.order)
-        };
-        let oldest = (0..self.by_cylinder.len()).min_by_key(arrived_ns)?;
-        let waited_ns = now_ns.saturating_sub(arrived_ns(&oldest).0);
+        let arrived = |rank: &usize| self.waiting[self.by_cylinder[*rank].1].arrives;
+        let oldest = (0..self.by_cylinder.len()).min_by_key(arrived)?;
+        let waited_ns = now_ns.saturating_sub(at_ns(arrived(&oldest)));
         (waited_ns > self.model.wait_limit_ns).then_some(oldest)
     }
 
     /// Revolutions this spindle has made, fractional part only.
     #[inline]
     fn turned(&self, now_ns: u64) -> f64 {
-        fraction(now_ns as f64 * self.turns_per_ns + self.phase)
+        fraction(float(now_ns) * self.turns_per_ns + self.phase)
     }
 
     /// Time until the head is on the track, settled.
@@ -526,7 +623,7 @@ impl RotatingDrive {
                 0.0
             };
             model.seek.time_ns(f64::from(distance)) + settle_ns + model.occupancy_ns
-        } else if waiting.track != self.track {
+        } else if waiting.track != self.arm.track {
             model.head_switch_ns
         } else {
             0.0
@@ -562,17 +659,18 @@ impl RotatingDrive {
 
     /// Service from the medium; moves the arm.
     fn mechanical_ns(&mut self, now_ns: u64, next: &Waiting, choice: Choice) -> f64 {
-        let (arm_ns, wait_ns) = choice.way.unwrap_or_else(|| {
-            let arm_ns = self.arm_ns(next.cylinder.abs_diff(self.cylinder), next);
-            (arm_ns, self.wait_ns(self.turned(now_ns), arm_ns, next))
+        let Way { arm_ns, wait_ns } = choice.way.unwrap_or_else(|| {
+            let arm_ns = self.arm_ns(next.cylinder.abs_diff(self.arm.cylinder), next);
+            let wait_ns = self.wait_ns(self.turned(now_ns), arm_ns, next);
+            Way { arm_ns, wait_ns }
         });
         let service_ns = arm_ns + wait_ns + self.pass(next);
         if self.ahead.enabled() {
-            self.ahead.leave(now_ns as f64, self.pace(next));
+            self.ahead.leave(float(now_ns), self.pace(next));
             if next.write {
                 self.ahead.forget(next.sector, u64::from(next.sectors));
             } else {
-                let end_ns = now_ns as f64 + service_ns;
+                let end_ns = float(now_ns) + service_ns;
                 self.ahead
                     .begin(next.sector, u64::from(next.sectors), end_ns);
                 self.mark_streaming(next, choice.rank);
@@ -586,10 +684,10 @@ impl RotatingDrive {
     #[inline]
     fn pass(&mut self, next: &Waiting) -> f64 {
         let (transfer_ns, switches) = self.transfer(next);
-        (self.track, self.cylinder) = (next.track, next.cylinder);
+        (self.arm.track, self.arm.cylinder) = (next.track, next.cylinder);
         if switches > 0 {
-            self.track += switches;
-            self.cylinder = self.model.geometry.cylinder(self.track);
+            self.arm.track += switches;
+            self.arm.cylinder = self.model.geometry.cylinder(self.arm.track);
         }
         transfer_ns
     }
@@ -611,7 +709,7 @@ impl RotatingDrive {
     /// Service from the buffer; the head follows its stream.
     fn buffered_ns(&mut self, now_ns: u64, next: &Waiting, choice: Choice, hit: Hit) -> f64 {
         let end = next.sector + u64::from(next.sectors);
-        self.ahead.follow(now_ns as f64, hit, end, self.pace(next));
+        self.ahead.follow(float(now_ns), hit, end, self.pace(next));
         // What lies in another segment comes from there, and the arm stays where it is.
         if self.ahead.is_active(hit) {
             self.pass(next);

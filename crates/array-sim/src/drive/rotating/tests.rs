@@ -17,7 +17,12 @@ fn drive(scheduling: Scheduling, rotation_weight: f64, queue_depth: usize) -> Ro
         placement: 1.0,
         placement_unit_bytes: 65_536,
     };
-    RotatingDrive::new(model, 6e6, 0.0, 64)
+    RotatingDrive::new(Arc::new(model), 6e6, 0.0, 64)
+}
+
+/// The model of a drive that shares it with no other.
+fn model(drive: &mut RotatingDrive) -> &mut DiskModel {
+    Arc::get_mut(&mut drive.model).unwrap()
 }
 
 /// Where sectors lie on these drives.
@@ -40,7 +45,7 @@ fn access(index: u32, sector: u64, write: bool) -> DriveAccess {
 fn serve(drive: &mut RotatingDrive, mut at_ns: u64) -> Vec<(u32, u64)> {
     let mut served = Vec::new();
     loop {
-        let (index, next_ns) = drive.done(at_ns, 1.0);
+        let (index, next_ns) = drive.ends(at_ns);
         served.push((index, at_ns));
         match next_ns {
             Some(next_ns) => at_ns = next_ns,
@@ -60,11 +65,17 @@ enum Arrival {
 
 impl RotatingDrive {
     fn arrive(&mut self, now_ns: u64, access: DriveAccess, stretch: f64) -> Arrival {
+        let arrives = Key::from(now_ns) << 64 | Key::from(access.index);
         if self.is_serving() {
-            self.arrive_busy(now_ns, access);
+            self.arrive_busy(arrives, &access);
             return Arrival::Queued;
         }
-        Arrival::Started(self.arrive_idle(Key::from(now_ns) << 64, access, stretch))
+        Arrival::Started(self.arrive_idle(arrives, &access, stretch))
+    }
+
+    /// What it serves ends, behind all that arrives by then.
+    fn ends(&mut self, at_ns: u64) -> (u32, Option<u64>) {
+        self.done(Key::from(at_ns) << 64 | Key::from(u64::MAX), |_| 1.0)
     }
 }
 
@@ -165,7 +176,7 @@ fn what_does_not_fit_the_window_waits_in_order_of_address() {
 fn an_access_that_has_waited_too_long_goes_first() {
     let order = |limit_ns| {
         let mut drive = drive(Scheduling::Blend, 0.0, 16);
-        drive.model.wait_limit_ns = limit_ns;
+        model(&mut drive).wait_limit_ns = limit_ns;
         let end = started(drive.arrive(0, access(0, 0, false), 1.0));
         drive.arrive(1, access(1, 999_000, false), 1.0);
         for index in 2..8 {
@@ -182,7 +193,7 @@ fn an_access_that_has_waited_too_long_goes_first() {
 fn a_wider_placement_keeps_units_whole_and_spreads_them() {
     let mut drive = drive(Scheduling::Blend, 0.0, 1);
     assert_eq!(drive.model.sector(65_536 * 10 + 1_024), 1_282);
-    drive.model.placement = 1.5;
+    model(&mut drive).placement = 1.5;
     assert_eq!(drive.model.sector(65_536 * 10 + 1_024), 15 * 128 + 2);
     assert_eq!(drive.model.sector(65_536 * 3 + 512), 4 * 128 + 1);
 }
@@ -192,15 +203,15 @@ fn reads_that_follow_each_other_come_from_the_read_ahead() {
     let mut drive = drive(Scheduling::Blend, 1.0, 4);
     drive.ahead = ReadAhead::new(100, 1);
     let end = started(drive.arrive(0, access(0, 0, false), 1.0));
-    drive.done(end, 1.0);
+    drive.ends(end);
     // Half of the next 8 sectors have passed the head when it arrives.
     let next = started(drive.arrive(end + 24_000, access(1, 8, false), 1.0));
     assert_eq!(next, end + 48_000);
-    drive.done(next, 1.0);
+    drive.ends(next);
     // Long after, the segment is full: it is there at once, but not a thing else.
     let later = started(drive.arrive(next + 10_000_000, access(2, 16, false), 1.0));
     assert_eq!(later, next + 10_000_000);
-    drive.done(later, 1.0);
+    drive.ends(later);
     let elsewhere = started(drive.arrive(later, access(3, 500, false), 1.0));
     assert!(elsewhere > later + 48_000);
 }
@@ -208,18 +219,18 @@ fn reads_that_follow_each_other_come_from_the_read_ahead() {
 #[test]
 fn a_hit_in_another_segment_leaves_the_arm_where_it_is() {
     let mut drive = drive(Scheduling::Blend, 1.0, 8);
-    drive.model.read_ahead_sectors = 64;
+    model(&mut drive).read_ahead_sectors = 64;
     drive.ahead = ReadAhead::new(64, 2);
     // Two streams far apart; the head reads on behind the second.
     let first = started(drive.arrive(0, access(1, 1_000, false), 1.0));
-    drive.done(first, 1.0);
+    drive.ends(first);
     let second = started(drive.arrive(first + 2_000_000, access(2, 900_000, false), 1.0));
-    drive.done(second, 1.0);
-    let arm = drive.cylinder;
+    drive.ends(second);
+    let arm = drive.arm.cylinder;
     // What the first stream had read on is in its segment, at once.
     let again = started(drive.arrive(second + 1_000, access(3, 1_008, false), 1.0));
     assert_eq!(again, second + 1_000);
-    assert_eq!(drive.cylinder, arm);
+    assert_eq!(drive.arm.cylinder, arm);
 }
 
 #[test]
@@ -227,14 +238,14 @@ fn an_access_that_waited_outside_the_window_is_looked_up_when_it_enters() {
     // One place in the window, the access in service included: the second read waits
     // outside while the first is under way.
     let mut drive = drive(Scheduling::Blend, 1.0, 1);
-    drive.model.read_ahead_sectors = 64;
+    model(&mut drive).read_ahead_sectors = 64;
     drive.ahead = ReadAhead::new(64, 2);
     let first = started(drive.arrive(0, access(1, 1_000, false), 1.0));
     assert_eq!(
         drive.arrive(1, access(2, 1_004, false), 1.0),
         Arrival::Queued
     );
-    let (_, second) = drive.done(first, 1.0);
+    let (_, second) = drive.ends(first);
     // Half of it is in the buffer, and the head is at the rest: no turn of the platter.
     assert_eq!(second, Some(first + 4 * 6_000));
 }
@@ -243,7 +254,7 @@ fn an_access_that_waited_outside_the_window_is_looked_up_when_it_enters() {
 fn the_arm_stays_and_nothing_is_in_service_until_the_access_has_arrived() {
     let mut drive = drive(Scheduling::Blend, 1.0, 4);
     let arrives = Key::from(1_000_u64) << 64;
-    drive.arrive_idle(arrives, access(0, 50_000, false), 1.0);
+    drive.arrive_idle(arrives, &access(0, 50_000, false), 1.0);
     let before = |key: Key| key < arrives;
     let after = |key: Key| key <= arrives;
     assert_eq!((drive.load(before), drive.load(after)), (0, 1));

@@ -127,6 +127,47 @@ proptest! {
     }
 
     #[test]
+    fn what_is_found_sooner_is_the_plan((layout, from, length) in operations()) {
+        // A page, too: that is what most small writes are.
+        for (from, length) in [(from, length), (from / PAGE * PAGE, PAGE)] {
+            let plan = |write, phase| {
+                let mut accesses = Vec::new();
+                layout.plan(write, phase, from, length, &mut |access| accesses.push(access));
+                accesses
+            };
+            for write in [false, true] {
+                if let Some(access) = layout.only_access(write, from, length) {
+                    prop_assert_eq!(plan(write, Phase::First), [access]);
+                    prop_assert_eq!(plan(write, Phase::Second), []);
+                }
+            }
+            let Some(alike) = layout.alike(from, length) else {
+                let modifies = layout.parity_write == ParityWrite::ReadModifyWrite
+                    && layout.level.parities() > 0
+                    && layout.data_disks() > 1;
+                let whole_page = from.is_multiple_of(PAGE) && length == PAGE;
+                prop_assert!(!(whole_page && (layout.copies() == 2 || modifies)));
+                continue;
+            };
+            let accesses = |write| -> Vec<_> {
+                let on = |&disk: &u32| Access {
+                    target: Target::Disk(disk),
+                    offset_bytes: alike.offset_bytes,
+                    length_bytes: length,
+                    write,
+                };
+                alike.disks().iter().map(on).collect()
+            };
+            let (first, second) = (plan(true, Phase::First), plan(true, Phase::Second));
+            if layout.has_second_phase(true) {
+                prop_assert_eq!((first, second), (accesses(false), accesses(true)));
+            } else {
+                prop_assert_eq!((first, second), (accesses(true), vec![]));
+            }
+        }
+    }
+
+    #[test]
     fn what_is_written_survives_every_loss_that_the_level_permits(
         (layout, from, length) in operations(), (_, more, again) in operations(), seed in any::<u64>()
     ) {
