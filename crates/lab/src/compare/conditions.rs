@@ -26,10 +26,26 @@ struct Reading {
     value: Option<String>,
 }
 
-/// Conditions that are known on both sides and differ, the essential ones first.
+/// What makes another load of the same operations: where only one side says it, the other
+/// may be anything.
+const MAKES_THE_LOAD: [&str; 4] = ["pattern", "rate", "think time", "syncs"];
+
+/// Conditions that are known on both sides and differ, the essential ones first. What one
+/// side does not say of a load is `unknown` beside what the other one says.
 #[must_use]
 pub fn differing_conditions(a: &[RunRecord], b: &[RunRecord]) -> Vec<Condition> {
-    let (on_a, on_b) = (collect(a), collect(b));
+    let (mut on_a, mut on_b) = (collect(a), collect(b));
+    for ((name, _, of_a), (_, _, of_b)) in on_a.iter_mut().zip(&mut on_b) {
+        let says = |values: &[String]| values.iter().any(|value| value != "none");
+        if !MAKES_THE_LOAD.contains(name) {
+            continue;
+        }
+        if of_a.is_empty() && says(of_b) {
+            of_a.push("unknown".to_owned());
+        } else if of_b.is_empty() && says(of_a) {
+            of_b.push("unknown".to_owned());
+        }
+    }
     let mut differing: Vec<Condition> = on_a
         .into_iter()
         .zip(on_b)
@@ -183,6 +199,7 @@ fn of_workload(row: &JobRow<'_>) -> Vec<Reading> {
                 false => Some(workload.block_sizes.to_string()),
             },
         ),
+        reading("pattern", true, row.pattern().map(str::to_owned)),
         reading("rate", true, row.given("jobs.workload.rate", rate)),
         reading(
             "think time",

@@ -364,6 +364,56 @@ fn single_cells_are_compared_whatever_their_size_and_it_is_told() {
     );
 }
 
+/// A run that another tool made, whose source does not say these fields.
+fn foreign(number: u32, absent: &[&str]) -> RunRecord {
+    RunRecord {
+        imported: Some(Imported {
+            tool: "fio".to_owned(),
+            absent: absent.iter().map(|path| (*path).to_owned()).collect(),
+            ..Imported::default()
+        }),
+        ..run(number, 1, 100.0)
+    }
+}
+
+#[test]
+fn loads_that_differ_or_that_one_side_does_not_say_are_named() {
+    let rated = |mut run: RunRecord| {
+        run.jobs[0].workload.rate = Some(stripewise_workload::Rate {
+            iops: 500.0,
+            arrivals: stripewise_workload::Arrivals::Fixed,
+        });
+        run
+    };
+    let silent = ["jobs.workload.rate", "jobs.workload.pattern"];
+    for (a, b, condition) in [
+        (
+            rated(foreign(1, &[])),
+            foreign(2, &[]),
+            "rate: 500 IOPS on A, none on B.",
+        ),
+        (
+            rated(foreign(1, &[])),
+            foreign(2, &silent),
+            "rate: 500 IOPS on A, unknown on B.",
+        ),
+        (
+            foreign(1, &silent),
+            foreign(2, &[]),
+            "pattern: unknown on A, random on B.",
+        ),
+    ] {
+        let said = said(&compared(vec![a], vec![b]));
+        assert!(said.contains(condition), "{condition} is not in\n{said}");
+    }
+    // What neither limits needs no word.
+    let said = said(&compared(
+        vec![foreign(1, &[])],
+        vec![foreign(2, &silent[..1])],
+    ));
+    assert!(!said.contains("rate:"), "{said}");
+}
+
 #[test]
 fn other_conditions_and_void_numbers_are_told() {
     let mut b = run(2, 1, 100.0);
