@@ -30,6 +30,7 @@ mod vdbench;
 mod work;
 
 pub use error::{Error, LineProblem};
+pub use fio::FioExport;
 pub use import::{
     Format, Import, ImportedFile, Note, ReadFile, import, import_whole_results, recognise,
 };

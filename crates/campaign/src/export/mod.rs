@@ -11,10 +11,12 @@ use std::error::Error;
 use std::fmt;
 use std::io::{ErrorKind, Write};
 use std::str::FromStr;
+use stripewise_compat::FioExport;
 use stripewise_lab::series_of;
-use stripewise_report::{csv_answer, csv_heading, csv_rows};
+use stripewise_report::{csv_answer, csv_heading, csv_rows, plain_json};
 use stripewise_results::{RunRecord, SCHEMA_VERSION};
 use stripewise_store::Filter;
+use stripewise_units::WallTime;
 
 /// Formats of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,17 +30,20 @@ pub enum ExportFormat {
     Histograms,
     /// One JSON document.
     Document,
+    /// The same in fio's form (json+), which fio's companions read.
+    FioJson,
 }
 
 impl FromStr for ExportFormat {
     type Err = &'static str;
 
-    /// `jsonl` or `csv`: a document is what `--json` asks for.
+    /// `jsonl`, `csv` or `fio-json`: a document is what `--json` asks for.
     fn from_str(text: &str) -> Result<ExportFormat, &'static str> {
         match text {
             "jsonl" => Ok(ExportFormat::Jsonl),
             "csv" => Ok(ExportFormat::Csv),
-            _ => Err("is neither jsonl nor csv"),
+            "fio-json" => Ok(ExportFormat::FioJson),
+            _ => Err("is neither jsonl, csv nor fio-json"),
         }
     }
 }
@@ -56,6 +61,7 @@ pub fn export(
 ) -> Outcome<usize> {
     match format {
         ExportFormat::Document => document(context, subjects, out),
+        ExportFormat::FioJson => fio_json(context, subjects, out),
         _ => lines(context, subjects, format, out),
     }
 }
@@ -138,6 +144,31 @@ fn document(context: &Context, subjects: &[String], out: &mut dyn Write) -> Outc
     Ok(records)
 }
 
+/// One document of fio's JSON. Nothing is printed where there is nothing to export.
+fn fio_json(context: &Context, subjects: &[String], out: &mut dyn Write) -> Outcome<usize> {
+    let ms = |wall: WallTime| i64::try_from(wall.ns() / 1_000_000).unwrap_or(0);
+    let mut export = FioExport::default();
+    let mut head = FioExport::head(context.version(), ms(context.wall()));
+    let mut records = 0;
+    for_each(context, subjects, |run| {
+        let started = run.started_at.parse::<WallTime>().ok().map(ms);
+        let text = std::mem::take(&mut head) + &export.run(run, started);
+        records += 1;
+        out.write_all(plain_json(&text).as_bytes())
+            .map_err(unwritten)
+    })?;
+    let end = head + FioExport::TAIL;
+    out.write_all(end.as_bytes()).map_err(unwritten)?;
+    let left_out = export.left_out();
+    if !left_out.is_empty() {
+        context.note(format!(
+            "fio's JSON has no place for these, which are left out: {}; its clat_ns repeats lat_ns",
+            left_out.join("; ")
+        ));
+    }
+    Ok(records)
+}
+
 /// The subjects' runs, or all that is stored, oldest first.
 fn for_each(
     context: &Context,
@@ -185,11 +216,17 @@ fn with_histograms(context: &Context, run: &RunRecord) -> Outcome<String> {
             "export it where it was measured; imported results and files have no histograms of intervals",
         ));
     };
-    line_of(&store, run)
+    Ok(plain_json(&line_of(&store, run)?))
 }
 
+/// A record on one line, in which letters that a terminal would act upon are escapes.
 fn json_of(run: &RunRecord) -> Outcome<String> {
-    serde_json::to_string(run).map_err(|error| Failure::of(Exit::Store, error))
+    let json = serde_json::to_string(run).map_err(|error| Failure::of(Exit::Store, error))?;
+    // Most have none: serde escapes the control characters of ASCII itself.
+    Ok(match json.bytes().all(|byte| byte < 0x7f) {
+        true => json,
+        false => plain_json(&json),
+    })
 }
 
 /// What could not be written is a matter of the place that it goes to.

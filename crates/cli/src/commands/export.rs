@@ -40,6 +40,10 @@ fn format(context: &Context, arguments: &Export) -> Outcome<ExportFormat> {
             "a row of CSV has no room for histograms",
             "export them as JSON lines: --format jsonl, and a file that does not end in .csv",
         )),
+        (true, ExportFormat::FioJson) => Err(Failure::usage(
+            "fio's JSON has no place for the histograms of intervals",
+            "leave --histograms out; the histograms of whole runs are in it (json+ bins)",
+        )),
         (true, ExportFormat::Document) => Err(Failure::usage(
             "histograms go with records one by one, and --json prints one document",
             "leave --json out, or write the records to a file: -o FILE",

@@ -78,7 +78,8 @@ pub(super) fn behind_program<'a>(
     let lower = words.to_ascii_lowercase();
     let found = names.iter().flat_map(|name| {
         let each = lower.match_indices(name);
-        each.map(move |(at, _)| at + name.len())
+        let called = each.filter(|(at, _)| !is_value_of_switch(&lower[..*at]));
+        called.map(move |(at, _)| at + name.len())
     });
     found.into_iter().find_map(|end| {
         let rest = &lower[end..];
@@ -87,6 +88,16 @@ pub(super) fn behind_program<'a>(
         let rest = rest.strip_prefix(' ').filter(|rest| is_call(rest))?;
         Some(&words[words.len() - rest.len()..])
     })
+}
+
+/// Whether what follows is the value of a switch of another program, `-OutPath "c:\\diskspd"`.
+fn is_value_of_switch(before: &str) -> bool {
+    let is_quoted = before.matches('"').count() % 2 == 1;
+    let begin = before.rfind(if is_quoted { '"' } else { ' ' });
+    let words = before[..begin.unwrap_or(0)].trim_end();
+    let last = words.rsplit(' ').next().unwrap_or_default();
+    let mut letters = last.chars();
+    letters.next() == Some('-') && letters.next().is_some_and(char::is_alphabetic)
 }
 
 /// Why a call is none whose switches begin with a dash of typesetting.

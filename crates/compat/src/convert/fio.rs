@@ -138,10 +138,20 @@ fn sections(text: &str, source_name: &str, plan: &mut PlanText) -> Result<Vec<Se
             && key
                 .bytes()
                 .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-        if !sound || words.len() > 4_096 || value.contains("${") {
+        let variable = value
+            .find("${")
+            .map(|at| value[at..].split_inclusive('}').next().unwrap_or_default());
+        let reason = match variable {
+            Some(variable) => format!("has the variable {variable}, whose value is not known"),
+            None if !sound || words.len() > 4_096 => {
+                "is neither an option nor a section".to_owned()
+            }
+            None => String::new(),
+        };
+        if !reason.is_empty() {
             problems.push(LineProblem {
                 line: line.number,
-                reason: "is neither an option nor a section, or has a variable".to_owned(),
+                reason,
             });
             continue;
         }

@@ -28,19 +28,31 @@ pub(super) struct JobText {
 /// How versions print differently.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Form {
-    /// Before 3.26 numbers lose a carry.
+    /// From 2.20 to 3.25 numbers lose a carry: 24.98 is printed as 24.0.
     pub(super) loses_carry: bool,
+    /// Before 2.20 decimals have no zeros before them, and are those of 1,024ths: 2063.99
+    /// is printed as 2063.2.
+    pub(super) garbles_decimals: bool,
     /// Before 2.1.14 counts do not say what was dropped.
     pub(super) without_drops: bool,
 }
 
 impl Form {
+    /// What a number means that was printed in this form.
+    pub(super) fn of(self, printed: Printed) -> Printed {
+        match self.garbles_decimals {
+            true => printed.without_decimals(),
+            false => printed.with_lost_carry(self.loses_carry),
+        }
+    }
+
     /// The form of a version, `3.1`, `2.1.11`, `3.33-dirty`; of one that is not known,
     /// any.
-    pub(super) fn of(version: Option<&str>) -> Form {
+    pub(super) fn of_version(version: Option<&str>) -> Form {
         let Some(version) = version else {
             return Form {
                 loses_carry: true,
+                garbles_decimals: true,
                 without_drops: true,
             };
         };
@@ -50,7 +62,8 @@ impl Form {
         let mut next = || numbers.next().unwrap_or(0);
         let version = (next(), next(), next());
         Form {
-            loses_carry: version.0 == 3 && version.1 < 26,
+            loses_carry: ((2, 20, 0)..(3, 26, 0)).contains(&version),
+            garbles_decimals: version < (2, 20, 0),
             without_drops: version < (2, 1, 14),
         }
     }
@@ -439,9 +452,9 @@ fn side_of(rest: &str, form: Form) -> Option<Side> {
     let old = rest.starts_with("io=");
     Some(Side {
         runtime_ms: runtime.trim().parse().ok()?,
-        bytes: amount.of(form.loses_carry),
-        iops: printed::count(iops)?.of(form.loses_carry),
-        bandwidth: printed::bytes(bandwidth, old)?.of(form.loses_carry),
+        bytes: form.of(amount),
+        iops: form.of(printed::count(iops)?),
+        bandwidth: form.of(printed::bytes(bandwidth, old)?),
         latencies: BTreeMap::new(),
     })
 }

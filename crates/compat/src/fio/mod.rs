@@ -3,6 +3,7 @@
 
 mod defaults;
 mod documents;
+mod export;
 mod header;
 mod job;
 mod job_text;
@@ -20,5 +21,6 @@ mod stopped;
 pub(crate) mod terse;
 
 pub(crate) use documents::read_json;
+pub use export::FioExport;
 pub(crate) use option_names::{Fate, fate, is_neutral, name_of};
 pub(crate) use options::{Options, cache, gap, names, put, size, think};

@@ -123,7 +123,7 @@ impl LineReader for Reader {
         {
             self.next_unless(|open| open.jobs.is_empty(), out);
             self.open.version = Some(version.to_owned());
-            self.form = Some(Form::of(Some(version)));
+            self.form = Some(Form::of_version(Some(version)));
             return;
         }
         if words.starts_with("fio: terminating on signal") {
@@ -133,7 +133,7 @@ impl LineReader for Reader {
         if let Some(number) = words.strip_prefix("Run status group ") {
             return self.begin_sums(line.number, number, out);
         }
-        let form = self.form.unwrap_or(Form::of(None));
+        let form = self.form.unwrap_or(Form::of_version(None));
         if words.contains(": (groupid=")
             && let Some(job) = JobText::begin(line.number, words, form)
         {
@@ -222,10 +222,10 @@ impl Reader {
                 .and_then(|text| text.split_once('-'))
                 .and_then(|(from, to)| ms(from).zip(ms(to)))
         };
-        let form = self.form.unwrap_or(Form::of(None));
+        let form = self.form.unwrap_or(Form::of_version(None));
         let io = value(" io=")
             .and_then(|text| bytes(text, old))
-            .map(|bytes| bytes.of(form.loses_carry));
+            .map(|bytes| form.of(bytes));
         let (Some(bytes), Some((shortest_ms, longest_ms))) = (io, times) else {
             return out.problem(line, "has no bytes and times of a group: it is truncated");
         };

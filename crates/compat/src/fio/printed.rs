@@ -6,6 +6,8 @@ pub(super) struct Printed {
     pub(super) value: f64,
     /// The number is known to this.
     pub(super) step: f64,
+    /// What 1 before the point stands for.
+    pub(super) unit: f64,
     /// What may have been lost of it, where its decimals are all 0; else 0.
     pub(super) carry: f64,
 }
@@ -25,9 +27,18 @@ impl Printed {
 
     /// As printed by a version that lost a carry (fio 3.0 to 3.25: 24.98 came out as
     /// 24.0), or by one that did not.
-    pub(super) fn of(self, loses_carry: bool) -> Printed {
+    pub(super) fn with_lost_carry(self, loses_carry: bool) -> Printed {
         Printed {
             carry: if loses_carry { self.carry } else { 0.0 },
+            ..self
+        }
+    }
+
+    /// A number whose decimals say nothing.
+    pub(super) fn without_decimals(self) -> Printed {
+        Printed {
+            step: self.step.max(self.unit),
+            carry: 0.0,
             ..self
         }
     }
@@ -48,6 +59,7 @@ impl Printed {
         Printed {
             value: self.value * times,
             step: self.step * times,
+            unit: self.unit * times,
             carry: self.carry * times,
         }
     }
@@ -105,6 +117,7 @@ fn split(text: &str) -> Option<(Printed, &str)> {
     let printed = Printed {
         value,
         step,
+        unit: 1.0,
         carry: if all_zero { 1.0 } else { 0.0 },
     };
     Some((printed, text[end..].trim()))
@@ -142,11 +155,17 @@ mod tests {
         assert!(iops.fits(16_786.9) && !iops.fits(16_950.0));
         let gib = f64::from(1 << 30);
         let amount = bytes("24.0GiB", false).unwrap();
-        assert!(amount.of(true).fits(24.98 * gib) && amount.of(true).fits(24.03 * gib));
-        assert!(!amount.of(true).fits(24.5 * gib) && !amount.of(false).fits(24.98 * gib));
-        let nearest = amount.of(true).nearest(24.97 * gib);
+        assert!(
+            amount.with_lost_carry(true).fits(24.98 * gib)
+                && amount.with_lost_carry(true).fits(24.03 * gib)
+        );
+        assert!(
+            !amount.with_lost_carry(true).fits(24.5 * gib)
+                && !amount.with_lost_carry(false).fits(24.98 * gib)
+        );
+        let nearest = amount.with_lost_carry(true).nearest(24.97 * gib);
         assert!((nearest.value - 25.0 * gib).abs() < 1.0 && !nearest.fits(24.0 * gib));
         let amount = bytes("24.1GiB", false).unwrap();
-        assert!(!amount.of(true).fits(25.1 * gib));
+        assert!(!amount.with_lost_carry(true).fits(25.1 * gib));
     }
 }

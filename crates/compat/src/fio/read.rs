@@ -76,7 +76,7 @@ pub(super) fn document(
         let name = name_of(job);
         let mut options = options(value.global_options.as_ref(), job.options.as_ref());
         options.of_header = job.of_header;
-        let alone = named.get(name.as_str()).is_none_or(|count| *count == 1);
+        let alone = named.get(&(job.group, name.clone())) == Some(&1);
         if previous.is_some_and(|previous| waited(previous, job, &options)) {
             let whole = std::mem::take(&mut group);
             let record = frame.record(whole, out.source);
@@ -184,11 +184,11 @@ fn overlap(first: &Job, second: &Job) -> bool {
         .is_some_and(|(first, second)| second < first.saturating_add(longest_ms / 2))
 }
 
-/// How many jobs have each name.
-fn names_of(jobs: &[&Job]) -> HashMap<String, usize> {
+/// How many jobs of each group have each name.
+fn names_of(jobs: &[&Job]) -> HashMap<(Option<u64>, String), usize> {
     let mut named = HashMap::new();
     for &job in jobs {
-        *named.entry(name_of(job)).or_default() += 1;
+        *named.entry((job.group, name_of(job))).or_default() += 1;
     }
     named
 }

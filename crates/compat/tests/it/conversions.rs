@@ -534,6 +534,11 @@ fn what_a_tool_would_not_do_itself_is_refused() {
         (Tool::Diskspd, "diskspd -b8K \u{201c}t.dat\n", "U+201C"),
         (
             Tool::Diskspd,
+            "./Batch.ps1 -Time 30 -OutPath \"c:\\diskspd\" -SplitIO False\n",
+            "no call of diskspd",
+        ),
+        (
+            Tool::Diskspd,
             "Copy-Item C:\\d\\diskspd.exe -Destination C:\\x\n",
             "no call of diskspd",
         ),

@@ -178,7 +178,7 @@ fn amounts_that_lost_a_carry_are_read_where_versions_lose_it() {
         ("fio-3.26", "24.0GiB"),
         ("fio-3.1", "23.0GiB"),
         ("fio-3.1", "24.5GiB"),
-        ("fio-2.16", "24.0GiB"),
+        ("fio-2.16", "23.0GiB"),
     ] {
         let error = refused(&carried(version, amount));
         assert!(error.contains("bytes a second"), "{version}: {error}");
@@ -210,6 +210,24 @@ fn counts_of_old_versions_do_not_say_what_was_dropped() {
         error.contains("counts of reads, writes and trims"),
         "{error}"
     );
+}
+
+#[test]
+fn decimals_of_old_versions_say_nothing() {
+    // 2,063.99 MB and 2,174.04 MB: the decimals are those of 1,024ths, without zeros.
+    for (operations, amount) in [(528_381_u64, "2063.2MB"), (556_555, "2174.5MB")] {
+        let text = |version: &str| {
+            without_drops(version)
+                .replace("1M-1M", "4K-4K")
+                .replace("r=1024/", &format!("r={operations}/"))
+                .replace("io=1024.0MB", &format!("io={amount}"))
+                .replace("iops=102", &format!("iops={}", operations / 10))
+                .replace("bw=104858KB", &format!("bw={}KB", operations * 4 / 10))
+        };
+        let file = read(&text("fio-2.1.11"));
+        let bytes = file.runs[0].jobs[0].outcome.read.bytes;
+        assert_eq!(bytes, operations * 4096, "{amount}");
+    }
 }
 
 #[test]

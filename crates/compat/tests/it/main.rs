@@ -6,6 +6,7 @@ mod carried;
 mod commands;
 mod contradictions;
 mod conversions;
+mod fio_export;
 mod forms;
 mod found_in_use;
 mod line_damage;
