@@ -134,21 +134,7 @@ fn sections(text: &str, source_name: &str, plan: &mut PlanText) -> Result<Vec<Se
             continue;
         }
         let (key, value) = option_in(words);
-        let sound = !key.is_empty()
-            && key
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-        let variable = value
-            .find("${")
-            .map(|at| value[at..].split_inclusive('}').next().unwrap_or_default());
-        let reason = match variable {
-            Some(variable) => format!("has the variable {variable}, whose value is not known"),
-            None if !sound || words.len() > 4_096 => {
-                "is neither an option nor a section".to_owned()
-            }
-            None => String::new(),
-        };
-        if !reason.is_empty() {
+        if let Some(reason) = unreadable(&key, value, words.len()) {
             problems.push(LineProblem {
                 line: line.number,
                 reason,
@@ -175,6 +161,21 @@ fn sections(text: &str, source_name: &str, plan: &mut PlanText) -> Result<Vec<Se
         let hint = "options are key=value below [global] or [job]; write variables out";
         Err(Error::of_lines(source_name, problems, hint))
     }
+}
+
+/// Why a line is no option.
+fn unreadable(key: &str, value: &str, length: usize) -> Option<String> {
+    if let Some(at) = value.find("${") {
+        let variable = value[at..].split_inclusive('}').next().unwrap_or_default();
+        return Some(format!(
+            "has the variable {variable}, whose value is not known"
+        ));
+    }
+    let sound = !key.is_empty()
+        && key
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    (!sound || length > 4_096).then(|| "is neither an option nor a section".to_owned())
 }
 
 /// Whether an option is one that jobs are made from; one that changes nothing of the load

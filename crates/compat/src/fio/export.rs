@@ -384,6 +384,26 @@ impl FioExport {
                 .filter(|bytes| *bytes > 0)
                 .map(|bytes| bytes.to_string()),
         );
+        let escaped = |name: &str| name.replace(':', "\\:");
+        let targets = [&row.job.target]
+            .into_iter()
+            .chain(&row.job.further_targets);
+        let names: Vec<String> = targets.map(|target| escaped(&target.name)).collect();
+        let names = row.given("jobs.target.name", names.join(":"));
+        add("filename", names.filter(|names| !names.is_empty()));
+        add("lat_percentiles", Some("1".to_owned()));
+        self.pace(row, &mut options);
+        options
+    }
+
+    /// Caches, and what sets the pace beside the disk.
+    fn pace(&mut self, row: &JobRow<'_>, options: &mut Map<String, Value>) {
+        let load = &row.job.workload;
+        let mut add = |name: &str, value: Option<String>| {
+            if let Some(value) = value {
+                options.insert(name.to_owned(), Value::from(value));
+            }
+        };
         if let Some(cache) = row.cache() {
             let direct = cache.is_direct();
             add("direct", Some(u8::from(direct).to_string()));
@@ -412,15 +432,6 @@ impl FioExport {
             add("thinktime_blocks", Some(think.every.to_string()));
             add("thinktime_blocks_type", Some("issue".to_owned()));
         }
-        let escaped = |name: &str| name.replace(':', "\\:");
-        let targets = [&row.job.target]
-            .into_iter()
-            .chain(&row.job.further_targets);
-        let names: Vec<String> = targets.map(|target| escaped(&target.name)).collect();
-        let names = row.given("jobs.target.name", names.join(":"));
-        add("filename", names.filter(|names| !names.is_empty()));
-        add("lat_percentiles", Some("1".to_owned()));
-        options
     }
 
     /// `rw` of a load; of positions that fio has no name for, the nearest one.

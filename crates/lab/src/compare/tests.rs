@@ -365,7 +365,7 @@ fn single_cells_are_compared_whatever_their_size_and_it_is_told() {
 }
 
 /// A run that another tool made, whose source does not say these fields.
-fn foreign(number: u32, absent: &[&str]) -> RunRecord {
+fn silent_about(number: u32, absent: &[&str]) -> RunRecord {
     RunRecord {
         imported: Some(Imported {
             tool: "fio".to_owned(),
@@ -388,18 +388,18 @@ fn loads_that_differ_or_that_one_side_does_not_say_are_named() {
     let silent = ["jobs.workload.rate", "jobs.workload.pattern"];
     for (a, b, condition) in [
         (
-            rated(foreign(1, &[])),
-            foreign(2, &[]),
+            rated(silent_about(1, &[])),
+            silent_about(2, &[]),
             "rate: 500 IOPS on A, none on B.",
         ),
         (
-            rated(foreign(1, &[])),
-            foreign(2, &silent),
+            rated(silent_about(1, &[])),
+            silent_about(2, &silent),
             "rate: 500 IOPS on A, unknown on B.",
         ),
         (
-            foreign(1, &silent),
-            foreign(2, &[]),
+            silent_about(1, &silent),
+            silent_about(2, &[]),
             "pattern: unknown on A, random on B.",
         ),
     ] {
@@ -408,8 +408,8 @@ fn loads_that_differ_or_that_one_side_does_not_say_are_named() {
     }
     // What neither limits needs no word.
     let said = said(&compared(
-        vec![foreign(1, &[])],
-        vec![foreign(2, &silent[..1])],
+        vec![silent_about(1, &[])],
+        vec![silent_about(2, &silent[..1])],
     ));
     assert!(!said.contains("rate:"), "{said}");
 }
