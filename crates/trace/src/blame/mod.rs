@@ -12,11 +12,13 @@
 //! Known to be weak: a device that is slow *while* another process loads it. The other
 //! process is named; the device cannot be assessed at that depth.
 
+mod examples;
 mod features;
 mod rules;
 mod scene;
 
-pub use scene::{Example, Scene, calm_periods};
+pub use examples::Example;
+pub use scene::{Scene, calm_periods};
 
 use crate::operation::Operation;
 use crate::tasks::TaskId;
@@ -124,7 +126,7 @@ pub fn blame(operations: &[Operation], scene: &Scene<'_>) -> Blame {
         slow: features.slow.len(),
         operations: features.own_operations,
         shares,
-        examples: scene::examples(operations, &features),
+        examples: examples::examples(operations, &features),
     }
 }
 

@@ -1,8 +1,6 @@
-//! What a capture is judged by, which parts of it are calm, and examples of what was slow.
+//! What a capture is judged by, and which parts of it are calm.
 
-use super::features::Features;
 use crate::operation::Operation;
-use crate::tasks::TaskId;
 use std::collections::BTreeMap;
 use stripewise_stats::{Quantile, median, quantile};
 
@@ -10,7 +8,6 @@ use stripewise_stats::{Quantile, median, quantile};
 const PERIOD_OPERATIONS_MIN: usize = 10;
 /// A period is calm up to this many times the quickest quarter's median.
 const CALM_FACTOR: f64 = 1.5;
-const EXAMPLES: usize = 5;
 
 /// What is known besides the operations.
 #[derive(Clone, Copy)]
@@ -60,48 +57,4 @@ pub fn calm_periods(operations: &[Operation], period_ns: u64) -> Vec<u64> {
     };
     let calm = judged.iter().filter(|one| one.1 <= CALM_FACTOR * usual);
     calm.map(|one| one.0 * period_ns.max(1)).collect()
-}
-
-/// One slow operation.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Example {
-    /// It.
-    pub operation: Operation,
-    /// Operations at the device when it was issued.
-    pub in_flight: usize,
-    /// Of those, how many were of the task with the most.
-    pub of_busiest: usize,
-    /// That task.
-    pub busiest: TaskId,
-}
-
-/// The slowest, with what else was at the device.
-pub(super) fn examples(operations: &[Operation], features: &Features) -> Vec<Example> {
-    let mut slow: Vec<&Operation> = features
-        .slow
-        .iter()
-        .map(|one| &operations[one.index])
-        .collect();
-    slow.sort_by_key(|one| u64::MAX - one.whole_ns().unwrap_or(0));
-    slow.truncate(EXAMPLES);
-    let example = |one: &&Operation| {
-        let at = one.issued_or_arrived_ns();
-        let mut by_task: BTreeMap<TaskId, usize> = BTreeMap::new();
-        for other in operations {
-            let is_there = other.issued_or_arrived_ns() < at
-                && other.completed_ns.is_none_or(|done| done > at);
-            if is_there && other.device == one.device {
-                *by_task.entry(other.task).or_default() += 1;
-            }
-        }
-        let busiest = by_task.iter().max_by_key(|(_, count)| **count);
-        let (busiest, of_busiest) = busiest.map_or((TaskId::UNKNOWN, 0), |(task, n)| (*task, *n));
-        Example {
-            operation: **one,
-            in_flight: by_task.values().sum(),
-            of_busiest,
-            busiest,
-        }
-    };
-    slow.iter().map(example).collect()
 }
