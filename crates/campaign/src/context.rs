@@ -6,7 +6,7 @@ use crate::interrupt::Interrupt;
 use crate::observer::{Event, Observer};
 use serde::Serialize;
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use stripewise_machine::System;
@@ -83,6 +83,11 @@ impl Context {
     #[must_use]
     pub fn signal(&self) -> Option<u8> {
         self.surroundings.interrupt.signal()
+    }
+
+    /// Whether the first signal ends the process from here on: see [`Interrupt::end_at_once`].
+    pub fn end_at_once(&self, at_once: bool) {
+        self.surroundings.interrupt.end_at_once(at_once);
     }
 
     /// Something was measured since, and the store has it: whatever becomes of the words about
@@ -194,6 +199,14 @@ impl Context {
     /// Where it cannot be opened.
     pub fn open_store(&self) -> Outcome<Store> {
         let path = self.store_path()?;
+        // A name with a typing error would be a new store, and new directories.
+        let directory = path.parent().filter(|parent| *parent != Path::new(""));
+        if self.surroundings.store_is_named && directory.is_some_and(|parent| !parent.exists()) {
+            return Err(Failure::usage(
+                format!("{}: its directory does not exist", path.as_text()),
+                "check the spelling of --store, or make the directory first",
+            ));
+        }
         let host = self.host().name;
         let store = Store::open(&path, Owner::of_this_process(&host)).map_err(store_failure)?;
         if !store.recovered().is_empty() {

@@ -1,12 +1,14 @@
 //! The wish of whoever asked that it stops.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// The signal that asked for an orderly stop, or none. Clones are the same.
 #[derive(Clone, Debug, Default)]
 pub struct Interrupt {
     signal: Arc<AtomicUsize>,
+    /// The next signal ends the process.
+    at_once: Arc<AtomicBool>,
 }
 
 impl Interrupt {
@@ -22,6 +24,20 @@ impl Interrupt {
     /// Asks for a stop; returns the number that was there before, 0 for none.
     pub fn raise(&self, signal: usize) -> usize {
         self.signal.swap(signal, Ordering::Relaxed)
+    }
+
+    /// From here on the first signal ends the process, wherever it is: for what measures
+    /// nothing and changes nothing, so that no loop has to ask. `false`: from here on it asks
+    /// for an orderly stop, unless one has come already.
+    pub fn end_at_once(&self, at_once: bool) {
+        self.at_once
+            .store(at_once || self.signal().is_some(), Ordering::Relaxed);
+    }
+
+    /// Whether the next signal ends the process; a handler of signals sets it at the first.
+    #[must_use]
+    pub fn ends_at_once(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.at_once)
     }
 
     /// Where a handler of signals writes the number.

@@ -1,5 +1,6 @@
 //! What may be touched.
 
+use crate::failure::{Failure, Outcome};
 use stripewise_units::{NameText, path_of};
 
 /// Given by the person who asks, each time: never stored, never in a request.
@@ -16,6 +17,28 @@ pub struct Permissions {
 }
 
 impl Permissions {
+    /// Refuses `--destroy` where no target is a device: it would permit nothing, so a target or
+    /// a name is not what was meant.
+    ///
+    /// # Errors
+    /// Where that is so.
+    pub fn refuse_idle(&self, targets: &[&str]) -> Outcome<()> {
+        let is_device = |target: &&str| {
+            let facts = std::fs::metadata(path_of(target));
+            // What cannot be found is refused with a better reason.
+            facts.map_or(!target.starts_with("sim:"), |facts| {
+                !facts.is_file() && !facts.is_dir()
+            })
+        };
+        match self.destroy.first() {
+            Some(name) if !targets.iter().any(is_device) => Err(Failure::usage(
+                format!("--destroy {name} names a device, and no target is one"),
+                "leave it out, or name the device as the target: /dev/sdb --destroy sdb",
+            )),
+            _ => Ok(()),
+        }
+    }
+
     /// The device that a target of this name may destroy: the one that is named for it, or
     /// the only one. Whether the target is that device is judged by whoever opens it.
     #[must_use]
@@ -35,6 +58,30 @@ impl Permissions {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_permission_for_no_target_is_refused() {
+        let permissions = Permissions {
+            destroy: vec!["sdw".to_owned()],
+            ..Permissions::default()
+        };
+        let directory = tempfile::tempdir().expect("a directory");
+        let directory = directory.path().to_str().expect("text");
+        for (targets, fits) in [
+            (&[directory][..], false),
+            (&["sim:raid10-10k"], false),
+            (&["/dev/null"], true),
+            (&[directory, "/dev/null"], true),
+            (&["/dev/nosuch"], true),
+        ] {
+            assert_eq!(
+                permissions.refuse_idle(targets).is_ok(),
+                fits,
+                "{targets:?}"
+            );
+            assert!(Permissions::default().refuse_idle(targets).is_ok());
+        }
+    }
 
     #[test]
     fn each_target_has_the_device_that_is_named_for_it() {

@@ -1,6 +1,7 @@
 //! Ctrl-C, SIGTERM and SIGHUP, on Windows Ctrl-C, Ctrl-Break and the closing of the
 //! console: the first asks for an orderly stop that keeps what
-//! was measured, the second stops at once.
+//! was measured, the second stops at once. Where nothing is measured the first does
+//! (`Interrupt::end_at_once`), so that no computation has to listen.
 
 #[cfg(unix)]
 use std::sync::{Arc, atomic::AtomicBool};
@@ -24,7 +25,7 @@ pub fn outlive_file_size_limit() {}
 pub fn listen() -> std::io::Result<Interrupt> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     let interrupt = Interrupt::default();
-    let seen = Arc::new(AtomicBool::new(false));
+    let seen = interrupt.ends_at_once();
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         hear(signal, &interrupt, &seen, || ())?;
     }
@@ -61,13 +62,15 @@ pub fn listen() -> std::io::Result<Interrupt> {
     const SIGINT: usize = 2;
     let interrupt = Interrupt::default();
     let raised = interrupt.clone();
+    let at_once = interrupt.ends_at_once();
     console::listen(move |asked| {
         let number = match asked {
             Asked::Stop => SIGINT,
             Asked::Close => SIGHUP,
         };
         let before = raised.raise(number);
-        if before != 0 && asked == Asked::Stop {
+        let ends = before != 0 || at_once.load(std::sync::atomic::Ordering::Relaxed);
+        if ends && asked == Asked::Stop {
             std::process::exit(128 + SIGINT as i32);
         }
     })?;
@@ -88,5 +91,41 @@ mod tests {
             assert_eq!(interrupt.signal().map(i32::from), Some(SIGUSR1));
         };
         hear(SIGUSR1, &interrupt, &Arc::default(), raised).expect("it is heard");
+    }
+
+    /// What measures nothing asks nobody whether it is to stop.
+    #[test]
+    fn a_process_that_measures_nothing_ends_at_the_first_signal() {
+        const ROLE: &str = "STRIPEWISE_TEST_SIGNALS";
+        const TEST: &str =
+            "interrupt::tests::a_process_that_measures_nothing_ends_at_the_first_signal";
+        let raise = || signal_hook::low_level::raise(signal_hook::consts::SIGTERM).expect("sent");
+        match std::env::var(ROLE).as_deref() {
+            Ok("reads") => {
+                listen().expect("it listens").end_at_once(true);
+                raise();
+                std::process::exit(1);
+            }
+            Ok("measures") => {
+                let interrupt = listen().expect("it listens");
+                interrupt.end_at_once(true);
+                interrupt.end_at_once(false);
+                raise();
+                assert_eq!(interrupt.signal(), Some(15));
+                // The second does, whatever is wished.
+                interrupt.end_at_once(false);
+                raise();
+                std::process::exit(1);
+            }
+            _ => {
+                for role in ["reads", "measures"] {
+                    let program = std::env::current_exe().expect("this program");
+                    let mut child = std::process::Command::new(program);
+                    child.args(["--exact", TEST]).env(ROLE, role);
+                    let output = child.output().expect("it starts");
+                    assert_eq!(output.status.code(), Some(128 + 15), "{role}: {output:?}");
+                }
+            }
+        }
     }
 }

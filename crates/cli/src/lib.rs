@@ -104,6 +104,12 @@ fn dispatch(
             "the system is out of a resource (threads, descriptors); see its log, `dmesg` on Linux",
         )
     })?;
+    if cli.command.may_end_anywhere() {
+        context.end_at_once(true);
+        if let Some(signal) = context.signal() {
+            return Err(Failure::of(Exit::Interrupted(signal), "interrupted"));
+        }
+    }
     let done = match &cli.command {
         Command::Bench(arguments) => commands::bench::bench(&context, arguments),
         Command::Run(arguments) => commands::run::run(&context, arguments),

@@ -15,6 +15,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::time::Duration;
+use stripewise_campaign::history::moment;
 use stripewise_campaign::live::{self, Cursor, Done, LoginPath, Query, Wish, Wished};
 use stripewise_campaign::{Exit, Failure, Outcome};
 use stripewise_units::ByteSize;
@@ -166,30 +167,44 @@ pub(crate) async fn now(State(shared): App, RawQuery(query): RawQuery) -> Respon
     answered(blocking(move || Ok(vec![live::now(&view, &seen)?])).await)
 }
 
-/// `?target=...&label=...&series=...&since=...&limit=...`.
-fn what_of_store(query: Option<&str>) -> Query {
-    let value = |name: &str| query_value(query, name);
-    let limit = value("limit").and_then(|limit| limit.parse().ok());
-    Query {
+/// `?target=...&label=...&series=...&since=...&limit=...`; a value that is not valid is an
+/// error, not the lack of one.
+fn what_of_store(query: Option<&str>) -> Result<Query, &'static str> {
+    let value = |name: &str| query_value(query, name).filter(|value| !value.is_empty());
+    let limit = match value("limit") {
+        None => RUNS_USUAL,
+        Some(limit) => (limit.parse().ok())
+            .filter(|limit| (1..=RUNS_MAX).contains(limit))
+            .ok_or("the limit is not a number from 1 to 5000")?,
+    };
+    let since = value("since").map(|since| {
+        moment(&since)
+            .ok_or("`since` is not a day (2026-11-20) or a time in UTC (2026-11-20T08:00)")
+    });
+    Ok(Query {
         label: value("label"),
         target: value("target"),
         series: value("series"),
-        since: value("since"),
-        limit: Some(limit.unwrap_or(RUNS_USUAL).clamp(1, RUNS_MAX)),
-    }
+        since: since.transpose()?,
+        limit: Some(limit),
+    })
 }
 
 pub(crate) async fn history(State(shared): App, RawQuery(query): RawQuery) -> Response<Body> {
     let view = shared.view.clone();
-    let query = what_of_store(query.as_deref());
-    answered(blocking(move || live::history(&view, &query)).await)
+    match what_of_store(query.as_deref()) {
+        Ok(query) => answered(blocking(move || live::history(&view, &query)).await),
+        Err(words) => failure(StatusCode::BAD_REQUEST, words, None),
+    }
 }
 
 /// Profiles, fills and verifications.
 pub(crate) async fn measurements(State(shared): App, RawQuery(query): RawQuery) -> Response<Body> {
     let view = shared.view.clone();
-    let query = what_of_store(query.as_deref());
-    answered(blocking(move || live::measurements(&view, &query)).await)
+    match what_of_store(query.as_deref()) {
+        Ok(query) => answered(blocking(move || live::measurements(&view, &query)).await),
+        Err(words) => failure(StatusCode::BAD_REQUEST, words, None),
+    }
 }
 
 pub(crate) async fn trends(State(shared): App, RawQuery(query): RawQuery) -> Response<Body> {
@@ -354,6 +369,28 @@ mod tests {
             ("dataset:x", false),
         ] {
             assert_eq!(is_id(id), is_one, "{id}");
+        }
+    }
+
+    #[test]
+    fn values_that_are_not_valid_are_errors() {
+        let limit = |query| what_of_store(Some(query)).map(|query| query.limit);
+        assert_eq!(limit("limit=7"), Ok(Some(7)));
+        assert_eq!(limit("limit="), Ok(Some(RUNS_USUAL)));
+        let since = |query| what_of_store(Some(query)).map(|query| query.since);
+        let day = Some("2026-11-20".to_owned());
+        assert_eq!(since("since=2026-11-20"), Ok(day));
+        assert_eq!(since("since="), Ok(None));
+        for query in [
+            "limit=-1",
+            "limit=0",
+            "limit=99999999999999999999",
+            "limit=ten",
+            "since=9999-99-99",
+            "since=yesterday",
+            "since=2026-11-20T25:00",
+        ] {
+            assert!(what_of_store(Some(query)).is_err(), "{query}");
         }
     }
 

@@ -1,22 +1,22 @@
-//! Connections: how many, how long, how large their heads.
+//! Connections: how long, how large their heads; how many is decided in [`seats`](crate::seats).
 
 use crate::routes;
+use crate::seats::Seats;
 use crate::state::Shared;
 use crate::system::UnixListener;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
-/// Connections at a time; more wait in the system's queue until one ends.
-const CONNECTIONS_MAX: usize = 64;
 /// For the head of a request, also between two of them.
 const HEAD_LIMIT: Duration = Duration::from_secs(5);
 /// After that a connection ends with the answer that it is at.
@@ -59,40 +59,94 @@ impl Listener {
     }
 }
 
-/// Takes connections until `is_over`.
-pub(crate) async fn accept(listener: &Listener, shared: &Arc<Shared>, is_over: &dyn Fn() -> bool) {
-    let permits = Arc::new(Semaphore::new(CONNECTIONS_MAX));
-    let router = routes::router(shared);
-    while !is_over() {
-        let Ok(Ok(permit)) = timeout(LOOK, Arc::clone(&permits).acquire_owned()).await else {
-            continue;
-        };
-        let router = router.clone();
-        let taken = match listener {
-            Listener::Tcp(listener) => match timeout(LOOK, listener.accept()).await {
-                Ok(Ok((stream, _))) => {
-                    tokio::spawn(serve(stream, router, permit));
-                    Ok(())
-                }
-                Ok(Err(error)) => Err(error),
-                Err(_) => Ok(()),
-            },
-            Listener::Unix(listener) => match timeout(LOOK, listener.accept()).await {
-                Ok(Ok(stream)) => {
-                    tokio::spawn(serve(stream, router, permit));
-                    Ok(())
-                }
-                Ok(Err(error)) => Err(error),
-                Err(_) => Ok(()),
-            },
-        };
-        if taken.is_err() {
-            tokio::time::sleep(REST).await;
+/// Connections that there are, and how each is dropped.
+#[derive(Default)]
+struct Hall {
+    seats: Seats,
+    ends: HashMap<u64, AbortHandle>,
+}
+
+impl Hall {
+    fn end_oldest(&mut self) {
+        let oldest = self.seats.drop_oldest();
+        self.end(oldest);
+    }
+
+    fn end(&mut self, number: Option<u64>) {
+        if let Some(end) = number.and_then(|number| self.ends.remove(&number)) {
+            end.abort();
         }
     }
 }
 
-async fn serve<S>(stream: S, router: axum::Router, permit: OwnedSemaphorePermit)
+type SharedHall = Arc<Mutex<Hall>>;
+
+fn locked(hall: &SharedHall) -> MutexGuard<'_, Hall> {
+    hall.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The place of a connection; left when the connection ends, however it does.
+pub(crate) struct Seat {
+    number: u64,
+    hall: SharedHall,
+}
+
+impl Seat {
+    /// Whoever asks has shown the token.
+    pub(crate) fn shows_token(&self) {
+        locked(&self.hall).seats.shows_token(self.number);
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        let mut hall = locked(&self.hall);
+        hall.seats.leave(self.number);
+        hall.ends.remove(&self.number);
+    }
+}
+
+/// Takes connections until `is_over`.
+pub(crate) async fn accept(listener: &Listener, shared: &Arc<Shared>, is_over: &dyn Fn() -> bool) {
+    let hall = SharedHall::default();
+    let router = routes::router(shared);
+    while !is_over() {
+        let taken = match listener {
+            Listener::Tcp(listener) => timeout(LOOK, listener.accept())
+                .await
+                .map(|taken| taken.map(|(stream, _)| seat(stream, &router, &hall))),
+            Listener::Unix(listener) => timeout(LOOK, listener.accept())
+                .await
+                .map(|taken| taken.map(|stream| seat(stream, &router, &hall))),
+        };
+        if let Ok(Err(_)) = taken {
+            // No descriptors are left: one who has not shown the token gives theirs.
+            locked(&hall).end_oldest();
+            tokio::time::sleep(REST).await;
+        }
+        // Each is heard before the next one may take its place.
+        tokio::task::yield_now().await;
+    }
+}
+
+/// Takes a seat for a connection, which is served on a task of its own.
+fn seat<S>(stream: S, router: &axum::Router, hall: &SharedHall)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let mut there = locked(hall);
+    let (number, dropped) = there.seats.take();
+    there.end(dropped);
+    let seat = Arc::new(Seat {
+        number,
+        hall: Arc::clone(hall),
+    });
+    let router = router.clone().layer(axum::Extension(seat));
+    let task = tokio::spawn(serve(stream, router));
+    there.ends.insert(number, task.abort_handle());
+}
+
+async fn serve<S>(stream: S, router: axum::Router)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
@@ -107,5 +161,4 @@ where
         connection.as_mut().graceful_shutdown();
         let _ = timeout(LAST, connection).await;
     }
-    drop(permit);
 }

@@ -15,6 +15,7 @@ mod metrics;
 mod pages;
 mod routes;
 mod runs;
+mod seats;
 mod state;
 
 #[cfg(unix)]

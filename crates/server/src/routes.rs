@@ -1,6 +1,7 @@
 //! Which address is answered by what.
 
 use crate::answer;
+use crate::connection::Seat;
 use crate::guard::Who;
 use crate::state::{App, Shared};
 use crate::{api, metrics, pages};
@@ -69,6 +70,11 @@ async fn guarded(State(shared): App, mut request: Request, next: Next) -> Respon
         Ok(who) => who,
         Err(refusal) => return refused(parts.uri.path(), refusal.status, refusal.words),
     };
+    if who != Who::Nobody
+        && let Some(seat) = parts.extensions.get::<Arc<Seat>>()
+    {
+        seat.shows_token();
+    }
     request = Request::from_parts(parts, body);
     request.extensions_mut().insert(who);
     next.run(request).await

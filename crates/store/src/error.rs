@@ -16,13 +16,22 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 /// A failure of the store.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot {doing} in the store {}: {kind}", path.as_text())]
+#[error("cannot {} {}: {kind}", place(doing), path.as_text())]
 pub struct Error {
     path: PathBuf,
     doing: &'static str,
     kind: ErrorKind,
     #[source]
     source: Option<Box<rusqlite::Error>>,
+}
+
+/// What could not be done, before the store's name.
+fn place(doing: &str) -> String {
+    match doing {
+        "open the file" => "open the store".to_owned(),
+        "make the directory" => "make the directory of the store".to_owned(),
+        doing => format!("{doing} in the store"),
+    }
 }
 
 /// Why it failed.

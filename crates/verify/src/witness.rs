@@ -12,6 +12,61 @@ use std::collections::BTreeMap;
 pub const GREETING: &[u8] = b"STRIPEWISE-WITNESS 1\n";
 /// What a witness answers when it is ready for the head.
 pub const READY: &[u8] = b"READY\n";
+/// What it says afterwards, about twice a second, whenever everything that it was told is on
+/// its disk: an empty line, so that what a command prints at its end stays readable.
+pub const ALIVE: &[u8] = b"\n";
+/// A witness that says nothing for so long is gone: it was stopped, or its network or disk.
+pub const SILENCE_NS_MAX: u64 = 4_000_000_000;
+
+/// The most of the time between two looks that counts as silence: where this process itself
+/// was stopped, what the witness said meanwhile may not have been read yet.
+const LOOK_NS_MAX: u64 = 500_000_000;
+
+/// Whether a witness is still there, by what it has said: pure, time comes from outside.
+#[derive(Clone, Copy, Debug)]
+pub struct Pulse {
+    /// Bytes that it had said at the last look.
+    said: u64,
+    looked_ns: u64,
+    /// How long it has said nothing; `None` until it must say anything.
+    silent_ns: Option<u64>,
+}
+
+impl Pulse {
+    /// Of one that says from now on that it is alive.
+    #[must_use]
+    pub fn expected(now_ns: u64) -> Pulse {
+        Pulse {
+            said: 0,
+            looked_ns: now_ns,
+            silent_ns: Some(0),
+        }
+    }
+
+    /// Of a command that may be no `stripewise witness`: only one that has once said that
+    /// it is alive must go on.
+    #[must_use]
+    pub fn perhaps(now_ns: u64) -> Pulse {
+        Pulse {
+            silent_ns: None,
+            ..Pulse::expected(now_ns)
+        }
+    }
+
+    /// Whether it is gone, when `said` bytes have come from it in all. Asked a few times a
+    /// second.
+    pub fn is_gone(&mut self, said: u64, now_ns: u64) -> bool {
+        let passed_ns = now_ns.saturating_sub(self.looked_ns).min(LOOK_NS_MAX);
+        self.looked_ns = now_ns;
+        self.silent_ns = match said > self.said {
+            true => Some(0),
+            false => self.silent_ns.map(|silent_ns| silent_ns + passed_ns),
+        };
+        self.said = said;
+        self.silent_ns
+            .is_some_and(|silent_ns| silent_ns >= SILENCE_NS_MAX)
+    }
+}
 /// Bytes of a record.
 pub const RECORD_BYTES: usize = 16;
 /// A header is no longer than this.
@@ -387,6 +442,28 @@ mod tests {
             let parsed = parse_head(&file).expect("a file").expect("all of its head");
             assert_eq!((parsed.run, parsed.bytes), (7, whole));
         }
+    }
+
+    #[test]
+    fn a_witness_that_says_nothing_any_more_is_gone_within_five_seconds() {
+        const TICK: u64 = 100_000_000;
+        // Looks at ten a second for so long; what it said at each; when it was gone.
+        let gone_after = |mut pulse: Pulse, said: fn(u64) -> u64| {
+            (1..=3_000).find(|tick| pulse.is_gone(said(*tick), tick * TICK))
+        };
+        let alive = |tick| tick / 5;
+        let stopped = |tick: u64| tick.min(102) / 5;
+        let mute = |_| 0;
+        assert_eq!(gone_after(Pulse::expected(0), alive), None);
+        assert_eq!(gone_after(Pulse::perhaps(0), alive), None);
+        assert_eq!(gone_after(Pulse::expected(0), stopped), Some(140));
+        assert_eq!(gone_after(Pulse::perhaps(0), stopped), Some(140));
+        assert_eq!(gone_after(Pulse::expected(0), mute), Some(40));
+        assert_eq!(gone_after(Pulse::perhaps(0), mute), None);
+        // Who was stopped oneself has not heard what was said meanwhile.
+        let mut pulse = Pulse::expected(0);
+        assert!(!pulse.is_gone(0, 3_600_000 * TICK));
+        assert!(!pulse.is_gone(1, 3_600_001 * TICK));
     }
 
     #[test]

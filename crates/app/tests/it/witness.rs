@@ -3,6 +3,7 @@
 
 use crate::power_cut::{Listening, cut, judged, only_file};
 use crate::support::{Desk, Loop, Mount, can_run, names, text};
+use rustix::process::Signal;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
@@ -96,6 +97,20 @@ fn strangers_that_say_nothing_keep_nobody_waiting() {
     let kept = witness.running.wait().done().json();
     assert_eq!(kept.at("refused_connections").count(), 3);
     drop(silent);
+}
+
+/// A witness that was stopped is as good as gone: nothing is recorded any more.
+#[test]
+fn a_witness_that_is_stopped_ends_the_run() {
+    let desk = Desk::new();
+    let volume = desk.volume();
+    let witness = Listening::start(&desk, "stopped.witness");
+    let mut run = desk.start(&cut(&volume, &witness.place, &[]));
+    run.until("from now on the power may be cut");
+    witness.running.signal(Signal::STOP);
+    let answer = run.wait();
+    witness.running.signal(Signal::CONT);
+    answer.failed(3, &["the witness is gone", "recorded nothing for 4 s"]);
 }
 
 /// What is refused is refused before a witness hears of it, and leaves no file behind.

@@ -173,8 +173,12 @@ fn fio_json(context: &Context, subjects: &[String], out: &mut dyn Write) -> Outc
 fn for_each(
     context: &Context,
     names: &[String],
-    mut take: impl FnMut(&RunRecord) -> Outcome<()>,
+    mut write: impl FnMut(&RunRecord) -> Outcome<()>,
 ) -> Outcome<()> {
+    let mut take = |run: &RunRecord| match context.signal() {
+        Some(signal) => Err(Failure::of(Exit::Interrupted(signal), "interrupted")),
+        None => write(run),
+    };
     if !names.is_empty() {
         // All names are looked up before the first record is written.
         let mut subjects: Vec<_> = names

@@ -104,16 +104,21 @@ pub fn since(context: &Context, text: &str) -> Outcome<String> {
             return Ok(then.strftime("%Y-%m-%dT%H:%M:%S").to_string());
         }
     }
+    moment(text).ok_or_else(|| {
+        Failure::usage(
+            format!("`{text}` is not a valid time"),
+            "give a day (2026-11-20), a time in UTC (2026-11-20T08:00), or an age: 24h, 90m",
+        )
+    })
+}
+
+/// A day or a time in UTC as [`since`] returns it; `None` where it is neither.
+#[must_use]
+pub fn moment(text: &str) -> Option<String> {
     let time = text.trim().trim_end_matches('Z').replace(' ', "T");
     let is_day = time.parse::<jiff::civil::Date>().is_ok() && !time.contains('T');
     let is_time = time.contains('T') && time.parse::<jiff::civil::DateTime>().is_ok();
-    if is_day || is_time {
-        return Ok(time);
-    }
-    Err(Failure::usage(
-        format!("`{text}` is not a valid time"),
-        "give a day (2026-11-20), a time in UTC (2026-11-20T08:00), or an age: 24h, 90m",
-    ))
+    (is_day || is_time).then_some(time)
 }
 
 /// The list as `--json` prints it.

@@ -7,22 +7,24 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use std::fs::File;
 use std::io::{Read, Write};
-use std::net::{TcpStream, ToSocketAddrs};
+use std::net::{Shutdown, TcpStream, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::str::FromStr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 use stripewise_disk_inspect::{Inspect, System};
 use stripewise_units::{DeviceNumber, NameText, path_of};
-use stripewise_verify::witness::READY;
+use stripewise_verify::witness::{Pulse, READY, SILENCE_NS_MAX};
 
 /// How long a witness on the network may take to answer.
 const ANSWER_LIMIT: Duration = Duration::from_secs(10);
 /// How long a command may take: `ssh` may ask for a password first.
 const COMMAND_LIMIT: Duration = Duration::from_secs(60);
 /// How long a record may wait on its way.
-const SEND_LIMIT: Duration = Duration::from_secs(30);
+const SEND_LIMIT: Duration = Duration::from_nanos(SILENCE_NS_MAX);
 /// How often a wait looks whether somebody wants it to end.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
@@ -62,7 +64,15 @@ impl FromStr for WitnessPlace {
 }
 
 /// An open way to a witness.
-pub(super) enum Channel {
+pub(super) struct Channel {
+    way: Way,
+    /// How many bytes the witness has said since it answered.
+    said: Arc<AtomicU64>,
+    /// Whether it goes on saying that it is alive; of a file nothing is expected.
+    pulse: Option<Pulse>,
+}
+
+enum Way {
     Network(TcpStream),
     Command(Child),
     /// Each record is on its disk before the next one is looked at.
@@ -72,31 +82,57 @@ pub(super) enum Channel {
 impl Channel {
     /// Finds the witness, and waits until it says that it is there.
     pub(super) fn open(context: &Context, place: &WitnessPlace) -> Outcome<Channel> {
-        match place {
-            WitnessPlace::Network { address, token } => connect(context, address, token),
-            WitnessPlace::Command(command) => start(context, command),
-            WitnessPlace::File(path) => make(path),
-        }
+        let said = Arc::default();
+        let way = match place {
+            WitnessPlace::Network { address, token } => connect(context, address, token, &said)?,
+            WitnessPlace::Command(command) => start(context, command, &said)?,
+            WitnessPlace::File(path) => make(path)?,
+        };
+        let now_ns = context.now_ns();
+        let pulse = match way {
+            Way::Network(_) => Some(Pulse::expected(now_ns)),
+            Way::Command(_) => Some(Pulse::perhaps(now_ns)),
+            Way::File(_) => None,
+        };
+        Ok(Channel { way, said, pulse })
     }
 
     /// Sends bytes on their way.
-    pub(super) fn send(&mut self, bytes: &[u8]) -> std::io::Result<()> {
-        match self {
-            Channel::Network(stream) => stream.write_all(bytes),
-            Channel::Command(child) => match &mut child.stdin {
+    ///
+    /// # Errors
+    /// Where they cannot be sent, and where the witness no longer says that it is alive.
+    pub(super) fn send(&mut self, bytes: &[u8], now_ns: u64) -> std::io::Result<()> {
+        let said = self.said.load(Ordering::Relaxed);
+        if (self.pulse.as_mut()).is_some_and(|pulse| pulse.is_gone(said, now_ns)) {
+            let seconds = SILENCE_NS_MAX / 1_000_000_000;
+            let what = format!("it has recorded nothing for {seconds} s (stopped, or cut off?)");
+            return Err(std::io::Error::new(std::io::ErrorKind::TimedOut, what));
+        }
+        match &mut self.way {
+            Way::Network(stream) => stream.write_all(bytes),
+            Way::Command(child) => match &mut child.stdin {
                 Some(pipe) => pipe.write_all(bytes).and_then(|()| pipe.flush()),
                 None => Err(std::io::ErrorKind::BrokenPipe.into()),
             },
-            Channel::File(file) => file.write_all(bytes).and_then(|()| file.sync_data()),
+            Way::File(file) => file.write_all(bytes).and_then(|()| file.sync_data()),
         }
     }
 
     /// Nothing more will come.
-    pub(super) fn close(self) {
-        if let Channel::Command(mut child) = self {
+    pub(super) fn close(mut self) {
+        if let Way::Command(child) = &mut self.way {
             drop(child.stdin.take());
             // It may have a file to finish.
             let _ = child.wait();
+        }
+    }
+}
+
+impl Drop for Channel {
+    /// The thread that listens to the witness still has the connection.
+    fn drop(&mut self) {
+        if let Way::Network(stream) = &self.way {
+            let _ = stream.shutdown(Shutdown::Write);
         }
     }
 }
@@ -109,7 +145,7 @@ fn not_there(place: &str, why: impl std::fmt::Display) -> Failure {
     )
 }
 
-fn connect(context: &Context, address: &str, token: &str) -> Outcome<Channel> {
+fn connect(context: &Context, address: &str, token: &str, said: &Arc<AtomicU64>) -> Outcome<Way> {
     let addresses = (address.to_socket_addrs()).map_err(|error| not_there(address, error))?;
     let mut last = "its name does not resolve".to_owned();
     for one in addresses {
@@ -117,9 +153,9 @@ fn connect(context: &Context, address: &str, token: &str) -> Outcome<Channel> {
             Ok(mut stream) => {
                 greet(&mut stream, token).map_err(|error| not_there(address, error))?;
                 (stream.try_clone().map_err(|error| error.to_string()))
-                    .and_then(|reader| wait_for_answer(context, reader, ANSWER_LIMIT))
+                    .and_then(|reader| wait_for_answer(context, reader, ANSWER_LIMIT, said))
                     .map_err(|why| not_there(address, why))?;
-                return Ok(Channel::Network(stream));
+                return Ok(Way::Network(stream));
             }
             Err(error) => last = error.to_string(),
         }
@@ -130,12 +166,11 @@ fn connect(context: &Context, address: &str, token: &str) -> Outcome<Channel> {
 fn greet(stream: &mut TcpStream, token: &str) -> std::io::Result<()> {
     stream.set_nodelay(true)?;
     stream.set_write_timeout(Some(SEND_LIMIT))?;
-    stream.set_read_timeout(Some(ANSWER_LIMIT))?;
     stream.write_all(format!("{token}\n").as_bytes())
 }
 
 /// Starts the command and waits for its answer.
-fn start(context: &Context, command: &str) -> Outcome<Channel> {
+fn start(context: &Context, command: &str, said: &Arc<AtomicU64>) -> Outcome<Way> {
     let name = format!("`{command}`");
     let mut child = Command::new("sh")
         .args(["-c", command])
@@ -144,11 +179,11 @@ fn start(context: &Context, command: &str) -> Outcome<Channel> {
         .spawn()
         .map_err(|error| not_there(&name, error))?;
     let answered = match child.stdout.take() {
-        Some(output) => wait_for_answer(context, output, COMMAND_LIMIT),
+        Some(output) => wait_for_answer(context, output, COMMAND_LIMIT, said),
         None => Err("its output cannot be read".to_owned()),
     };
     match answered {
-        Ok(()) => Ok(Channel::Command(child)),
+        Ok(()) => Ok(Way::Command(child)),
         Err(why) => {
             let _ = child.kill();
             let _ = child.wait();
@@ -157,16 +192,27 @@ fn start(context: &Context, command: &str) -> Outcome<Channel> {
     }
 }
 
-/// Reads the answer on a thread of its own: Ctrl-C ends the wait for it.
+/// Reads the answer on a thread of its own: Ctrl-C ends the wait for it. The thread goes on
+/// and counts what the witness says afterwards.
 fn wait_for_answer(
     context: &Context,
     mut from: impl Read + Send + 'static,
     limit: Duration,
+    said: &Arc<AtomicU64>,
 ) -> Result<(), String> {
     let (sender, receiver) = channel();
+    let said = Arc::clone(said);
     let read = move || {
         let mut answer = vec![0; READY.len()];
-        let _ = sender.send(from.read_exact(&mut answer).map(|()| answer));
+        let answered = from.read_exact(&mut answer).map(|()| answer);
+        let is_there = answered.is_ok();
+        if sender.send(answered).is_err() || !is_there {
+            return;
+        }
+        let mut more = [0; 256];
+        while let Ok(count @ 1..) = from.read(&mut more) {
+            said.fetch_add(count as u64, Ordering::Relaxed);
+        }
     };
     (std::thread::Builder::new().spawn(read)).map_err(|error| error.to_string())?;
     let mut waited = Duration::ZERO;
@@ -184,7 +230,7 @@ fn wait_for_answer(
     Err(format!("no answer in {} s", limit.as_secs()))
 }
 
-fn make(path: &Path) -> Outcome<Channel> {
+fn make(path: &Path) -> Outcome<Way> {
     let file = stripewise_store::create_new(path).map_err(|error| {
         Failure::new(
             Exit::Target,
@@ -199,7 +245,7 @@ fn make(path: &Path) -> Outcome<Channel> {
     if let Ok(directory) = File::open(directory_of(path)) {
         let _ = directory.sync_all();
     }
-    Ok(Channel::File(file))
+    Ok(Way::File(file))
 }
 
 fn directory_of(path: &Path) -> &Path {

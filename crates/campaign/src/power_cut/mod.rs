@@ -283,7 +283,7 @@ impl<'a> Cut<'a> {
         if self.untold {
             return Ok(());
         }
-        let sent = self.witness.send(bytes);
+        let sent = self.witness.send(bytes, self.context.now_ns());
         // Ctrl-C reaches a witness at the end of a pipe, too.
         if sent.is_err() && self.context.signal().is_some() {
             self.untold = true;

@@ -116,10 +116,12 @@ pub fn run(
 /// The requirements of a request, which holds them as they were typed.
 ///
 /// # Errors
-/// Where one is none.
+/// Where one is none, or names no job of the request.
 pub fn requirements(request: &Request) -> Outcome<Vec<Requirement>> {
+    let jobs: Vec<&str> = request.jobs.iter().map(|job| job.name.as_str()).collect();
     let each = request.requirements.iter().map(|text| {
-        text.parse()
+        text.parse::<Requirement>()
+            .and_then(|one| one.check_name(&jobs).map(|()| one))
             .map_err(|error: ParseError| Failure::usage(error.to_string(), error.hint().to_owned()))
     });
     each.collect()

@@ -192,7 +192,7 @@ impl KeptBaseline {
                 if names.is_empty() {
                     "`stripewise baseline set ID` makes one".to_owned()
                 } else {
-                    format!("there are {names}")
+                    format!("the baselines are called: {names}")
                 },
             )),
         }

@@ -13,13 +13,15 @@ use stripewise_verify::witness::READY;
 const TOKEN_LIMIT_NS: u64 = 5_000_000_000;
 /// A first line is no longer than this.
 const LINE_BYTES_MAX: usize = 256;
-/// Connections that are asked for their token at the same time; more of them wait.
-const STRANGERS_MAX: usize = 64;
+/// Connections that are asked for their token at the same time; for one more, the oldest is
+/// dropped.
+const STRANGERS_MAX: usize = 256;
 const TICK: Duration = Duration::from_millis(50);
 
 /// A connection with the token.
 pub(super) struct Heard {
     pub stream: TcpStream,
+    pub from: SocketAddr,
     /// What came behind the token already.
     pub first: Vec<u8>,
     /// Connections without it.
@@ -59,46 +61,77 @@ pub(super) fn one_connection(
     Ok(the_one_with_the_token(context, listener, &token))
 }
 
-/// Asks all that connect for the token at the same time: one that says nothing does not keep
-/// the right one waiting.
+/// Asks all that connect for the token at the same time: those that say nothing do not keep
+/// the right one waiting, however many they are.
 fn the_one_with_the_token(context: &Context, listener: TcpListener, token: &str) -> Option<Heard> {
     let mut strangers: Vec<Stranger> = Vec::new();
     let mut refused = 0;
     while context.signal().is_none() {
-        let may_come = strangers.len() < STRANGERS_MAX;
-        match may_come.then(|| listener.accept()) {
-            Some(Ok((stream, from))) => {
+        match listener.accept() {
+            Ok((stream, from)) => {
                 strangers.push(Stranger::new(stream, from, context.now_ns()));
+                // They are heard when there is nobody left to let in, or no room.
+                if strangers.len() <= STRANGERS_MAX {
+                    continue;
+                }
             }
-            waits => {
-                // Of the errors, one that was gone again before it was taken.
-                let gone = |error: std::io::Error| error.kind() == ErrorKind::ConnectionAborted;
-                refused += u64::from(waits.is_some_and(|accepted| accepted.is_err_and(gone)));
+            Err(error) if error.kind() == ErrorKind::ConnectionAborted => {
+                // It was gone again before it was taken.
+                refused += 1;
+                continue;
+            }
+            Err(error) => {
+                // Where no descriptors are left, the oldest gives its own.
+                if !is_patience(error.kind()) && !strangers.is_empty() {
+                    strangers.remove(0);
+                    refused += 1;
+                }
                 std::thread::sleep(TICK);
             }
         }
-        for at in (0..strangers.len()).rev() {
-            match strangers[at].hear(context.now_ns(), token) {
-                Word::Waits => continue,
-                Word::Wrong => drop(strangers.swap_remove(at)),
-                Word::Token(first) => {
-                    let Stranger { stream, from, .. } = strangers.swap_remove(at);
-                    if welcome(&stream).is_ok() {
-                        // Nobody else is let in.
-                        drop(listener);
-                        context.status(format!("Reports come from {from}"));
-                        return Some(Heard {
-                            stream,
-                            first,
-                            refused: refused + strangers.len() as u64,
-                        });
-                    }
-                }
-            }
+        let (heard, wrong) = hear_all(&mut strangers, context.now_ns(), token);
+        refused += wrong;
+        if strangers.len() > STRANGERS_MAX {
+            strangers.remove(0);
             refused += 1;
+        }
+        if let Some(mut heard) = heard {
+            // Nobody else is let in.
+            drop(listener);
+            context.status(format!("Reports come from {}", heard.from));
+            heard.refused = refused + strangers.len() as u64;
+            return Some(heard);
         }
     }
     None
+}
+
+/// The one of them that has said the token, if one has; and how many are dropped as they said
+/// something else, or nothing for too long.
+fn hear_all(strangers: &mut Vec<Stranger>, now_ns: u64, token: &str) -> (Option<Heard>, u64) {
+    let (mut wrong, mut found) = (0, None);
+    strangers.retain_mut(|stranger| {
+        if found.is_some() {
+            return true;
+        }
+        match stranger.hear(now_ns, token) {
+            Word::Waits => return true,
+            Word::Wrong => wrong += 1,
+            Word::Token(first) => match welcome(&stranger.stream) {
+                Ok(stream) => {
+                    found = Some(Heard {
+                        stream,
+                        from: stranger.from,
+                        first,
+                        refused: 0,
+                    });
+                }
+                Err(_) => wrong += 1,
+            },
+        }
+        false
+    });
+    (found, wrong)
 }
 
 /// An address that listens to all is known by the host's name.
@@ -165,11 +198,14 @@ impl Stranger {
 }
 
 /// Answers the one with the token that the witness is there.
-fn welcome(mut stream: &TcpStream) -> std::io::Result<()> {
+fn welcome(stream: &TcpStream) -> std::io::Result<TcpStream> {
+    let mut stream = stream.try_clone()?;
     stream.set_nonblocking(false)?;
+    stream.set_nodelay(true)?;
     stream.set_write_timeout(Some(TICK * 20))?;
     stream.write_all(READY)?;
-    stream.set_read_timeout(None)
+    stream.set_read_timeout(None)?;
+    Ok(stream)
 }
 
 fn is_patience(kind: ErrorKind) -> bool {

@@ -14,7 +14,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 use stripewise_units::{NameText, format_bytes, format_count};
 use stripewise_verify::run_text;
-use stripewise_verify::witness::{Intake, READY};
+use stripewise_verify::witness::{ALIVE, Intake, READY};
 
 /// A connection that says nothing for so long has lost its other end: the time is told ten
 /// times a second.
@@ -93,6 +93,7 @@ pub fn witness(context: &Context, path: &Path, reports: Reports) -> Outcome<Witn
         file,
         intake: Intake::default(),
         synced_ns: 0,
+        to: None,
     };
     let kept = keeper.keep(context, reports);
     if keeper.intake.run().is_none() {
@@ -130,6 +131,14 @@ pub fn witness(context: &Context, path: &Path, reports: Reports) -> Outcome<Witn
     Ok(document)
 }
 
+fn cannot_speak(error: &std::io::Error) -> Failure {
+    Failure::new(
+        Exit::Target,
+        format!("cannot answer on the connection: {error}"),
+        "raise the limit of open files (`ulimit -n`)",
+    )
+}
+
 fn cannot_make(path: &Path, error: &std::io::Error) -> Failure {
     match error.kind() {
         ErrorKind::AlreadyExists => Failure::usage(
@@ -150,6 +159,8 @@ struct Keeper<'a> {
     file: File,
     intake: Intake,
     synced_ns: u64,
+    /// Where it says that it is alive.
+    to: Option<Box<dyn Write>>,
 }
 
 impl Keeper<'_> {
@@ -165,12 +176,15 @@ impl Keeper<'_> {
                         "connect its output to the sender of the reports",
                     )
                 })?;
+                self.to = Some(to);
                 (from, Vec::new(), 0)
             }
             Reports::Network { address, token } => {
                 let Some(heard) = listen::one_connection(context, &address, token)? else {
                     return Ok((Ending::Interrupted, 0));
                 };
+                let to = heard.stream.try_clone();
+                self.to = Some(Box::new(to.map_err(|error| cannot_speak(&error))?));
                 (Box::new(heard.stream), heard.first, heard.refused)
             }
         };
@@ -197,6 +211,7 @@ impl Keeper<'_> {
             if now_ns.saturating_sub(self.synced_ns) >= SYNC_EVERY_NS {
                 self.synced_ns = now_ns;
                 self.file.sync_data().map_err(|error| self.broken(&error))?;
+                self.is_alive();
             }
             if context.signal().is_some() {
                 return Ok(Ending::Interrupted);
@@ -204,6 +219,16 @@ impl Keeper<'_> {
             if now_ns.saturating_sub(heard_ns) >= SILENCE_NS_MAX && self.intake.run().is_some() {
                 return Ok(Ending::Silent);
             }
+        }
+    }
+
+    /// Says so to the other end, now that everything is on the disk. Whether it listens is
+    /// its own affair: what it sends is kept all the same.
+    fn is_alive(&mut self) {
+        if let Some(to) = &mut self.to
+            && to.write_all(ALIVE).and_then(|()| to.flush()).is_err()
+        {
+            self.to = None;
         }
     }
 

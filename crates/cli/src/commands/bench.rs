@@ -1,7 +1,7 @@
 //! `bench`: the main job. Five series, a table and a sentence each.
 
 use crate::commands::hosts::{followed, led};
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 use crate::show::context::Context;
 use crate::show::page::{refuse_existing, say_written, write_beside_store, write_report};
 use crate::show::runs;
@@ -13,6 +13,7 @@ use stripewise_campaign::bench::{
 use stripewise_campaign::run::{LikeOptions, run_like_crystaldiskmark};
 use stripewise_campaign::steps::documents;
 use stripewise_campaign::steps::measure::exit_of;
+use stripewise_lab::SeriesKind;
 use stripewise_results::Document;
 use stripewise_store::Store;
 use stripewise_units::{ByteSize, Nanoseconds};
@@ -27,6 +28,9 @@ pub fn bench(context: &Context, arguments: &Bench) -> Outcome {
     }
     let options = options(arguments);
     let plan = planned(&options)?;
+    check_requirements(arguments)?;
+    let permissions = arguments.safety.permissions();
+    permissions.refuse_idle(&[&options.target])?;
     let (target, group) = led(context, &options.target)?;
     let options = BenchOptions {
         target,
@@ -34,7 +38,6 @@ pub fn bench(context: &Context, arguments: &Bench) -> Outcome {
         ..options
     };
     let mut store = context.open_store()?;
-    let permissions = arguments.safety.permissions();
     let expect = arguments.expect.as_deref();
     let expected = expect.map(|name| expected(context, &mut store, name, &options, &permissions));
     let expected = expected.transpose()?;
@@ -60,6 +63,21 @@ pub fn bench(context: &Context, arguments: &Bench) -> Outcome {
     benched.ended?;
     reported?;
     Ok(exit)
+}
+
+/// A requirement of a series that is not measured is an error of the command line, and found
+/// before the measurement, not after it.
+fn check_requirements(arguments: &Bench) -> Outcome<()> {
+    let chosen = |kind: &SeriesKind| {
+        let mut named = arguments.series.iter().map(|name| name.kind());
+        (arguments.series.is_empty() || named.any(|name| name == *kind))
+            && !(arguments.read_only && kind.writes())
+    };
+    let measured = SeriesKind::ALL.into_iter().filter(chosen);
+    let measured: Vec<&str> = measured.map(SeriesKind::name).collect();
+    let mut each = arguments.require.iter();
+    each.try_for_each(|one| one.check_name(&measured))
+        .map_err(|error| Failure::usage(error.to_string(), error.hint().to_owned()))
 }
 
 /// The four lines of CrystalDiskMark: one command, one table.

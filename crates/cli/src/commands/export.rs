@@ -72,6 +72,8 @@ fn to_file(
     path: &Path,
 ) -> Outcome<()> {
     let mut records = 0;
+    // Half a file is removed, not left behind.
+    context.end_at_once(false);
     write_new_with(path, |out| {
         records = write(context, &arguments.subjects, format, out)?;
         Ok(())

@@ -33,8 +33,10 @@ pub fn run(context: &Context, arguments: &Run) -> Outcome {
     let start = arguments.start_at.as_ref();
     let start = start.map(|at| at.seen_from(context.wall())).transpose()?;
     let required = required(&request)?;
-    let mut store = context.open_store()?;
     let permissions = arguments.safety.permissions();
+    let targets = request.jobs.iter().flat_map(|job| &job.targets);
+    permissions.refuse_idle(&targets.map(String::as_str).collect::<Vec<_>>())?;
+    let mut store = context.open_store()?;
     let beside = Beside {
         faults: arguments.how.inject.clone(),
         companion: match together {

@@ -30,9 +30,20 @@ pub fn verify(context: &Context, arguments: &Verify) -> Outcome {
     if context.global.json {
         context.output.print_json(&document)?;
     } else {
-        print_answer(context, || verified_text(&document), || verdict(&document));
+        print_answer(context, || verified_text(&document), || in_line(&document));
     }
     Ok(exit_of(context, &document))
+}
+
+/// The verdict, and where files lie that were kept.
+fn in_line(document: &VerifyDocument) -> String {
+    let kept = document
+        .targets
+        .iter()
+        .filter_map(|target| target.kept_at.as_deref());
+    kept.fold(verdict(document), |line, path| {
+        format!("{line}; kept: {path}")
+    })
 }
 
 /// What each of several hosts found.

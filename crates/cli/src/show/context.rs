@@ -11,7 +11,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::ops::Deref;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 use stripewise_campaign::live::View;
 use stripewise_campaign::steps::drives::Drives;
 use stripewise_campaign::{Clock, Event, Observer, Outcome};
@@ -54,14 +54,23 @@ impl Clock for SystemClock {
     }
 
     fn timestamp(&self) -> String {
-        let now = jiff::Timestamp::now();
+        let now = in_calendar(SystemTime::now());
         now.strftime("%Y-%m-%dT%H:%M:%S.%3fZ").to_string()
     }
 
     fn wall(&self) -> WallTime {
-        let ns = jiff::Timestamp::now().as_nanosecond();
-        WallTime(u64::try_from(ns).unwrap_or(0))
+        let ns = in_calendar(SystemTime::now()).as_nanosecond();
+        WallTime(u64::try_from(ns.max(0)).unwrap_or(u64::MAX))
     }
+}
+
+/// A time of the system's clock, which may be set to any; where no calendar reaches, the
+/// nearest that one has (30 December 9999, or 9999 BC).
+fn in_calendar(now: SystemTime) -> jiff::Timestamp {
+    jiff::Timestamp::try_from(now).unwrap_or(match now < SystemTime::UNIX_EPOCH {
+        true => jiff::Timestamp::MIN,
+        false => jiff::Timestamp::MAX,
+    })
 }
 
 /// The clock of this host, counted from now.
@@ -175,4 +184,21 @@ fn command_line(typed: &[OsString]) -> Vec<String> {
         }
     }
     words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn a_clock_that_no_calendar_reaches_is_no_panic() {
+        const DAY: u64 = 86_400;
+        let epoch = SystemTime::UNIX_EPOCH;
+        let year = |time: SystemTime| in_calendar(time).strftime("%Y").to_string();
+        assert_eq!(year(epoch), "1970");
+        assert_eq!(year(epoch + Duration::from_secs(8_029 * 366 * DAY)), "9999");
+        assert_eq!(year(epoch + Duration::from_secs(1 << 40)), "9999");
+        assert_eq!(year(epoch - Duration::from_secs(1 << 40)), "-9999");
+    }
 }

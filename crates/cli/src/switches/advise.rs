@@ -42,7 +42,7 @@ pub struct Advise {
     /// How much of the target to use [default: all of the smallest layout]
     #[arg(long, value_name = "SIZE")]
     pub size: Option<ByteSize>,
-    /// Processors of the machine that the profile is for [default: 4]
+    /// Processors of the machine that the profile is for
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=64))]
     pub cores: u32,
     /// Seed of the order and of all streams

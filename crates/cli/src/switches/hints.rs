@@ -152,12 +152,56 @@ pub fn command_of(words: &[String]) -> String {
     named(&Cli::command(), words).0
 }
 
+/// Switches of fio, DiskSpd and others, without their dashes, and ours for the same.
+const OTHER_TOOLS: [(&str, &str); 18] = [
+    ("bs", "block"),
+    ("blocksize", "block"),
+    ("b", "block"),
+    ("iodepth", "outstanding"),
+    ("qd", "outstanding"),
+    ("queue-depth", "outstanding"),
+    ("queuedepth", "outstanding"),
+    // A file to write where there is a report, DiskSpd's requests in flight elsewhere.
+    ("o", "report"),
+    ("o", "outstanding"),
+    ("output", "report"),
+    ("numjobs", "threads"),
+    ("t", "threads"),
+    ("runtime", "duration"),
+    ("d", "duration"),
+    ("rwmixread", "read-percent"),
+    ("ioengine", "engine"),
+    ("rate_iops", "rate"),
+    ("rate-iops", "rate"),
+];
+
 /// The switch that was probably meant by one that the command lacks, and a hint that
 /// says whose it is. `None` where nothing is near.
 pub fn meant(unknown: &str, words: &[String]) -> Option<String> {
     let root = Cli::command();
     let (path, command) = named(&root, words);
+    if !unknown.starts_with('-') {
+        return (path == "advise").then(|| {
+            "several devices are one target, with commas between them: /dev/sdb,/dev/sdc".to_owned()
+        });
+    }
     let typed = unknown.trim_start_matches('-');
+    let has = |name: &str| {
+        let mut longs = command
+            .get_arguments()
+            .filter_map(|argument| argument.get_long());
+        longs.any(|long| long == name)
+    };
+    let others = OTHER_TOOLS.iter().filter(|(theirs, _)| *theirs == typed);
+    let mut ours = others.map(|(_, ours)| *ours);
+    if let Some(ours) = ours.clone().find(|ours| has(ours)).or_else(|| ours.next()) {
+        return Some(match has(ours) {
+            true => format!("here that is --{ours}"),
+            false => format!(
+                "`stripewise run` has --{ours} for that, `stripewise {path}` has no such switch"
+            ),
+        });
+    }
     let near = |command: &Command| {
         let names = command
             .get_arguments()
@@ -262,6 +306,28 @@ mod tests {
                 "--threads",
                 Some("use `stripewise run`: it has --threads, `stripewise bench` does not"),
             ),
+            ("run . --bs 8k", "--bs", Some("here that is --block")),
+            (
+                "run . --iodepth 8",
+                "--iodepth",
+                Some("here that is --outstanding"),
+            ),
+            ("run . --qd 8", "--qd", Some("here that is --outstanding")),
+            ("run . -t8", "-t", Some("here that is --threads")),
+            ("bench . -o x.html", "-o", Some("here that is --report")),
+            (
+                "bench . --numjobs 4",
+                "--numjobs",
+                Some(
+                    "`stripewise run` has --threads for that, `stripewise bench` has no such switch",
+                ),
+            ),
+            (
+                "advise /dev/sdb /dev/sdc",
+                "/dev/sdc",
+                Some("several devices are one target, with commas between them: /dev/sdb,/dev/sdc"),
+            ),
+            ("bench /data /dev/sdc", "/dev/sdc", None),
             ("bench --sizes 1G", "--sizes", Some("did you mean --size?")),
             (
                 "run --thread 4",

@@ -179,6 +179,27 @@ fn pasted(words: &[OsString]) -> Option<String> {
 }
 
 impl Command {
+    /// It measures nothing and changes nothing but the store, in one transaction: the first
+    /// signal may end it wherever it is.
+    pub fn may_end_anywhere(&self) -> bool {
+        matches!(
+            self,
+            Command::Baseline(_)
+                | Command::Compare(_)
+                | Command::Completions(_)
+                | Command::Convert(_)
+                | Command::Disks(_)
+                | Command::Doctor(_)
+                | Command::Export(_)
+                | Command::History(_)
+                | Command::Import(_)
+                | Command::Man(_)
+                | Command::Merge(_)
+                | Command::Report(_)
+                | Command::Sim(_)
+        )
+    }
+
     /// Whether a program may read stdout even without `--json`.
     pub fn prints_a_document(&self) -> bool {
         matches!(

@@ -41,6 +41,7 @@ pub fn plan_array(paths: &[PathBuf], wish: &ArrayWish, store: Option<&Path>) -> 
     array::check(wish, &members)?;
     let target = names(&members);
     let program = tools::find(&["mdadm"], "mdadm", "to make arrays", &target)?;
+    check_kernel(&target)?;
     let sizes: Vec<u64> = members.iter().map(|one| one.size_bytes).collect();
     Ok(ArrayPlan {
         level: wish.level,
@@ -53,6 +54,26 @@ pub fn plan_array(paths: &[PathBuf], wish: &ArrayWish, store: Option<&Path>) -> 
         program,
         uuid: wish.uuid,
     })
+}
+
+/// Whether the kernel has md, or a module of it that mdadm would load: what is on the
+/// devices is not announced as lost for an array that cannot be made.
+fn check_kernel(target: &str) -> Result<()> {
+    if Path::new("/proc/mdstat").exists() {
+        return Ok(());
+    }
+    let mut asked = std::process::Command::new("modprobe");
+    asked.args(["--dry-run", "--quiet", "md_mod"]);
+    // Without the program to ask with, mdadm says it.
+    match asked.status() {
+        Ok(status) if !status.success() => Err(Error::new(
+            ErrorKind::Unusable,
+            target,
+            "this kernel has no md (software RAID), so no array can be made of them",
+        )
+        .with_hint("Install the kernel's modules for md, or name one device.")),
+        _ => Ok(()),
+    }
 }
 
 fn names(members: &[DeviceFacts]) -> String {

@@ -178,6 +178,27 @@ impl Requirement {
         self.name.as_deref()
     }
 
+    /// Refuses, before anything is measured, what names none of `measured`: jobs and parts of
+    /// series. Where no name is given, all are meant.
+    ///
+    /// # Errors
+    /// Where the name is none of these; the hint lists them.
+    pub fn check_name(&self, measured: &[&str]) -> Result<(), ParseError> {
+        match &self.name {
+            Some(name) if !measured.contains(&name.as_str()) => {
+                let names = measured.join(", ");
+                Err(ParseError::new(
+                    &self.text,
+                    format!(
+                        "is not a requirement of what is measured: nothing here is called `{name}`"
+                    ),
+                    format!("name one of {names}; or none, and all of them are meant"),
+                ))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// It limits a latency; else it asks for a rate.
     #[must_use]
     pub fn is_of_latency(&self) -> bool {
@@ -396,6 +417,25 @@ mod tests {
     use super::super::tests::run;
     use super::*;
     use stripewise_results::{AnswerBound, KindOutcome, LatencySummary};
+
+    #[test]
+    fn a_name_of_nothing_that_is_measured_is_an_error() {
+        let measured = ["random-read", "log"];
+        for (text, fits) in [
+            ("random-read iops>=5", true),
+            ("iops>=5", true),
+            ("log p99<1ms", true),
+            ("random-raed iops>=5", false),
+            ("random-write iops>=5", false),
+            ("Log p99<1ms", false),
+        ] {
+            let checked = parsed(text).check_name(&measured);
+            assert_eq!(checked.is_ok(), fits, "{text}");
+            if let Err(error) = checked {
+                assert!(error.hint().contains("random-read, log"), "{error}");
+            }
+        }
+    }
 
     fn parsed(text: &str) -> Requirement {
         text.parse()

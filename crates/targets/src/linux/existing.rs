@@ -30,7 +30,7 @@ pub(super) fn plan_file(
     intent: &Intent,
     knowledge: &Knowledge<'_>,
 ) -> Result<Plan> {
-    surroundings::refuse_pseudo(&found.handle, &found.path, name)?;
+    surroundings::refuse_pseudo(&found.handle, name)?;
     let identity = found.status.identity;
     if found.status.size_bytes == 0 {
         return Err(empty(name));

@@ -22,7 +22,7 @@ pub(crate) fn expand(
 ) -> Result<Option<MadeFile>> {
     let name = &path.as_text();
     let found = find(path)?;
-    surroundings::refuse_pseudo(&found.handle, &found.path, name)?;
+    surroundings::refuse_pseudo(&found.handle, name)?;
     let identity = found.status.identity;
     if identity.kind != FileType::RegularFile {
         return Err(Error::new(

@@ -3,10 +3,8 @@
 use super::busy::{self, Busy, Watched};
 use crate::database::Sign;
 use crate::{Error, ErrorKind, Knowledge, Result};
-use std::path::Path;
 use stripewise_disk_inspect::storage::BlockDevice;
 use stripewise_units::DeviceNumber;
-use stripewise_units::NameText;
 
 /// Refuses a place that looks like a live database, and a busy device. The
 /// caller has checked that `--busy-ok` is not given.
@@ -65,7 +63,7 @@ fn counting(devices: &[BlockDevice]) -> Vec<(String, DeviceNumber)> {
 
 /// File systems of the kernel's own: their "files" are switches and windows
 /// into the machine, and a directory on them is no place for a file.
-pub(super) fn refuse_pseudo(file: &impl std::os::fd::AsFd, path: &Path, name: &str) -> Result<()> {
+pub(super) fn refuse_pseudo(file: &impl std::os::fd::AsFd, name: &str) -> Result<()> {
     // From `linux/magic.h`.
     const PSEUDO: [(i64, &str); 17] = [
         (0x9fa0, "proc"),
@@ -93,10 +91,7 @@ pub(super) fn refuse_pseudo(file: &impl std::os::fd::AsFd, path: &Path, name: &s
         Some((_, kind)) => Err(Error::new(
             ErrorKind::Unusable,
             name,
-            format!(
-                "{} is on {kind}, which is a kernel file system, not storage",
-                path.as_text()
-            ),
+            format!("is on {kind}, which is a kernel file system, not storage"),
         )
         .with_hint("Choose a directory on a disk.")),
         None => Ok(()),

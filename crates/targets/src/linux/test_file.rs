@@ -58,7 +58,7 @@ pub(super) fn plan_in(
     kept_name: Option<OsString>,
     knowledge: &Knowledge<'_>,
 ) -> Result<Plan> {
-    surroundings::refuse_pseudo(&found.handle, &found.path, name)?;
+    surroundings::refuse_pseudo(&found.handle, name)?;
     let identity = found.status.identity;
     let directory = open_directory(&found, name)?;
     writable(&directory, name)?;

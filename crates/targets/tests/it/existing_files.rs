@@ -338,7 +338,7 @@ fn a_running_program_is_never_written() {
     let mut command = Command::new(&path);
     command.arg("3600");
     let _running = Holder::running(command);
-    refused(plan(&path, &overwriting()), Refused, "open elsewhere");
+    refused(plan(&path, &overwriting()), Refused, "mapped into memory");
 }
 
 #[test]

@@ -82,3 +82,48 @@ fn absurdly_slow_rates_end_at_the_end_of_time() {
         assert_eq!(schedule.next(), u64::MAX, "{arrivals}");
     }
 }
+
+/// What is left out is counted as if each was taken, whatever rounding does.
+#[test]
+fn leaving_out_what_is_due_counts_as_taking_it_does() {
+    for arrivals in [Arrivals::Fixed, Arrivals::Poisson] {
+        for (iops, threads) in [(1000.0, 1), (3.0, 7), (1e9, 4), (7e8 / 3.0, 3), (0.25, 2)] {
+            for at_ns in [0, 1, 999, 1_000_000, 1_333_333, 3_900_001] {
+                let rate = Rate { iops, arrivals };
+                let mut skipped = ArrivalSchedule::new(rate, threads, 1, 5);
+                let mut taken = skipped.clone();
+                let (mut count, mut next) = (0, taken.next());
+                while next < at_ns {
+                    count += 1;
+                    next = taken.next();
+                }
+                assert_eq!(skipped.skip_to(at_ns), count, "{rate:?} {threads} {at_ns}");
+                assert_eq!(skipped.next(), next, "{rate:?} {threads} {at_ns}");
+            }
+        }
+    }
+}
+
+/// Billions are not counted one by one.
+#[test]
+fn a_billion_arrivals_a_second_are_left_out_in_a_moment() {
+    const DAY_NS: u64 = 86_400_000_000_000;
+    for (arrivals, off_max) in [(Arrivals::Fixed, 1), (Arrivals::Poisson, 60_000_000)] {
+        let rate = Rate {
+            iops: 1e9,
+            arrivals,
+        };
+        let mut schedule = ArrivalSchedule::new(rate, 1, 0, 9);
+        let count = schedule.skip_to(DAY_NS);
+        // Six standard deviations of a Poisson number.
+        assert!(count.abs_diff(DAY_NS) <= off_max, "{arrivals:?}: {count}");
+        assert!(schedule.next() >= DAY_NS, "{arrivals:?}");
+    }
+    let rate = Rate {
+        iops: 1e9,
+        arrivals: Arrivals::Fixed,
+    };
+    let mut schedule = ArrivalSchedule::new(rate, 3, 2, 9);
+    // It ends at the end of numbers, too.
+    schedule.skip_to(u64::MAX);
+}

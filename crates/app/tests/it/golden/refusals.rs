@@ -261,7 +261,7 @@ hint: Disks are block devices: `lsblk` lists them.
         r"
 exit 3
 --- stderr
-error: /proc: /proc is on proc, which is a kernel file system, not storage
+error: /proc: is on proc, which is a kernel file system, not storage
 hint: Choose a directory on a disk.
 ",
     ),

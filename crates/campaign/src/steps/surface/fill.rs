@@ -61,7 +61,8 @@ pub fn sentence(document: &FillDocument) -> String {
             )
         }
         (None, Some(first)) if stretches.len() == 1 => format!(
-            "{} over {}: the rate does not change",
+            "{} over {}: the rate does not change; a fast cache that holds more than that would not \
+             show",
             rate(first),
             format_bytes(document.written_bytes)
         ),
