@@ -157,6 +157,34 @@ impl BlockDevice {
         }
         found
     }
+
+    /// Whether it spins. What reports that it does not, does not; disks of hypervisors
+    /// report that they do whatever is behind them, and of those it is not known.
+    #[must_use]
+    pub fn spins(&self) -> Option<bool> {
+        match self.queue.rotational {
+            Some(true) if self.layers().iter().any(|device| device.is_virtual()) => None,
+            reported => reported,
+        }
+    }
+
+    /// A disk that a hypervisor makes, by its bus or its model.
+    #[must_use]
+    pub fn is_virtual(&self) -> bool {
+        const BUSES: [&str; 3] = ["virtio", "hyper-v", "xen"];
+        const MODELS: [&str; 6] = [
+            "qemu",
+            "virtual",
+            "vbox",
+            "msft",
+            "amazon elastic",
+            "persistentdisk",
+        ];
+        let bus = self.transport.as_deref();
+        let model = self.model.as_deref().unwrap_or_default();
+        let model = model.to_ascii_lowercase();
+        bus.is_some_and(|bus| BUSES.contains(&bus)) || MODELS.iter().any(|of| model.contains(of))
+    }
 }
 
 /// What a block device is.
@@ -187,7 +215,7 @@ pub struct Queue {
     pub logical_sector_bytes: Option<u32>,
     /// Smallest unit that is written without reading first.
     pub physical_sector_bytes: Option<u32>,
-    /// It spins (or says so: virtual disks often do).
+    /// It says that it spins, as virtual disks often do: see [`BlockDevice::spins`].
     pub rotational: Option<bool>,
     /// Scheduler in use.
     pub scheduler: Option<String>,
@@ -369,4 +397,45 @@ pub struct FileLayout {
     pub extents: u64,
     /// Not all extents were looked at; the bytes are those of the first ones.
     pub partial: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn virtual_disks_that_report_rotation_are_not_known_to_spin() {
+        let disk = |transport: &str, model: &str, rotational| BlockDevice {
+            transport: Some(transport.to_owned()),
+            model: Some(model.to_owned()),
+            queue: Queue {
+                rotational,
+                ..Queue::default()
+            },
+            ..BlockDevice::default()
+        };
+        for (transport, model, rotational, spins) in [
+            ("sata", "ST3300657SS", Some(true), Some(true)),
+            ("sata", "Samsung SSD 870", Some(false), Some(false)),
+            ("virtio", "", Some(true), None),
+            ("virtio", "", Some(false), Some(false)),
+            ("scsi", "QEMU HARDDISK", Some(true), None),
+            ("sas", "VMware Virtual disk", Some(true), None),
+            ("hyper-v", "Msft Virtual Disk", Some(true), None),
+            ("sata", "ST3300657SS", None, None),
+        ] {
+            let device = disk(transport, model, rotational);
+            assert_eq!(device.spins(), spins, "{transport} {model} {rotational:?}");
+            // A loop device, or an array, on it reports what it reports.
+            let above = BlockDevice {
+                below: vec![device],
+                queue: Queue {
+                    rotational,
+                    ..Queue::default()
+                },
+                ..BlockDevice::default()
+            };
+            assert_eq!(above.spins(), spins, "on {transport} {model}");
+        }
+    }
 }

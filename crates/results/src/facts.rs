@@ -174,7 +174,7 @@ pub struct DeviceFacts {
     /// Revision of its firmware.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub firmware: Option<String>,
-    /// It spins.
+    /// It spins; absent where that is not known, as of virtual disks that say so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rotational: Option<bool>,
     /// I/O scheduler in use.

@@ -135,7 +135,7 @@ fn device_facts(found: &BlockDevice) -> DeviceFacts {
         name: found.name.clone(),
         model: found.model.clone(),
         firmware: found.firmware.clone(),
-        rotational: found.queue.rotational,
+        rotational: found.spins(),
         scheduler: found.queue.scheduler.clone(),
         nr_requests: found.queue.nr_requests,
         queue_depth: found.queue.queue_depth,

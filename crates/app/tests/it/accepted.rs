@@ -84,7 +84,7 @@ fn first_partition(device: &Loop) -> String {
 
 /// Keeps what `probe stripe --accept` keeps of [`ARRAY`]: what was given, as measured.
 fn keep_as_measured(desk: &Desk, device: &Loop, measured_at: &str) {
-    desk.run(&["disks", &device.device, "--stripe-unit", "64K"]);
+    desk.run(&["disks", &device.device, "--stripe-unit", "64K", "--keep"]);
     let owner = Owner::of_this_process("test");
     let mut store = Store::open(&desk.store(), owner).expect("a store");
     let mut kept = store.documents("layout").expect("documents").remove(0);

@@ -130,7 +130,7 @@ fn a_stripe_unit_that_is_given_decides_and_is_kept_until_forgotten() {
     ] {
         assert!(found.stdout.contains(words), "{words}: {}", found.stdout);
     }
-    // Kept: it need not be said again; smaller operations are fine with it.
+    // A note is kept, and what is given with it: it need not be said again; smaller operations are fine with it.
     let again = desk.run(&with_json(&["disks", &path]));
     assert_eq!(again.code, Some(1));
     let document = again.json();
@@ -143,9 +143,17 @@ fn a_stripe_unit_that_is_given_decides_and_is_kept_until_forgotten() {
     assert_eq!(desk.run(&["disks", &path, "--for", "512"]).code, Some(0));
     assert_eq!(desk.run(&["disks", &path, "--forget"]).code, Some(1));
     assert_eq!(desk.run(&["disks", &path]).code, Some(1));
-    // Whoever knows that it is one disk is not asked again.
-    let single = desk.run(&["disks", &path, "--raid", "single"]);
-    single.ended(0).printed(&["not striped"]);
+    // What is given counts for this once, and is kept where somebody says so.
+    let single = ["disks", &path, "--raid", "single"];
+    desk.run(&single).ended(0).printed(&["not striped"]);
+    assert_eq!(desk.run(&["disks", &path]).code, Some(1));
+    desk.run(&[&single[..], &["--keep"]].concat()).ended(0);
+    assert_eq!(desk.run(&["disks", &path]).code, Some(0));
+    // What contradicts itself, or what is kept, is refused, and changes nothing.
+    let unit = ["disks", &path, "--stripe-unit", "64K"];
+    desk.run(&unit).failed(2, &["contradicts the level single"]);
+    let both = [&single[..], &["--stripe-unit", "64K", "--forget"]].concat();
+    desk.run(&both).failed(2, &["has no stripe unit"]);
     assert_eq!(desk.run(&["disks", &path]).code, Some(0));
 }
 

@@ -11,6 +11,7 @@ pub use document::DisksDocument;
 pub use file::{FileExtent, FilePlace};
 pub use raid::Raid;
 pub use text::disks_text;
+pub(crate) use text::rotation;
 
 use crate::context::Context;
 use crate::exit::Exit;
@@ -29,8 +30,10 @@ pub struct DisksOptions {
     pub target: Option<PathBuf>,
     /// Sizes of the operations that matter.
     pub block_sizes_bytes: Vec<u64>,
-    /// What the array behind the target does not tell; kept with its disk.
+    /// What the array behind the target does not tell.
     pub facts: Option<Facts>,
+    /// It is kept with its disk; else it counts for this once.
+    pub keep: bool,
     /// A captured tree of a machine instead of this one.
     pub sysroot: Option<PathBuf>,
     /// Sector size of an image whose table does not state it.
@@ -111,7 +114,13 @@ pub fn disks(context: &Context, options: &DisksOptions) -> Outcome<Seen> {
             Kind::Devices(Some(name)) => Some(name.as_str()),
             _ => None,
         };
-        known.change(context, &survey, wanted, facts)?;
+        match options.keep {
+            true => known.change(context, &survey, wanted, facts)?,
+            false => {
+                known.assume(&survey, wanted, facts)?;
+                context.status("What is given counts for this once; --keep keeps it with the disk");
+            }
+        }
         survey = look(&system, options, &kind, &known)?;
     }
     let volumes = survey.volumes.iter();

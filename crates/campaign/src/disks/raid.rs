@@ -38,11 +38,16 @@ impl FromStr for Raid {
             "single" => 1,
             _ => 2,
         };
+        let most = match level.as_str() {
+            "single" => 1,
+            _ => 1024,
+        };
         let disks = match disks {
             None => None,
             Some(text) => match text.parse::<u64>() {
-                Ok(disks) if (least..=1024).contains(&disks) => Some(disks),
-                _ => return Err(format!("{level} has {least} to 1024 disks, not {text}")),
+                Ok(disks) if (least..=most).contains(&disks) => Some(disks),
+                _ if most == 1 => return Err(format!("{level} is one disk, not {text}")),
+                _ => return Err(format!("{level} has {least} to {most} disks, not {text}")),
             },
         };
         Ok(Raid { level, disks })
@@ -60,6 +65,7 @@ mod tests {
             ("RAID10:8", Some(("raid10", Some(8)))),
             ("6:4", Some(("raid6", Some(4)))),
             ("single:1", Some(("single", Some(1)))),
+            ("single:4", None),
             ("raid5:2", None),
             ("6:3", None),
             ("raid0:1025", None),

@@ -322,14 +322,7 @@ fn device(device: &BlockDevice) -> Check {
     {
         facts.push(format!("sectors {logical}/{physical}"));
     }
-    facts.extend(queue.rotational.map(|rotational| {
-        if rotational {
-            "rotating"
-        } else {
-            "not rotating"
-        }
-        .to_owned()
-    }));
+    facts.extend(crate::disks::rotation(device).map(str::to_owned));
     facts.extend(
         queue
             .scheduler

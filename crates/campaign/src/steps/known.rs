@@ -158,11 +158,22 @@ impl Known {
         self.facts.iter().map(one).collect()
     }
 
-    /// Keeps what is new for the disks at the bottom of what is wanted: a device's name, or
-    /// everything that was surveyed.
+    /// Takes what is new for the disks at the bottom of what is wanted, a device's name or
+    /// everything that was surveyed, as given for this once. Nothing is kept.
     ///
     /// # Errors
-    /// Where there is no such disk, or the store does not take it.
+    /// Where there is no such disk, or it contradicts itself or what is kept.
+    pub fn assume(&mut self, survey: &Survey, wanted: Option<&str>, facts: &Facts) -> Outcome<()> {
+        for (disk, all) in self.merged(survey, wanted, facts)? {
+            self.set(&disk.key, all);
+        }
+        Ok(())
+    }
+
+    /// Keeps it with these disks.
+    ///
+    /// # Errors
+    /// As [`Known::assume`], and where the store does not take it.
     pub fn change(
         &mut self,
         context: &Context,
@@ -170,26 +181,10 @@ impl Known {
         wanted: Option<&str>,
         facts: &Facts,
     ) -> Outcome<()> {
-        if facts
-            .stripe_unit_bytes
-            .is_some_and(|bytes| bytes == 0 || bytes % 512 != 0)
-        {
-            return Err(Failure::usage(
-                "a stripe unit is a multiple of 512 bytes",
-                "the controller's manual calls it stripe unit, strip or chunk: 64K, 256K",
-            ));
-        }
-        let disks = bottom(survey, wanted);
-        if disks.is_empty() {
-            return Err(Failure::usage(
-                "there is no disk to keep this for",
-                "name the device that the array shows: `stripewise disks` lists them",
-            ));
-        }
+        let merged = self.merged(survey, wanted, facts)?;
         let mut store = context.open_store()?;
-        for disk in disks {
+        for (disk, all) in merged {
             let key = &disk.key;
-            let all = facts.over(self.of(key).unwrap_or(&Facts::default()));
             if all == Facts::default() {
                 store.forget_document(KIND, key).map_err(store_failure)?;
             } else {
@@ -208,13 +203,79 @@ impl Known {
                 (true, false) => "nothing was kept for",
             };
             context.status(format!("{done} {} ({key})", disk.device.name));
-            self.facts.retain(|(known, _)| known != key);
-            if all != Facts::default() {
-                self.facts.push((key.clone(), all));
-            }
+            self.set(key, all);
         }
         Ok(())
     }
+
+    fn set(&mut self, key: &str, facts: Facts) {
+        self.facts.retain(|(known, _)| known != key);
+        if facts != Facts::default() {
+            self.facts.push((key.to_owned(), facts));
+        }
+    }
+
+    /// The disks that are meant, each with what is known of it from now on.
+    fn merged<'s>(
+        &self,
+        survey: &'s Survey,
+        wanted: Option<&str>,
+        facts: &Facts,
+    ) -> Outcome<Vec<(&'s Disk, Facts)>> {
+        if facts
+            .stripe_unit_bytes
+            .is_some_and(|bytes| bytes == 0 || bytes % 512 != 0)
+        {
+            return Err(Failure::usage(
+                "a stripe unit is a multiple of 512 bytes",
+                "the controller's manual calls it stripe unit, strip or chunk: 64K, 256K",
+            ));
+        }
+        let disks = bottom(survey, wanted);
+        if disks.is_empty() {
+            return Err(Failure::usage(
+                "there is no disk to keep this for",
+                "name the device that the array shows: `stripewise disks` lists them",
+            ));
+        }
+        let mut all = Vec::new();
+        for disk in disks {
+            let old = self.of(&disk.key).cloned().unwrap_or_default();
+            let new = facts.over(&old);
+            refuse_contradiction(facts, &new, &disk.device.name)?;
+            all.push((disk, new));
+        }
+        Ok(all)
+    }
+}
+
+/// Levels that have no stripe unit.
+const WITHOUT_STRIPES: [&str; 4] = ["single", "jbod", "linear", "raid1"];
+
+/// What is said of one array must fit together: with itself, and with what is kept.
+fn refuse_contradiction(said: &Facts, all: &Facts, disk: &str) -> Outcome<()> {
+    let (Some(level), Some(unit)) = (&all.raid_level, all.stripe_unit_bytes) else {
+        return Ok(());
+    };
+    if !WITHOUT_STRIPES.contains(&level.as_str()) {
+        return Ok(());
+    }
+    let unit = ByteSize(unit);
+    let (problem, hint) = match (&said.raid_level, said.stripe_unit_bytes) {
+        (Some(_), None) => (
+            format!("--raid {level} contradicts the stripe unit of {unit} that is kept for {disk}"),
+            "add --forget to say all of it again, or leave --raid out",
+        ),
+        (None, Some(_)) => (
+            format!("--stripe-unit {unit} contradicts the level {level} that is kept for {disk}"),
+            "add --forget to say all of it again, or leave --stripe-unit out",
+        ),
+        _ => (
+            format!("--raid {level} has no stripe unit, and --stripe-unit {unit} gives one"),
+            "leave one of them out",
+        ),
+    };
+    Err(Failure::usage(problem, hint))
 }
 
 /// What is known of the disk of this kernel name. What cannot be looked up is not known.
@@ -302,6 +363,34 @@ mod tests {
         );
         let again = measured().over(&given);
         assert_eq!(again.measured, measured().measured);
+    }
+
+    #[test]
+    fn what_contradicts_itself_or_what_is_kept_is_refused() {
+        let said = |level: Option<&str>, unit: Option<u64>| Facts {
+            raid_level: level.map(str::to_owned),
+            stripe_unit_bytes: unit,
+            ..Facts::default()
+        };
+        let unit = Some(64 << 10);
+        for (new, old, refused) in [
+            (said(Some("single"), unit), Facts::default(), true),
+            (said(Some("single"), None), said(None, unit), true),
+            (said(None, unit), said(Some("raid1"), None), true),
+            (said(Some("raid5"), unit), Facts::default(), false),
+            (said(Some("single"), None), said(Some("raid5"), None), false),
+        ] {
+            let all = new.over(&old);
+            let found = refuse_contradiction(&new, &all, "sdb");
+            assert_eq!(found.is_err(), refused, "{new:?} over {old:?}");
+            let again = Facts {
+                forget: true,
+                ..new.clone()
+            };
+            let all = again.over(&old);
+            let alone = refuse_contradiction(&new, &new, "sdb").is_err();
+            assert_eq!(refuse_contradiction(&again, &all, "sdb").is_err(), alone);
+        }
     }
 
     #[test]

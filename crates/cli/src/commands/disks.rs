@@ -1,12 +1,18 @@
 //! `disks`: what is here, and whether it is laid out right.
 
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 use crate::show::context::Context;
 use crate::switches::disks::{Disks, Like};
 use stripewise_campaign::disks::{DisksOptions, Facts, disks as look, disks_text, like};
 use stripewise_units::ByteSize;
 
 pub fn disks(context: &Context, arguments: &Disks) -> Outcome {
+    if arguments.keep && facts(arguments).is_none() {
+        return Err(Failure::usage(
+            "--keep without anything to keep",
+            "give --stripe-unit, --raid, --cache-size or --note with it",
+        ));
+    }
     let sizes = arguments.block_sizes.iter();
     let seen = look(
         context,
@@ -14,6 +20,7 @@ pub fn disks(context: &Context, arguments: &Disks) -> Outcome {
             target: arguments.target.clone(),
             block_sizes_bytes: sizes.map(|size| size.bytes()).collect(),
             facts: facts(arguments),
+            keep: arguments.keep || arguments.note.is_some() || arguments.forget,
             sysroot: arguments.sysroot.clone(),
             sector_bytes: arguments.sector.map(ByteSize::bytes),
         },

@@ -10,7 +10,7 @@ use stripewise_units::ByteSize;
 #[command(after_help = "\
 Reads only. Exit code 1 where a volume with a file system starts inside a physical sector, or\n\
 crosses stripe units with operations up to the largest size of --for. What is given with\n\
---stripe-unit, --raid, --cache-size and --note is kept with the disk, and shown as given.")]
+--stripe-unit, --raid and --cache-size counts for this once; --keep keeps it with the disk.")]
 pub struct Disks {
     /// A device (with all layers above and below it), an image of a disk, or any file
     /// [default: all devices]
@@ -48,7 +48,7 @@ pub struct Disks {
         help_heading = "Given facts"
     )]
     pub cache_size: Option<ByteSize>,
-    /// Any other note
+    /// Keep a note with the disk, and what else is given
     #[arg(
         long,
         value_name = "TEXT",
@@ -56,7 +56,10 @@ pub struct Disks {
         help_heading = "Given facts"
     )]
     pub note: Option<String>,
-    /// Forget what was given for DEVICE
+    /// Keep what is given with the disk: from now on it is shown as given
+    #[arg(long, requires = "target", help_heading = "Given facts")]
+    pub keep: bool,
+    /// Forget what was kept for DEVICE
     #[arg(long, requires = "target", help_heading = "Given facts")]
     pub forget: bool,
     /// Show a captured tree of a machine instead of this one

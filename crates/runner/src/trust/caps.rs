@@ -140,12 +140,12 @@ fn groups(jobs: &[&JobRecord]) -> Vec<Vec<Step>> {
             block_bytes: job.workload.block_size_bytes,
             iops: job.outcome.iops,
             mib_per_s: job.outcome.mib_per_s,
+            // A virtual disk may have a spinning one behind it.
             spins: job
                 .target
                 .device
                 .as_ref()
-                .and_then(|device| device.rotational)
-                == Some(true),
+                .is_some_and(|device| device.rotational != Some(false)),
         };
         let shape = shape(job);
         match groups.iter_mut().find(|(known, _)| *known == shape) {

@@ -10,6 +10,8 @@ use stripewise_workload::{Distribution, Pattern};
 const CACHE_FACTOR: u64 = 4;
 /// What any disk or controller may have.
 const CACHE_ASSUMED_BYTES: u64 = 256 << 20;
+/// Arrays have caches of this size: whether less than that fits in one is not known.
+const CACHE_UNKNOWN_BYTES: u64 = 64 << 30;
 /// Below this share of a spinning disk the arm hardly moves.
 const SPAN_SHARE_MIN: f64 = 0.1;
 
@@ -30,7 +32,8 @@ pub fn smaller_than_cache(evidence: &Evidence) -> Option<Warning> {
     };
     let span = evidence.span_bytes();
     if span > cache {
-        return None;
+        let is_told = evidence.cache_size_bytes.is_some() || memory.is_some();
+        return (!is_told && span <= CACHE_UNKNOWN_BYTES).then(|| cache_unknown(span));
     }
     let message = format!(
         "the {} in use fit in {whose} ({}): the number may be the cache's",
@@ -55,6 +58,17 @@ pub fn smaller_than_cache(evidence: &Evidence) -> Option<Warning> {
         ),
     };
     Some(Code::SmallerThanCache.warning(Severity::Warning, message, hint))
+}
+
+/// Nobody said how large the cache is, and arrays have large ones.
+fn cache_unknown(span: u64) -> Warning {
+    let message = format!(
+        "whether the {} in use fit in a cache of the controller or array is unknown; if they do, \
+         it may have answered all of it",
+        format_bytes(span)
+    );
+    let hint = "say how large it is with <--cache-size>, or use four times as much: <--size>";
+    Code::SmallerThanCache.warning(Severity::Note, message, hint)
 }
 
 /// The order of writes that leaves an empty drive in its steady state, where the drive is not
@@ -107,7 +121,8 @@ pub fn narrow_span(evidence: &Evidence) -> Option<Warning> {
     }
     let names: Vec<&str> = disks.iter().map(|device| device.name.as_str()).collect();
     // Virtual disks say that they spin whatever is behind them.
-    let is_virtual = evidence.host.virtualization.is_some();
+    let is_virtual = evidence.host.virtualization.is_some()
+        || disks.iter().any(|device| device.spins().is_none());
     let (severity, spins) = if is_virtual {
         (
             Severity::Note,
