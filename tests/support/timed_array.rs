@@ -88,6 +88,7 @@ impl Device for Simulated {
             Answer {
                 latency_ns: 0,
                 whole: false,
+                medium_error: false,
             },
         );
         for (token, ask) in asks.iter().enumerate() {
@@ -116,6 +117,7 @@ impl Device for Simulated {
                 answers[token] = Answer {
                     latency_ns: done.at_ns - begun_ns,
                     whole: done.result == asks[token].length_bytes as i32,
+                    medium_error: done.result < 0,
                 };
                 last_ns = done.at_ns;
                 waiting -= 1;

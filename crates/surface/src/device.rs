@@ -30,6 +30,9 @@ pub struct Answer {
     pub latency_ns: u64,
     /// It transferred everything that was asked for.
     pub whole: bool,
+    /// It failed because the medium could not do it (`EIO` and its like), and not because it
+    /// was refused, or stopped.
+    pub medium_error: bool,
 }
 
 /// Why nothing more can be asked.

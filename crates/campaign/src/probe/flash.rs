@@ -7,7 +7,7 @@ use crate::failure::{Failure, Outcome};
 use crate::observer::Progress;
 use crate::permissions::Permissions;
 use crate::steps::asked::{Asked, Asking, Counted};
-use crate::steps::medium::written_to_a_medium;
+use crate::steps::medium::{exit_with, written_to_a_medium};
 use crate::steps::reading::open_to_read;
 use crate::steps::targets::{OpenTarget, TargetRequirements, open_target};
 use std::cell::Cell;
@@ -108,6 +108,7 @@ pub fn flash(
         Some(Halt::Gone(_)) => Exit::InputOutput,
         _ => Exit::Done,
     };
+    let exit = exit_with(exit, &warnings);
     let document = FlashDocument {
         warnings,
         ..document(wish, facts.name, measured_at, probed, found, halt.as_ref())

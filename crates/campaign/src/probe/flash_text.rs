@@ -1,7 +1,7 @@
 //! Answers of `probe flash`, as text.
 
 use super::flash_document::{FlashDocument, PausesFound};
-use crate::steps::surface::{cut_short, took};
+use crate::steps::surface::{cut_short, took, void};
 use stripewise_surface::flash::AlignmentAt;
 use stripewise_units::{ByteSize, format_bytes, format_duration};
 
@@ -16,6 +16,9 @@ pub fn text(document: &FlashDocument) -> String {
         return format!("No answer for {}: {refused}.\n{made}.\n", document.target);
     }
     let mut text = format!("{}\n", document.target);
+    if let Some((name, value)) = void(&document.warnings) {
+        text.push_str(&format!("  {name:<12} {value}\n"));
+    }
     for (name, value, refused) in answers(document) {
         let value = value.unwrap_or_else(|| {
             let reason = refused.unwrap_or("not measured");

@@ -8,6 +8,7 @@ use crate::failure::Outcome;
 use crate::observer::Progress;
 use crate::permissions::Permissions;
 use crate::steps::asked::{Asked, Asking, Counted};
+use crate::steps::medium::exit_with;
 use crate::steps::reading::{Readable, open_to_read};
 use stripewise_surface::stripe::{Limits, Pattern, Probed, Stage, probe};
 use stripewise_surface::{Device, Halt};
@@ -85,7 +86,7 @@ pub fn stripe(
         let mut part = readable.part(&mut asked);
         with_progress(&mut part, &limits, &progress)
     };
-    let exit = exit_of(context, &probed);
+    let exit = exit_with(exit_of(context, &probed), &readable.warnings);
     let mut document = document(wish, &readable, measured_at, probed);
     drop(asked);
     readable.target.finish()?;

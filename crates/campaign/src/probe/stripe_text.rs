@@ -1,7 +1,7 @@
 //! Answers of `probe stripe`, as text.
 
 use super::document::{LayoutFound, StripeDocument};
-use crate::steps::surface::took;
+use crate::steps::surface::{took, void};
 use stripewise_units::{ByteSize, format_bytes};
 
 /// What reads showed of an array.
@@ -23,6 +23,9 @@ pub fn text(document: &StripeDocument) -> String {
     let mut line = |name: &str, value: String| {
         text.push_str(&format!("  {name:<13} {value}\n"));
     };
+    if let Some((name, value)) = void(&document.warnings) {
+        line(&name, value);
+    }
     line("stripe unit", format!("{} ({unit} bytes)", ByteSize(unit)));
     let begins = match phase {
         0 => "a unit begins at byte 0".to_owned(),

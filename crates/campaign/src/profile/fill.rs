@@ -8,7 +8,7 @@ use crate::observer::Progress;
 use crate::permissions::Permissions;
 use crate::steps::asked::{Asked, Asking, Counted, why};
 use crate::steps::measured;
-use crate::steps::medium::written_to_a_medium;
+use crate::steps::medium::{exit_with, written_to_a_medium};
 use crate::steps::surface::{FillDocument, RestFound};
 use crate::steps::targets::{
     OpenTarget, TargetRequirements, intent, judge, open_target, prepare_hearing, target_failure,
@@ -72,7 +72,7 @@ pub fn fill(
         Begun::Open(target) => fill_open(context, wish, *target)?,
         Begun::Ended(filled) => *filled,
     };
-    let exit = exit_of(context, &filled);
+    let exit = exit_with(exit_of(context, &filled), &warnings);
     let id = context.new_id(&measured_at);
     let document = FillDocument {
         warnings,

@@ -7,11 +7,14 @@ use crate::observer::Progress;
 use crate::permissions::Permissions;
 use crate::steps::asked::{Asked, Asking, Counted, why};
 use crate::steps::measured;
+use crate::steps::medium::{ReadRates, exit_with, throttled};
 use crate::steps::owners::files_at;
 use crate::steps::reading::{Readable, open_to_read};
 use crate::steps::surface::{ExtentFound, ProfileDocument, SpotFound};
 use std::cell::Cell;
 use stripewise_disk_inspect::placement::Extent;
+use stripewise_results::Severity;
+use stripewise_stats::median;
 use stripewise_surface::profile::{Findings, Measured, Part, Plan, Spot, analyse, measure};
 use stripewise_surface::{Device, Halt};
 use stripewise_units::format_bytes;
@@ -27,6 +30,9 @@ const EXTENTS_MAX: usize = 1_000;
 
 /// Single reads of a usual profile, for the time that is left.
 const SINGLE_READS: u64 = 2_000;
+
+/// Bytes of a read of a rate.
+const PIECE_BYTES: u64 = 512 << 10;
 
 /// What is asked for.
 #[derive(Clone, Debug)]
@@ -57,7 +63,7 @@ pub fn profile(
     let readable = open_to_read(context, &mut store, &wish.target, permissions)?;
     let measured_at = context.timestamp();
     let asking = Asking {
-        length_bytes_max: 512 << 10,
+        length_bytes_max: PIECE_BYTES as u32,
         writes: false,
         seed: wish.seed,
     };
@@ -84,7 +90,17 @@ pub fn profile(
     ));
     let measured = with_progress(context, &mut asked, &plan);
     let findings = analyse(&measured);
-    let exit = exit_of(context, &measured);
+    let mut readable = readable;
+    let throttled = throttled(context, &readable.target, rates(&measured, &findings));
+    let mut measured = measured;
+    if let Some(warning) = throttled {
+        if warning.severity == Severity::Void {
+            // What the limit held back is no slow place of the disk.
+            measured.spots.retain(|spot| spot.unreadable);
+        }
+        readable.warnings.push(warning);
+    }
+    let exit = exit_with(exit_of(context, &measured), &readable.warnings);
     let id = context.new_id(&measured_at);
     let document = document(
         context,
@@ -134,7 +150,7 @@ fn bytes_to_read(plan: &Plan, size_bytes: u64) -> u64 {
 
 fn with_progress(context: &Context, asked: &mut Asked<'_>, plan: &Plan) -> Measured {
     let hidden = asked.is_simulated();
-    let pieces = bytes_to_read(plan, asked.size_bytes()) / (512 << 10);
+    let pieces = bytes_to_read(plan, asked.size_bytes()) / PIECE_BYTES;
     let expected = SINGLE_READS + pieces;
     let title = Cell::new("Measuring the surface");
     let progress = Progress::begin(context.observer(), hidden, expected, title.get());
@@ -157,6 +173,19 @@ fn exit_of(context: &Context, measured: &Measured) -> Exit {
         _ if measured.spots.iter().any(|spot| spot.unreadable) => Exit::InputOutput,
         _ if !measured.spots.is_empty() => Exit::Finding,
         _ => Exit::Done,
+    }
+}
+
+/// The fastest that was read, in each of the two ways in which a limit counts it.
+fn rates(measured: &Measured, findings: &Findings) -> ReadRates {
+    let bytes_per_s = findings.rate_max.unwrap_or(0.0);
+    let accesses: Vec<f64> = (measured.accesses.iter())
+        .map(|access| access.latency_ns as f64)
+        .collect();
+    let access_ns = median(&accesses).unwrap_or(f64::INFINITY).max(1.0);
+    ReadRates {
+        bytes_per_s,
+        reads_per_s: (bytes_per_s / PIECE_BYTES as f64).max(1e9 / access_ns),
     }
 }
 

@@ -14,7 +14,7 @@ use stripewise_io_engine::backend::linux_io_uring::Uring;
 use stripewise_io_engine::backend::portable_threads::Threads;
 use stripewise_io_engine::backend::windows_iocp::Iocp;
 use stripewise_io_engine::{
-    Clock, Completion, Engine, EngineName, Kind, Next, OpenPlan, Operation, Source,
+    Clock, Completion, Engine, EngineName, Kind, Next, OpenPlan, Operation, Source, error_name,
 };
 use stripewise_surface::{Answer, Ask, Device, Halt};
 use stripewise_targets::{Access, Target};
@@ -127,9 +127,27 @@ fn unanswered(asks: &[Ask], answers: &mut Vec<Answer>) {
     let none = Answer {
         latency_ns: 0,
         whole: false,
+        medium_error: false,
     };
     answers.clear();
     answers.resize(asks.len(), none);
+}
+
+/// Whether a result says that the medium failed: a place that cannot be read, and not a read
+/// that was refused or did not come back in time.
+fn is_medium_error(result: i32) -> bool {
+    const LINUX: [&str; 5] = ["EIO", "EREMOTEIO", "EILSEQ", "ENODATA", "EBADMSG"];
+    const WINDOWS: [&str; 4] = [
+        "ERROR_CRC",
+        "ERROR_SECTOR_NOT_FOUND",
+        "ERROR_READ_FAULT",
+        "ERROR_IO_DEVICE",
+    ];
+    if result >= 0 {
+        return false;
+    }
+    let name = error_name(result.saturating_neg());
+    LINUX.contains(&name.as_str()) || WINDOWS.contains(&name.as_str())
 }
 
 /// Why something was cut short.
@@ -195,6 +213,7 @@ impl Device for VirtualDevice<'_> {
                 answers[token] = Answer {
                     latency_ns: done.at_ns - begun_ns,
                     whole: u32::try_from(done.result) == Ok(asks[token].length_bytes),
+                    medium_error: is_medium_error(done.result),
                 };
                 last_ns = done.at_ns;
                 waiting -= 1;
@@ -350,6 +369,7 @@ impl Source for Batch<'_> {
         self.answers[slot] = Answer {
             latency_ns: done.at_ns.saturating_sub(self.begun_ns),
             whole: u32::try_from(done.result) == Ok(self.asks[slot].length_bytes),
+            medium_error: is_medium_error(done.result),
         };
         self.waiting -= 1;
     }

@@ -8,8 +8,8 @@ use crate::failure::{Failure, Outcome};
 use crate::observer::Event;
 use std::path::Path;
 use stripewise_disk_inspect::{Inspect, System};
-use stripewise_results::{Severity, TargetFacts, Warning};
-use stripewise_runner::trust::{Code, Evidence, before_reads, before_writes};
+use stripewise_results::{JobOutcome, KindOutcome, Severity, TargetFacts, Warning};
+use stripewise_runner::trust::{Code, Evidence, before_reads, before_writes, io_throttled};
 use stripewise_targets::TargetName;
 use stripewise_units::path_of;
 
@@ -47,6 +47,60 @@ pub fn written_to_a_medium(context: &Context, name: &str) -> Outcome<Vec<Warning
     }
 }
 
+/// What makes it doubtful that a target which holds data is a disk. It is used all the same:
+/// what is verified in memory may be the program or the file system.
+pub fn doubts(context: &Context, facts: &TargetFacts) -> Vec<Warning> {
+    let warnings = before_writes(&evidence_of(&path_of(&facts.name), facts.clone()));
+    say_all(context, &warnings);
+    warnings
+}
+
+/// How fast a target was read.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ReadRates {
+    /// Bytes a second, where it was read as fast as it goes.
+    pub bytes_per_s: f64,
+    /// Reads a second, likewise.
+    pub reads_per_s: f64,
+}
+
+/// Whether a control group's limit was what was measured.
+pub fn throttled(context: &Context, target: &OpenTarget, rates: ReadRates) -> Option<Warning> {
+    let real = target.real()?;
+    let mut evidence = evidence_of(&path_of(&real.facts().name), real.facts().clone());
+    let layers = evidence.storage.iter().flat_map(|storage| storage.layers());
+    let numbers: Vec<_> = layers.map(|device| device.number).collect();
+    evidence.throttles = stripewise_machine::System::live().throttles(&numbers);
+    evidence.outcome = JobOutcome {
+        duration_ns: 1_000_000_000,
+        read: KindOutcome {
+            operations: rates.reads_per_s as u64,
+            bytes: rates.bytes_per_s as u64,
+            ..KindOutcome::default()
+        },
+        ..JobOutcome::default()
+    };
+    let warning = io_throttled(&evidence)?;
+    say_all(context, std::slice::from_ref(&warning));
+    Some(warning)
+}
+
+/// What went well ends as a finding where its numbers are void.
+#[must_use]
+pub fn exit_with(exit: Exit, warnings: &[Warning]) -> Exit {
+    match exit {
+        Exit::Done if !void_codes(warnings).is_empty() => Exit::Finding,
+        other => other,
+    }
+}
+
+/// Codes of the warnings that void numbers.
+#[must_use]
+pub fn void_codes(warnings: &[Warning]) -> Vec<&str> {
+    let void = warnings.iter().filter(|one| one.severity == Severity::Void);
+    void.map(|one| one.code.as_str()).collect()
+}
+
 fn evidence_of(path: &Path, facts: TargetFacts) -> Evidence {
     Evidence {
         storage: System::live().storage_of_path(path).ok(),
@@ -62,14 +116,22 @@ fn told(context: &Context, name: &str, warnings: Vec<Warning>) -> Outcome<Vec<Wa
             void.hint.clone(),
         ));
     }
-    for warning in &warnings {
+    say_all(context, &warnings);
+    Ok(warnings)
+}
+
+fn say_all(context: &Context, warnings: &[Warning]) {
+    for warning in warnings {
+        let text = match warning.severity {
+            Severity::Void => format!("the numbers are VOID: {}", warning.message),
+            _ => warning.message.clone(),
+        };
         context.observer().hear(&Event::Warning {
             code: Some(&warning.code),
-            text: &warning.message,
+            text: &text,
             hint: Some(&warning.hint),
         });
     }
-    Ok(warnings)
 }
 
 /// Zeros lie on many disks as any other data do.

@@ -9,6 +9,7 @@ use super::verification::text::{OPEN, judged, lost, phase_name};
 use super::verification::words::in_turn;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
+use crate::steps::medium::void_codes;
 use crate::steps::pages::{PictureLook, Rendered, ReportFormat};
 use crate::steps::sheets::{Shown, titled};
 use stripewise_report::{
@@ -71,6 +72,7 @@ pub fn rendered(
 fn picture(document: &VerifyDocument) -> VerificationPicture {
     let (word, sentence) = judged(document);
     let verdict = match document.verdict {
+        VerifyVerdict::Passed if !void_codes(&document.warnings).is_empty() => Judged::Bad,
         VerifyVerdict::Passed if document.mode != Mode::PowerCut => Judged::Good,
         VerifyVerdict::Passed | VerifyVerdict::Interrupted | VerifyVerdict::NotProven => {
             Judged::Open

@@ -10,6 +10,7 @@ use crate::context::{Context, keep_measured};
 use crate::failure::{Failure, Outcome};
 use crate::observer::Progress;
 use crate::permissions::Permissions;
+use crate::steps::medium::doubts;
 use crate::steps::start::{Companion, places};
 use crate::steps::targets::{kept_at, target_failure};
 use crate::steps::verification::crowd::{Crowd, Drive, Post};
@@ -27,7 +28,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use stripewise_io_engine::{Clock, EngineName, FaultPlan};
-use stripewise_results::{KindOutcome, KindParts};
+use stripewise_results::{KindOutcome, KindParts, Warning};
 use stripewise_store::Store;
 use stripewise_targets::{Access, Intent, Size, Target, TargetName};
 use stripewise_units::{counted, format_bytes, format_duration};
@@ -130,6 +131,8 @@ pub fn verify(
     let Staff { field, mut posts } = staff(&targets, options, run, epoch_ns)?;
     let scattered = posts.iter().filter(|post| post.scatters).count();
     announce(context, options, &targets, &field, scattered);
+    let of_target = |target: &Target| doubts(context, target.facts());
+    let warnings = targets.iter().flat_map(of_target).collect();
     let mut ledger = Ledger::default();
     if let Some(position) = &begun {
         ledger.take(position.faults.clone());
@@ -150,6 +153,7 @@ pub fn verify(
             clock,
         },
         notes: choice.because.into_iter().collect(),
+        warnings,
         phases: Vec::new(),
         ledger,
         watch: Watch::new(&targets),
@@ -276,6 +280,7 @@ struct BurnIn<'a> {
     posts: Vec<Post>,
     drive: Drive,
     notes: Vec<String>,
+    warnings: Vec<Warning>,
     phases: Vec<PhaseOutcome>,
     ledger: Ledger,
     watch: Watch,
@@ -551,6 +556,7 @@ impl BurnIn<'_> {
                 .collect(),
             engine: self.drive.engine.to_string(),
             notes,
+            warnings: self.warnings,
             duration_ns: self.phases.iter().map(|phase| phase.duration_ns).sum(),
             verified_bytes: each.clone().map(|counts| counts.verified_bytes).sum(),
             operations: each.map(|counts| counts.operations).sum(),

@@ -457,7 +457,9 @@ impl<D: Device> Surveyor<'_, D> {
     /// of them is slow, so may be what lies beside it: pieces that are slow at once end at
     /// once, and the second of them does not stand out.
     fn look_again(&mut self, offset_bytes: u64, length_bytes: u64) -> Result<(), Halt> {
-        let part = (length_bytes / 16).max(ACCESS_BYTES).min(length_bytes);
+        let sector = u64::from(self.device.sector_bytes());
+        let part = length_bytes / 16 / sector * sector;
+        let part = part.max(ACCESS_BYTES).min(length_bytes);
         let end = offset_bytes + length_bytes;
         let (mut first, mut last) = (None, false);
         let mut at = offset_bytes;
@@ -466,7 +468,7 @@ impl<D: Device> Surveyor<'_, D> {
             first.get_or_insert(last);
             at += part;
         }
-        let beyond = (end + length_bytes).min(self.device.size_bytes());
+        let beyond = (end + length_bytes).min(self.device.size_bytes()) / sector * sector;
         at = end;
         while last && at < beyond {
             last = self.is_spot(at, part.min(beyond - at))?;
@@ -480,7 +482,8 @@ impl<D: Device> Surveyor<'_, D> {
         Ok(())
     }
 
-    /// Three reads of a place; a spot if none of them is fast.
+    /// Three reads of a place; a spot if none of them is fast. One that fails for another
+    /// reason than the medium says nothing of the place.
     fn is_spot(&mut self, at: u64, length: u64) -> Result<bool, Halt> {
         let known = |spot: &Spot| spot.offset_bytes == at;
         if self.measured.spots.iter().any(known) {
@@ -495,6 +498,8 @@ impl<D: Device> Surveyor<'_, D> {
                 if took_ns < SLOW_NS {
                     return Ok(false);
                 }
+            } else if !self.answers[0].medium_error {
+                return Ok(false);
             } else if self.device.now_ns() - begun_ns > 10_000_000_000 {
                 // A drive that tries for long is not asked three times.
                 break;
@@ -513,7 +518,8 @@ impl<D: Device> Surveyor<'_, D> {
 /// Bytes and time of the pieces of a batch that came one after the other, each while others
 /// waited: neither the way to the first one, nor the last ones, between which drives that have
 /// nothing else to do miss revolutions. `None` where all of them end nearly at once, as they do
-/// where they are not read one after the other.
+/// where they are not read one after the other, or where those that count do: what is held
+/// back and let go at once has no rate between its ends.
 fn in_a_row(asks: &[Ask], answers: &[Answer]) -> Option<(u64, u64)> {
     let mut ends: Vec<(u64, u64)> = asks
         .iter()
@@ -529,12 +535,41 @@ fn in_a_row(asks: &[Ask], answers: &[Answer]) -> Option<(u64, u64)> {
     };
     let counted = &ends[1..ends.len() - waiting];
     let bytes = counted.iter().map(|end| end.1).sum();
-    one_by_one.then(|| (bytes, counted[counted.len() - 1].0 - first_ns))
+    let took_ns = counted.last()?.0 - first_ns;
+    // One after the other they take as long each, or half of that.
+    let even_ns = (last_ns - first_ns) / (ends.len() as u64 - 1).max(1) * counted.len() as u64;
+    (one_by_one && took_ns * 2 > even_ns).then_some((bytes, took_ns))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pieces_that_were_held_back_and_let_go_together_have_no_rate_of_their_own() {
+        let asks: Vec<Ask> = (0..PIECES).map(|at| Ask::read(at, 1 << 20)).collect();
+        let rate = |end_ms: &dyn Fn(u64) -> u64| {
+            let answers = (0..PIECES).map(|number| Answer {
+                latency_ns: end_ms(number) * 1_000_000,
+                whole: true,
+                medium_error: false,
+            });
+            in_a_row(&asks, &answers.collect::<Vec<_>>())
+        };
+        assert_eq!(rate(&|number| 10 + number), Some((10 << 20, 10_000_000)));
+        // A limit lets the first go, then ten at once, then the last five.
+        let released = |number| match number {
+            0 => 5,
+            1..=10 => 100,
+            _ => 200,
+        };
+        assert!(rate(&released).is_some());
+        let burst = |number| match number {
+            0..=10 => 100,
+            _ => 400,
+        };
+        assert_eq!(rate(&burst), None);
+    }
 
     #[test]
     fn spots_beside_each_other_are_one_in_whatever_order_they_were_met() {

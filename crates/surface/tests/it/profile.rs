@@ -204,6 +204,7 @@ impl Device for HeldBack {
             answers.push(Answer {
                 latency_ns: *latency_ns,
                 whole: true,
+                medium_error: false,
             });
         }
         let last_ns = answers.iter().map(|one| one.latency_ns).max();

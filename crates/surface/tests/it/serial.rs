@@ -166,6 +166,7 @@ impl Device for Serial {
             answers.extend(asks.iter().map(|_| Answer {
                 latency_ns: 1_000,
                 whole: false,
+                medium_error: true,
             }));
             return Ok(());
         }
@@ -201,6 +202,7 @@ impl Device for Serial {
         answers.extend(seen.iter().map(|at_ns| Answer {
             latency_ns: at_ns - begun_ns,
             whole: true,
+            medium_error: false,
         }));
         self.now_ns = last_ns;
         Ok(())

@@ -1,7 +1,7 @@
 //! Fills: as text, as a table, as what a picture shows.
 
 use super::fill_document::{FillDocument, RestFound};
-use super::shared::{MIB, cut_short, foot, mib, subtitle, title_of, took, warned, warnings};
+use super::shared::{MIB, cut_short, foot, mib, subtitle, title_of, took, void, warned, warnings};
 use stripewise_report::{Axes, SheetTable, SurfacePicture};
 use stripewise_surface::fill::{Step, Stretch};
 use stripewise_units::{format_bytes, format_count, format_duration};
@@ -240,7 +240,7 @@ pub fn tables(document: &FillDocument) -> Vec<SheetTable> {
 }
 
 fn findings(document: &FillDocument) -> Vec<(String, String)> {
-    let mut all = Vec::new();
+    let mut all: Vec<(String, String)> = void(&document.warnings).into_iter().collect();
     let mut line = |name: &str, value: String| all.push((name.to_owned(), value));
     if let Some((bytes, interval)) = document.fast_bytes.zip(document.fast_bytes_interval) {
         line("fast cache", amount(bytes, interval));

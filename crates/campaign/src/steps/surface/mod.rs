@@ -17,7 +17,7 @@ use crate::failure::{Failure, Outcome};
 pub use document::{ExtentFound, ProfileDocument, SpotFound};
 pub use fill_document::{FillDocument, RestFound};
 use serde::Serialize;
-pub use shared::{cut_short, mib, took};
+pub use shared::{cut_short, mib, took, void};
 use stripewise_report::{Sheet, SheetTable, SurfacePicture, surface_svg};
 
 /// What the picture of a surface is called.

@@ -1,7 +1,7 @@
 //! Profiles of surfaces: as text, as a table, as what a picture shows.
 
 use super::document::{ProfileDocument, SpotFound};
-use super::shared::{MIB, cut_short, foot, mib, ms, subtitle, title_of, took, warned};
+use super::shared::{MIB, cut_short, foot, mib, ms, subtitle, title_of, took, void, warned};
 use stripewise_report::{Axes, SurfacePicture};
 use stripewise_surface::profile::BatchRate;
 use stripewise_units::{ByteSize, format_bytes, format_count, format_duration};
@@ -11,7 +11,7 @@ const SPOTS_SHOWN: usize = 20;
 
 /// What was found, a name and a value each.
 fn findings(document: &ProfileDocument) -> Vec<(String, String)> {
-    let mut all = Vec::new();
+    let mut all: Vec<(String, String)> = void(&document.warnings).into_iter().collect();
     let mut line = |name: &str, value: String| all.push((name.to_owned(), value));
     if let (Some(min), Some(median), Some(max)) = (
         document.rate_min_bytes_per_s,

@@ -1,5 +1,6 @@
 //! What texts and pictures of profiles, fills and probes share.
 
+use crate::steps::medium::void_codes;
 use stripewise_report::SheetTable;
 use stripewise_results::{TargetFacts, Warning};
 use stripewise_units::{format_bytes, format_count, format_duration};
@@ -72,15 +73,46 @@ pub fn warnings(warnings: &[Warning]) -> SheetTable {
     }
 }
 
-/// The same as a line among what was found, so that no picture goes round without it.
+/// The same as a line among what was found, so that no picture goes round without it. Those
+/// that void the numbers are said before them: see [`void`].
 pub fn warned(warnings: &[Warning]) -> Option<(String, String)> {
-    let codes: Vec<&str> = warnings.iter().map(|one| one.code.as_str()).collect();
+    let void = void_codes(warnings);
+    let codes = warnings.iter().map(|one| one.code.as_str());
+    let codes: Vec<&str> = codes.filter(|code| !void.contains(code)).collect();
     (!codes.is_empty()).then(|| ("warnings".to_owned(), codes.join(", ")))
+}
+
+/// The line before all numbers, where they are not the disk's.
+pub fn void(warnings: &[Warning]) -> Option<(String, String)> {
+    let codes = void_codes(warnings);
+    let words = || format!("{}: no number below is the disk's", codes.join(", "));
+    (!codes.is_empty()).then(|| ("VOID".to_owned(), words()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stripewise_results::Severity;
+
+    #[test]
+    fn what_voids_numbers_is_said_before_them_and_not_behind() {
+        let warning = |code: &str, severity| Warning {
+            code: code.to_owned(),
+            severity,
+            message: String::new(),
+            hint: String::new().into(),
+        };
+        let both = [
+            warning("loop-cached", Severity::Warning),
+            warning("zero-data", Severity::Void),
+        ];
+        let line = void(&both).expect("a line");
+        assert_eq!(line.0, "VOID");
+        assert!(line.1.starts_with("zero-data: "), "{line:?}");
+        let behind = warned(&both).expect("a line");
+        assert_eq!(behind.1, "loop-cached");
+        assert_eq!((void(&both[..1]), warned(&both[1..])), (None, None));
+    }
 
     #[test]
     fn a_measurement_that_was_cut_short_says_so() {

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use stripewise_results::KindOutcome;
 use stripewise_results::faults::FaultRecord;
+use stripewise_results::{KindOutcome, Warning};
 use stripewise_verify::FinishedState;
 use stripewise_verify::aftermath::Survival;
 
@@ -72,6 +72,10 @@ pub struct VerifyDocument {
     /// Why no better one was got.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// What makes it doubtful that a disk was verified: memory, the page cache. A void one
+    /// says that none was.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<Warning>,
     /// Length of all phases.
     pub duration_ns: u64,
     /// Bytes that were compared with what was expected, in all phases.

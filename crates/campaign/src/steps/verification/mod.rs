@@ -16,6 +16,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::permissions::Permissions;
+use crate::steps::medium::exit_with;
 use crate::steps::targets::{OpenTarget, judge, prepare, target_failure};
 use document::{PhaseOutcome, VerifiedTarget, VerifyDocument, VerifyVerdict};
 use stripewise_disk_inspect::System;
@@ -41,7 +42,7 @@ pub fn exit_of(context: &Context, document: &VerifyDocument) -> Exit {
             .signal()
             .map_or(Exit::InputOutput, Exit::Interrupted),
         VerifyVerdict::Errors => Exit::InputOutput,
-        VerifyVerdict::Passed => Exit::Done,
+        VerifyVerdict::Passed => exit_with(Exit::Done, &document.warnings),
     }
 }
 

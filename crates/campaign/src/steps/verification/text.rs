@@ -1,6 +1,7 @@
 //! A verification for people.
 
 use super::document::{JudgedBy, LeftByRun, Mode, PhaseOutcome, VerifyDocument, VerifyVerdict};
+use crate::steps::medium::void_codes;
 use stripewise_report::{FAULTS_SHOWN_MAX, classes_text, faults_text};
 use stripewise_results::KindOutcome;
 use stripewise_units::{format_bytes, format_count, format_duration, format_iops};
@@ -220,6 +221,22 @@ pub fn verdict(document: &VerifyDocument) -> String {
     }
 }
 
+/// A pass, with what makes it doubtful that it is the disk's.
+fn passed(document: &VerifyDocument, verified: &str) -> (&'static str, String) {
+    let warnings = &document.warnings;
+    if !void_codes(warnings).is_empty() {
+        let codes = void_codes(warnings).join(", ");
+        let why = format!("no disk was verified ({codes}); no fault in {verified}");
+        return ("Void", why);
+    }
+    let doubts = warnings
+        .iter()
+        .map(|one| format!("; {} [{}]", one.message, one.code));
+    let doubts: String = doubts.collect();
+    let without = without_record(document);
+    ("Passed", format!("no fault in {verified}{without}{doubts}"))
+}
+
 /// No verdict: what was to be judged did not happen.
 const POWER_STAYED: &str = "The power did not fail";
 /// What can be done about it.
@@ -249,10 +266,7 @@ pub(crate) fn judged(document: &VerifyDocument) -> (&'static str, String) {
         return (POWER_STAYED, why.to_owned());
     }
     match document.verdict {
-        VerifyVerdict::Passed => {
-            let without = without_record(document);
-            ("Passed", format!("no fault in {verified}{without}"))
-        }
+        VerifyVerdict::Passed => passed(document, &verified),
         VerifyVerdict::NotProven => {
             let unproven = format_bytes(document.unproven_bytes.unwrap_or(0));
             (
