@@ -197,6 +197,13 @@ impl Answer {
         worse.any(|row| smallest_loss(row) > self.tolerate)
     }
 
+    /// Whether anything changed is not known.
+    #[must_use]
+    pub fn is_undecided(&self) -> bool {
+        let mut verdicts = self.comparisons.iter().map(|one| one.verdict);
+        verdicts.any(|verdict| verdict == Verdict::Undecided)
+    }
+
     /// The exit code that follows.
     #[must_use]
     pub fn exit(&self) -> Exit {
@@ -206,7 +213,7 @@ impl Answer {
         let missed = self.requirements.iter().any(|outcome| !outcome.met);
         let is_void = !self.new_void.is_empty() && self.baseline.is_some();
         let is_worse = self.comparisons.iter().any(|one| self.is_worse(one));
-        if missed || is_void || is_worse {
+        if missed || is_void || is_worse || self.is_undecided() {
             Exit::Finding
         } else {
             Exit::Done

@@ -3,8 +3,10 @@
 use super::Answer;
 use crate::exit::Exit;
 use stripewise_report::{comparison_line, one_line, requirement_text};
+use stripewise_results::Verdict;
 
-/// For jobs that mail what they print: nothing, or one line with everything that is worse.
+/// For jobs that mail what they print: nothing, or one line with everything that is worse,
+/// or of which it is not known.
 #[must_use]
 pub fn line(answer: &Answer, exit: Exit) -> String {
     if exit == Exit::Done {
@@ -15,6 +17,9 @@ pub fn line(answer: &Answer, exit: Exit) -> String {
     if !worse.is_empty() {
         parts.push(format!("WORSE: {worse}"));
     }
+    let undecided = answer.comparisons.iter();
+    let undecided = undecided.filter(|one| one.verdict == Verdict::Undecided);
+    parts.extend(undecided.map(|one| format!("UNDECIDED: {}", one_line(&one.sentences.join(" ")))));
     let missed = answer.requirements.iter().filter(|one| !one.met);
     parts.extend(missed.map(|one| one_line(&requirement_text(one))));
     if parts.is_empty() {

@@ -13,7 +13,7 @@ use stripewise_lab::compare::{
 };
 use stripewise_lab::experiment::Metric;
 use stripewise_report::Material;
-use stripewise_results::{ComparisonRecord, Document, RunRecord, SCHEMA_VERSION};
+use stripewise_results::{ComparisonRecord, Document, RunRecord, SCHEMA_VERSION, Verdict};
 
 /// What is asked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,6 +33,9 @@ pub struct CompareQuestion {
 pub struct Comparison {
     /// A table for each pair that was compared.
     pub records: Vec<ComparisonRecord>,
+    /// Whether there is a difference is not known of one of them, beside what has no
+    /// interval by its nature.
+    undecided: bool,
     title: Option<String>,
     runs: Vec<RunRecord>,
 }
@@ -59,6 +62,7 @@ pub fn compare(context: &Context, question: &CompareQuestion) -> Outcome<Compari
             records.extend(alone(context, &a, &asked_for)?);
         }
         return Ok(Comparison {
+            undecided: is_undecided(&records),
             records,
             title: None,
             runs: a.runs,
@@ -68,7 +72,7 @@ pub fn compare(context: &Context, question: &CompareQuestion) -> Outcome<Compari
     let mut others: Vec<Subject> = others.collect::<Outcome<_>>()?;
     name_by_labels(&mut a, &mut others);
     // The answers of benches are what was asked, the rungs only how.
-    let mut records = answers(&a, &others, &metrics, given.is_empty());
+    let (mut records, beside) = answers(&a, &others, &metrics, given.is_empty());
     if records.is_empty() || !given.is_empty() {
         match against(&a, &others, &metrics) {
             Ok(rows) => records.extend(rows),
@@ -76,31 +80,38 @@ pub fn compare(context: &Context, question: &CompareQuestion) -> Outcome<Compari
             Err(reason) => return Err(reason),
         }
     }
+    let undecided = is_undecided(&records);
+    records.extend(beside);
     let names: Vec<&str> = others.iter().map(|b| b.name.as_str()).collect();
     let title = format!("{} against {}", names.join(", "), a.name);
     let mut runs = a.runs;
     runs.extend(others.into_iter().flat_map(|b| b.runs));
     Ok(Comparison {
         records,
+        undecided,
         title: Some(title),
         runs,
     })
 }
 
+fn is_undecided(records: &[ComparisonRecord]) -> bool {
+    records.iter().any(|one| one.verdict == Verdict::Undecided)
+}
+
 /// What benches answer, held against each other; empty unless all of them have answers in
-/// common with A. `whole`: also what stands beside answers.
+/// common with A. `whole`: also what stands beside answers, apart.
 fn answers(
     a: &Subject,
     others: &[Subject],
     metrics: &[Metric],
     whole: bool,
-) -> Vec<ComparisonRecord> {
+) -> (Vec<ComparisonRecord>, Vec<ComparisonRecord>) {
     let side = |subject: &Subject| Side {
         name: subject.name.clone(),
         runs: subject.runs.clone(),
     };
     let reference = side(a);
-    let mut records = Vec::new();
+    let (mut records, mut beside) = (Vec::new(), Vec::new());
     for other in others {
         let other = side(other);
         let before = records.len();
@@ -112,14 +123,14 @@ fn answers(
             records.extend(compare_answers(&reference, &other, options));
         }
         if records.len() == before {
-            return Vec::new();
+            return (Vec::new(), Vec::new());
         }
         if whole {
             let options = CompareOptions::default();
-            records.extend(compare_landmarks(&reference, &other, options));
+            beside.extend(compare_landmarks(&reference, &other, options));
         }
     }
-    records
+    (records, beside)
 }
 
 /// Comparisons as a document.
@@ -139,10 +150,10 @@ impl Comparison {
         }
     }
 
-    /// A difference that is found ends as a finding.
+    /// A difference that is found ends as a finding, and so does one that is not decided.
     #[must_use]
     pub fn exit(&self) -> Exit {
-        match self.records.iter().any(found) {
+        match self.undecided || self.records.iter().any(found) {
             true => Exit::Finding,
             false => Exit::Done,
         }

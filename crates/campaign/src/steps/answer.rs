@@ -124,13 +124,12 @@ impl Answer {
         if failed || self.kept.ended == Some(Ended::BrokenOff) {
             return Exit::InputOutput;
         }
-        let found = self.comparisons.iter().any(|comparison| {
-            matches!(
-                comparison.verdict,
-                Verdict::Better | Verdict::Worse | Verdict::Mixed
-            )
-        });
-        if found { Exit::Finding } else { Exit::Done }
+        // Undecided is what void runs leave, too.
+        let mut verdicts = self.comparisons.iter().map(|one| one.verdict);
+        match verdicts.all(|verdict| verdict == Verdict::NoDifference) {
+            true => Exit::Done,
+            false => Exit::Finding,
+        }
     }
 }
 

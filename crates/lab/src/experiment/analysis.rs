@@ -67,6 +67,19 @@ pub fn analyse_blocks(
     records
 }
 
+/// An interval that holds 0 and reaches further than a fifth of the rate to either side, in
+/// per cent, leaves room for all that is looked for: nothing was found because it is noisy.
+const NOTHING_PERCENT: [f64; 2] = [-20.0, 25.0];
+
+pub(super) fn says_something([low, high]: [f64; 2]) -> bool {
+    low >= NOTHING_PERCENT[0] && high <= NOTHING_PERCENT[1]
+}
+
+fn is_narrow(comparison: &Comparison) -> bool {
+    let interval = comparison.interval_percent;
+    interval.is_some_and(|interval| says_something([interval.low, interval.high]))
+}
+
 /// Verdicts of all rows at once: Holm over every row of the experiment, so that
 /// the odds of any false finding among them stay below 1 - level.
 fn verdicts(plan: &ExperimentPlan, rows: &[Row]) -> Vec<Verdict> {
@@ -91,7 +104,7 @@ fn verdicts(plan: &ExperimentPlan, rows: &[Row]) -> Vec<Verdict> {
                 } else {
                     Verdict::Worse
                 }
-            } else if comparison.interval_percent.is_some() && blocks >= needed {
+            } else if is_narrow(&comparison) && blocks >= needed {
                 Verdict::NoDifference
             } else {
                 Verdict::Undecided

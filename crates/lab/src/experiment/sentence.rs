@@ -342,6 +342,21 @@ impl Table<'_> {
             .map(|(row, _)| row.pairs.len())
             .min()
             .unwrap_or(0);
+        if had >= needed as usize {
+            let room = kinds.iter().filter(|kind| kind.says() == Says::Undecided);
+            let room = room.filter_map(Kind::difference_percent_max);
+            let hidden = match room.reduce(f64::max) {
+                Some(largest) => format!(
+                    "the noise hides any difference below {}",
+                    percent_up(largest)
+                ),
+                None => "it has no interval".to_owned(),
+            };
+            return Some(format!(
+                "Whether it matters for {} is not known: {hidden}.",
+                undecided.join(", ")
+            ));
+        }
         Some(format!(
             "There is no verdict on {} yet: a verdict on {} needs {needed} blocks, and there are only {had}.",
             undecided.join(", "),
@@ -373,11 +388,13 @@ impl Table<'_> {
                     "While it ran, {name} itself changed by {:+.1} % ({low:+.1} to {high:+.1} %); both sides share that block by block.",
                     drift.percent
                 )
-            } else {
+            } else if super::analysis::says_something([low, high]) {
                 format!(
                     "While it ran, {name} itself did not change by more than {}.",
                     percent_up(low.abs().max(high.abs()))
                 )
+            } else {
+                format!("Whether {name} itself changed while it ran is hidden by the noise.")
             };
             notes.push(words);
         }
