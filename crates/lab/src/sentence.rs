@@ -5,10 +5,9 @@ use crate::climb::Ended;
 use crate::ladder::Step;
 use crate::series::SeriesKind;
 use stripewise_results::{
-    AnswerBound, AnswerPlace, AnswerRecord, LatencySummary, SeriesRecord, StepRecord,
+    AnswerBound, AnswerPlace, AnswerReason, AnswerRecord, SeriesRecord, StepRecord,
 };
 use stripewise_stats::Slo;
-use stripewise_stats::median;
 use stripewise_units::{format_count, format_duration, format_iops, plural};
 
 /// "Random read: 9,800 IOPS (9,500-10,100) at p99 < 5 ms with 16 in flight; the ceiling is
@@ -76,7 +75,7 @@ fn ladder(
     series: &SeriesRecord,
     view: &[Step],
 ) -> String {
-    let Some(ceiling) = series.ceiling.map(|index| &series.steps[index]) else {
+    let Some(answer) = series.answered() else {
         return "nothing was measured.".to_owned();
     };
     // Only a ladder that ran its course has found the ceiling.
@@ -86,66 +85,79 @@ fn ladder(
         Ended::Partial => "the highest rate of a complete step",
         Ended::Fragment => "the highest rate of the steps shown",
     };
-    let top = format!(
-        "{highest} is {} at {}",
-        throughput(kind, ceiling),
-        in_flight(ceiling)
-    );
-    if series.answer.is_none() && series.within_limit == series.ceiling {
+    let is_one_run = series.answer.is_none();
+    let top = match series.ceiling.map(|index| &series.steps[index]) {
+        // One step is the whole ladder.
+        Some(only) if series.steps.len() == 1 => highest_words(kind, highest, only),
+        _ => match series.ceiling_above() {
+            Some(step) => highest_words(kind, highest, step),
+            None => "no step that counts was faster".to_owned(),
+        },
+    };
+    if is_one_run && series.within_limit.is_some() && series.within_limit == series.ceiling {
         return format!(
             "{} at {} with {} in flight (one run, no interval), which is {highest}.",
-            throughput(kind, ceiling),
+            answer_words(kind, &answer.record),
             slo.describe(),
-            in_flight(ceiling)
+            load_words(&answer.record)
         );
     }
-    if let Some(words) = within(kind, slo, series, &top) {
-        return words;
-    }
-    // The least load that counts: what a step says that was stopped, or that is
-    // void, is not known, and neither is what loads that were not run would give.
+    let rate = answer_words(kind, &answer.record);
+    let run = if is_one_run { ONE_RUN } else { "" };
+    let place = match answer.reason {
+        AnswerReason::Within => return within(kind, slo, &answer.record, &top),
+        AnswerReason::Knee => "at the knee",
+        AnswerReason::Highest if !is_one_run => "where it was fastest",
+        AnswerReason::Highest | AnswerReason::Only => "",
+    };
+    let instead = match place {
+        "" => String::new(),
+        place => {
+            let load = load_words(&answer.record);
+            format!(" {rate} {place}, with {load} in flight{run};")
+        }
+    };
+    format!("{}{instead} {top}.", missed(slo, series, view))
+}
+
+/// Behind a number that is a single run's.
+const ONE_RUN: &str = " (one run, no interval)";
+
+fn highest_words(kind: SeriesKind, highest: &str, step: &StepRecord) -> String {
+    format!(
+        "{highest} is {} at {}",
+        throughput(kind, step),
+        step.in_flight()
+    )
+}
+
+/// The least load that counts: what a step says that was stopped, or that is void, is not
+/// known, and neither is what loads that were not run would give.
+fn missed(slo: Slo, series: &SeriesRecord, view: &[Step]) -> String {
     let first = series.steps.iter().position(StepRecord::counts);
     let (load, latency) = first.map_or((1, None), |index| {
-        (in_flight(&series.steps[index]), view[index].latency_ns)
+        (series.steps[index].in_flight(), view[index].latency_ns)
     });
     let there = match latency {
         Some(ns) => format!("{} is {} there", slo.percentile, format_duration(ns)),
         None => "no operation completed there".to_owned(),
     };
     let even = if load == 1 { "even " } else { "" };
-    let knee = series.answer.as_ref().map_or_else(String::new, |answer| {
-        format!(
-            " {} at the knee, with {} in flight;",
-            answer_words(kind, answer),
-            load_words(answer)
-        )
-    });
     format!(
-        "not within {} {even}with {load} in flight ({there});{knee} {top}.",
+        "not within {} {even}with {load} in flight ({there});",
         slo.describe()
     )
 }
 
-/// What a series gives within its limit; none where no load meets it.
-fn within(kind: SeriesKind, slo: Slo, series: &SeriesRecord, top: &str) -> Option<String> {
+/// What a series gives within its limit.
+fn within(kind: SeriesKind, slo: Slo, answer: &AnswerRecord, top: &str) -> String {
     let limit = slo.describe();
-    let Some(answer) = &series.answer else {
-        let step = series.within_limit.map(|index| &series.steps[index])?;
-        return Some(format!(
-            "{} at {limit} with {} in flight (one run, no interval); {top}.",
-            throughput(kind, step),
-            in_flight(step)
-        ));
-    };
     let rate = answer_words(kind, answer);
     let load = load_words(answer);
-    // Several runs may be faster than the one run of any step: that is no ceiling.
-    let top = match exceeds_all_steps(answer, series) {
-        true => "no step that counts was faster",
-        false => top,
-    };
-    Some(match (answer.at, answer.bound) {
-        (AnswerPlace::Knee, _) => return None,
+    match (answer.at, answer.bound) {
+        _ if answer.runs == 1 => {
+            format!("{rate} at {limit} with {load} in flight{ONE_RUN}; {top}.")
+        }
         (AnswerPlace::Plateau, None) => {
             format!("{rate} at {limit} with {load} in flight; more in flight does not increase it.")
         }
@@ -160,12 +172,7 @@ fn within(kind: SeriesKind, slo: Slo, series: &SeriesRecord, top: &str) -> Optio
             format!("{rate} at {limit}, which is no longer met with {load} in flight; {top}.")
         }
         _ => format!("{rate} at {limit} with {load} in flight; {top}."),
-    })
-}
-
-fn exceeds_all_steps(answer: &AnswerRecord, series: &SeriesRecord) -> bool {
-    let ceiling = series.ceiling.map(|index| &series.steps[index]);
-    ceiling.is_some_and(|ceiling| answer.iops >= ceiling.iops)
+    }
 }
 
 /// Operations in flight of an answer, to the nearest whole one.
@@ -178,32 +185,24 @@ fn answer_words(kind: SeriesKind, answer: &AnswerRecord) -> String {
     answer.words(in_bytes, if in_bytes { "MiB/s" } else { "IOPS" })
 }
 
-/// The log's latency comes first: it is what a commit waits for. Of several runs the
-/// median counts, and of their longest waits the longest.
+/// The log's latency comes first: it is what a commit waits for. Rate and latencies are of
+/// the same runs.
 fn log(series: &SeriesRecord) -> String {
-    let runs = series.steps.iter().chain(&series.answer_runs);
-    let counting: Vec<&StepRecord> = runs.filter(|step| step.counts()).collect();
-    let latencies: Vec<LatencySummary> =
-        counting.iter().filter_map(|step| step.latency_ns).collect();
-    let middle = |value: fn(&LatencySummary) -> u64| {
-        let values: Vec<f64> = latencies.iter().map(|one| value(one) as f64).collect();
-        median(&values).map(|value| format_duration(value.round() as u64))
-    };
-    let (Some(step), Some(p50), Some(p99)) = (
-        counting.first(),
-        middle(|latency| latency.p50),
-        middle(|latency| latency.p99),
-    ) else {
+    let record = series.answered().map(|answer| answer.record);
+    let Some((record, latency)) = record.and_then(|record| Some((record, record.latency?))) else {
         return "nothing was measured.".to_owned();
     };
-    let max = latencies.iter().map(|latency| latency.max).max();
-    let rate = match &series.answer {
-        Some(answer) => answer.words(false, "a second"),
-        None => format!("{} a second (one run, no interval)", format_iops(step.iops)),
+    let rate = record.words(false, "a second");
+    let runs = match (record.runs, record.iops_low) {
+        (1, _) => ONE_RUN.to_owned(),
+        (runs, None) => format!(" ({runs} runs, no interval)"),
+        _ => String::new(),
     };
     format!(
-        "a durable write takes {p50} (p50), {p99} (p99), at most {}; {rate} with one in flight.",
-        format_duration(max.unwrap_or(0)),
+        "a durable write takes {} (p50), {} (p99), at most {}; {rate}{runs} with one in flight.",
+        format_duration(latency.p50),
+        format_duration(latency.p99),
+        format_duration(latency.max),
     )
 }
 
@@ -213,8 +212,4 @@ fn throughput(kind: SeriesKind, step: &StepRecord) -> String {
     } else {
         format!("{} IOPS", format_iops(step.iops))
     }
-}
-
-fn in_flight(step: &StepRecord) -> u32 {
-    step.threads.saturating_mul(step.outstanding)
 }

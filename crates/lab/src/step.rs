@@ -72,8 +72,10 @@ pub(crate) fn counts(run: &RunRecord) -> bool {
 
 /// A run as the answer sees it; none without a job.
 pub(crate) fn judged_run(run: &RunRecord, slo: Slo) -> Option<Judged> {
+    let job = run.jobs.first()?;
     Some(Judged {
-        step: step_of(run.jobs.first()?, slo),
+        step: step_of(job, slo),
+        latency: latency_summary(job).copied(),
         counts: counts(run),
         disturbed: is_disturbed(run),
     })

@@ -1,12 +1,12 @@
 //! A bench as people read it: a table per series, then the answers.
 
-use crate::answers::{answer_amount, in_flight, judged_of_answer};
+use crate::answers::{answer_amount, judged_of_answer, limit_words, load_of, place_of, runs_of};
 use crate::brief::Marks;
 use crate::number::{latency_cells, rate};
 use crate::table::{draw, number, words};
 use crate::warnings::wrapped;
-use stripewise_results::{RunRecord, SeriesRecord};
-use stripewise_units::counted;
+use stripewise_results::{RunRecord, SeriesRecord, StepRecord};
+use stripewise_units::capitalised;
 
 /// The steps of one series, with the knee, the limit and the ceiling marked, and the answer
 /// of the runs made after them.
@@ -52,26 +52,35 @@ pub(crate) fn series_table_marked(
 }
 
 /// `Answer: 57,400 IOPS (54,900-59,800) with 12 in flight, p99 5 ms; 20 runs at 8 to 19 in
-/// flight`.
+/// flight`; of a series that misses its limit, `No answer within p99 < 5 ms. At the knee:
+/// 875 IOPS ...`.
 pub(crate) fn answer_line(series: &SeriesRecord) -> Option<String> {
-    let answer = series.answer.as_ref()?;
-    let loads = series.answer_runs.iter().map(in_flight);
+    series.answer?;
+    let answer = series.answered()?;
+    let record = &answer.record;
+    let loads = series.answer_runs.iter().map(StepRecord::in_flight);
     let (low, high) = (loads.clone().min(), loads.max());
     let at = match low.zip(high) {
         Some((low, high)) if low < high => format!(" at {low} to {high} in flight"),
         _ => String::new(),
     };
-    let judged = judged_of_answer(series, answer).map(|words| format!(", {words}"));
-    let left_out = match answer.runs_left_out {
+    let judged = judged_of_answer(series, record).map(|(name, value)| format!(", {name} {value}"));
+    let left_out = match record.runs_left_out {
         0 => String::new(),
         left_out => format!(", {left_out} left out"),
     };
+    let limit = limit_words(series);
+    let head = match place_of(&answer) {
+        Some(place) => format!("No answer within {limit}. {}:", capitalised(place)),
+        None if answer.is_within => "Answer:".to_owned(),
+        None => format!("Not within {limit}:"),
+    };
     Some(format!(
-        "Answer: {} with {:.0} in flight{}; {}{at}{left_out}",
-        answer_amount(series, answer),
-        answer.in_flight,
+        "{head} {} with {} in flight{}; {}{at}{left_out}",
+        answer_amount(series, record),
+        load_of(record),
         judged.unwrap_or_default(),
-        counted(answer.runs as usize, "run", "runs"),
+        runs_of(record),
     ))
 }
 
@@ -103,10 +112,13 @@ fn marks(series: &SeriesRecord, index: usize) -> String {
     if series.within_limit == Some(index) && series.steps.len() > 1 {
         marks.push("limit");
     }
-    if series.ceiling == Some(index) && series.steps.len() > 1 {
+    let step = &series.steps[index];
+    if series
+        .ceiling_above()
+        .is_some_and(|above| above.run == step.run)
+    {
         marks.push("ceiling");
     }
-    let step = &series.steps[index];
     if !step.void.is_empty() {
         marks.push("VOID");
     }

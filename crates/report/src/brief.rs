@@ -30,7 +30,11 @@ const FOLLOWS: [(&str, &str); 10] = [
 fn chosen(runs: &[RunRecord]) -> (Vec<(&Warning, usize)>, usize) {
     let all = collected(runs);
     let follows = |warning: &Warning| {
-        let says = |code: &str| all.iter().any(|(other, _)| other.code == code);
+        // A note says too little to stand for a warning.
+        let says = |code: &str| {
+            let mut all = all.iter();
+            all.any(|(other, _)| other.code == code && other.severity >= warning.severity)
+        };
         let mut pairs = FOLLOWS.iter();
         pairs.any(|(cause, effect)| *effect == warning.code && says(cause))
     };

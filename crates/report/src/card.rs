@@ -2,18 +2,19 @@
 //! in place of one. Plain data; `draw/card.rs` draws it.
 
 use crate::answers::{
-    Answer, AnswerReason, answer, at_all_limits, in_flight, is_within_limit, judged, value,
+    at_all_limits, judged_of_answer, limit_words, load_of, place_of, runs_of, unit,
 };
 use crate::chart::nines;
 use crate::identity::{NamedSeries, named_series};
 use crate::material::Material;
 use crate::number::rate;
-use crate::words::{series_title, told_in_bytes};
+use crate::words::series_title;
 use stripewise_results::{
-    AnswerPlace, AnswerRecord, LatencySummary, RunRecord, SeriesRecord, StepRecord,
+    AnswerBound, AnswerPlace, AnswerRecord, Document, LatencySummary, RunRecord, SeriesAnswer,
+    SeriesRecord, StepRecord,
 };
-use stripewise_stats::{LatencyStatistic, Slo};
-use stripewise_units::{ByteSize, counted, format_duration, format_iops, format_rate_interval};
+use stripewise_stats::LatencyStatistic;
+use stripewise_units::{ByteSize, format_duration, format_rate_interval};
 
 /// More rows cannot be read in one picture.
 const ROWS_MAX: usize = 10;
@@ -40,17 +41,19 @@ pub(crate) struct CardRow {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum CardAnswer {
-    SeriesAnswer(Box<SeriesAnswer>),
+    CardFigures(Box<CardFigures>),
     /// Why there is no number.
     Nothing(String),
 }
 
 /// What a series answers.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct SeriesAnswer {
+pub(crate) struct CardFigures {
     /// `at least ` or nothing.
     pub(crate) bound: &'static str,
     pub(crate) amount: f64,
+    /// The same as it is written everywhere else.
+    pub(crate) amount_words: String,
     pub(crate) unit: &'static str,
     pub(crate) interval: Option<[f64; 2]>,
     /// `862-881, 8 runs`.
@@ -89,8 +92,26 @@ pub(crate) fn card(material: &Material) -> Option<Card> {
     let rows = named.iter().map(|named| row(named, &document.runs));
     Some(Card {
         rows: rows.collect(),
-        cautions: crate::caution::cautions(document),
+        cautions: crate::caution::cautions(document)
+            .into_iter()
+            .chain(required(document))
+            .collect(),
     })
+}
+
+/// What was required, and what came of it, in a line: a picture is passed on without the
+/// page. `Required: random-read iops>=800 MISSED, log p99<2ms met.`
+fn required(document: &Document) -> Option<String> {
+    let each = document.requirements.iter().map(|one| {
+        let word = match (one.met, one.undecided) {
+            (true, _) => "met",
+            (false, true) => "UNDECIDED",
+            (false, false) => "MISSED",
+        };
+        format!("{} {word}", one.requirement)
+    });
+    let each: Vec<String> = each.collect();
+    (!each.is_empty()).then(|| format!("Required: {}.", each.join(", ")))
 }
 
 fn row(named: &NamedSeries<'_>, runs: &[RunRecord]) -> CardRow {
@@ -105,9 +126,9 @@ fn row(named: &NamedSeries<'_>, runs: &[RunRecord]) -> CardRow {
         .flatten()
         .filter(|word| !word.is_empty())
         .collect();
-    let answer = match (&series.no_answer, answer(series)) {
+    let answer = match (&series.no_answer, series.answered()) {
         (Some(reason), _) => CardAnswer::Nothing(reason.clone()),
-        (None, Some(answer)) => CardAnswer::SeriesAnswer(Box::new(found(series, answer))),
+        (None, Some(answer)) => CardAnswer::CardFigures(Box::new(found(series, &answer))),
         (None, None) => CardAnswer::Nothing("nothing was measured".to_owned()),
     };
     CardRow {
@@ -118,63 +139,44 @@ fn row(named: &NamedSeries<'_>, runs: &[RunRecord]) -> CardRow {
     }
 }
 
-fn unit(series: &SeriesRecord) -> &'static str {
-    match (told_in_bytes(&series.name), series.name.as_str()) {
-        (true, _) => "MiB/s",
-        (false, "log") => "writes/s",
-        (false, _) => "IOPS",
-    }
-}
-
-fn found(series: &SeriesRecord, answer: Answer<'_>) -> SeriesAnswer {
-    let in_bytes = told_in_bytes(&series.name);
-    let of_step = throughput(answer.step, in_bytes);
-    let (amount, interval) = match &series.answer {
-        Some(record) => amounts(record, in_bytes),
-        None => (of_step, None),
-    };
-    let words = series
-        .answer
-        .as_ref()
-        .map(|record| record.words(in_bytes, ""));
-    let bound = match words {
-        Some(words) if words.starts_with("at least") => "at least ",
-        Some(words) if words.starts_with("at most") => "at most ",
-        _ => "",
-    };
-    let runs = match &series.answer {
-        Some(record) => counted(record.runs as usize, "run", "runs"),
-        None => "one run".to_owned(),
-    };
-    let interval_words = match interval {
-        Some(ends) => format!("{}, {runs}", interval_words(amount, ends)),
-        None => runs,
-    };
-    let limit = series.slo.parse::<Slo>();
-    let limit = limit.map_or_else(|_| series.slo.clone(), |slo| slo.describe());
-    let within = is_within_limit(series);
-    let place = series.answer.as_ref().map(|answer| answer.at);
-    let others = match answer.place {
-        AnswerReason::Knee | AnswerReason::Ceiling => at_all_limits(series),
-        AnswerReason::Only | AnswerReason::Within => String::new(),
-    };
-    SeriesAnswer {
-        bound,
+fn found(series: &SeriesRecord, answer: &SeriesAnswer) -> CardFigures {
+    let record = &answer.record;
+    let in_bytes = series.is_in_bytes();
+    let (amount, interval) = amounts(record, in_bytes);
+    let runs = runs_of(record);
+    let limit = limit_words(series);
+    let load = format!("{} in flight", load_of(record));
+    CardFigures {
+        bound: match record.bound {
+            Some(AnswerBound::AtLeast) => "at least ",
+            Some(AnswerBound::AtMost) => "at most ",
+            None => "",
+        },
         amount,
+        amount_words: amount_words(record, in_bytes),
         unit: unit(series),
         interval,
-        interval_words,
-        load: load(series, answer),
+        interval_words: match interval {
+            Some(ends) => format!("{}, {runs}", interval_words(amount, ends)),
+            None => runs,
+        },
+        load: match place_of(answer) {
+            Some(place) => format!("{load} ({})", place.trim_start_matches("at the ")),
+            None => load,
+        },
         ceiling: ceiling(series, in_bytes),
-        latency: latency(series, answer.step),
-        within,
-        verdict: match (within, place) {
+        latency: latency(series, record),
+        within: answer.is_within,
+        verdict: match (answer.is_within, record.at) {
             // Between two steps, where the line crosses the limit.
-            (true, Some(AnswerPlace::Limit)) => format!("at the limit, {limit}"),
+            (true, AnswerPlace::Limit) => format!("at the limit, {limit}"),
             (true, _) => format!("within {limit}"),
             (false, _) => format!("over {limit}"),
         },
-        others,
+        others: match place_of(answer) {
+            Some(_) => at_all_limits(series),
+            None => String::new(),
+        },
     }
 }
 
@@ -189,6 +191,14 @@ fn amounts(record: &AnswerRecord, in_bytes: bool) -> (f64, Option<[f64; 2]>) {
     };
     let ends = low.zip(high).filter(|_| record.bound.is_none());
     (amount, ends.map(|(low, high)| [low, high]))
+}
+
+/// `5,300`: with as many digits as the interval leaves to it.
+fn amount_words(record: &AnswerRecord, in_bytes: bool) -> String {
+    let words = record.words(in_bytes, "");
+    let words = words.trim_start_matches("at least ");
+    let words = words.trim_start_matches("at most ");
+    words.split(' ').next().unwrap_or_default().to_owned()
 }
 
 /// `862-881`, with as many digits as the answer has elsewhere.
@@ -207,67 +217,36 @@ fn throughput(step: &StepRecord, in_bytes: bool) -> f64 {
     }
 }
 
-fn load(series: &SeriesRecord, answer: Answer<'_>) -> String {
-    let many = match &series.answer {
-        Some(record) => record.in_flight.round().max(0.0) as u64,
-        None => u64::from(in_flight(answer.step)),
-    };
-    match answer.place {
-        AnswerReason::Only | AnswerReason::Within => format!("{many} in flight"),
-        AnswerReason::Knee => format!("{many} in flight (knee)"),
-        AnswerReason::Ceiling => format!("{many} in flight (ceiling)"),
-    }
-}
-
 fn ceiling(series: &SeriesRecord, in_bytes: bool) -> Option<(f64, String)> {
-    let step = series.steps.get(series.ceiling?)?;
+    let step = series.ceiling_above()?;
     let value = throughput(step, in_bytes);
-    let words = format!("ceiling {} at {}", rate(value), in_flight(step));
-    (series.steps.len() > 1).then_some((value, words))
+    let words = format!("ceiling {} at {}", rate(value), step.in_flight());
+    Some((value, words))
 }
 
 /// What the limit judges; of a log, how long a commit waits.
-fn latency(series: &SeriesRecord, step: &StepRecord) -> Option<(String, String)> {
-    let statistic = judged(series);
-    let words = |ns: f64| format_duration(ns.round().max(0.0) as u64);
-    let summary = step.latency_ns.as_ref();
-    if series.name == "log" {
-        let latency = summary?;
-        let judged = value(latency, statistic).map_or_else(
-            || format!("max {}", words(latency.max as f64)),
-            |ns| format!("{statistic} {}", words(ns)),
-        );
-        return Some((format!("p50 durable; {judged}"), words(latency.p50 as f64)));
+fn latency(series: &SeriesRecord, record: &AnswerRecord) -> Option<(String, String)> {
+    let (statistic, judged) = judged_of_answer(series, record)?;
+    match record.latency.filter(|_| series.name == "log") {
+        Some(latency) => Some((
+            format!("p50 durable; {statistic} {judged}"),
+            format_duration(latency.p50),
+        )),
+        None => Some((statistic, judged)),
     }
-    if let Some(record) = series
-        .answer
-        .as_ref()
-        .filter(|record| record.latency_ns > 0)
-    {
-        return Some((statistic.to_string(), format_duration(record.latency_ns)));
-    }
-    let latency = summary?;
-    Some(match value(latency, statistic) {
-        Some(ns) => (statistic.to_string(), words(ns)),
-        None => (
-            format!("max; {statistic} unknown"),
-            words(latency.max as f64),
-        ),
-    })
 }
 
 fn curve(series: &SeriesRecord) -> Curve {
-    let in_bytes = told_in_bytes(&series.name);
+    let in_bytes = series.is_in_bytes();
     let counting: Vec<&StepRecord> = series.steps.iter().filter(|step| step.counts()).collect();
     match &counting[..] {
         [] => Curve::default(),
-        [only] => only
-            .latency_ns
-            .as_ref()
-            .map(of_latencies)
-            .unwrap_or_default(),
+        [_] => {
+            let latency = series.answered().and_then(|answer| answer.record.latency);
+            latency.as_ref().map(of_latencies).unwrap_or_default()
+        }
         [first, .., last] => {
-            let load = |step: &StepRecord| f64::from(in_flight(step).max(1)).log2();
+            let load = |step: &StepRecord| f64::from(step.in_flight().max(1)).log2();
             let most = counting
                 .iter()
                 .map(|step| throughput(step, in_bytes))
@@ -282,24 +261,18 @@ fn curve(series: &SeriesRecord) -> Curve {
             };
             let each = counting.iter();
             let points = each.map(|step| place(load(step), throughput(step, in_bytes)));
-            let mark = match (&series.answer, answer(series)) {
-                (Some(record), _) => {
-                    let (amount, _) = amounts(record, in_bytes);
-                    Some(place(record.in_flight.max(1.0).log2(), amount))
-                }
-                (None, Some(answer)) => {
-                    Some(place(load(answer.step), throughput(answer.step, in_bytes)))
-                }
-                (None, None) => None,
-            };
+            let mark = series.answered().map(|answer| {
+                let (amount, _) = amounts(&answer.record, in_bytes);
+                place(answer.record.in_flight.max(1.0).log2(), amount)
+            });
             Curve {
                 points: points.collect(),
                 mark,
                 caption: format!(
                     "{}, {} to {} in flight",
                     unit(series),
-                    in_flight(first),
-                    in_flight(last)
+                    first.in_flight(),
+                    last.in_flight()
                 ),
             }
         }
@@ -342,7 +315,7 @@ impl Card {
         let rows = self.rows.iter().map(|row| {
             let words = match &row.answer {
                 CardAnswer::Nothing(reason) => reason.clone(),
-                CardAnswer::SeriesAnswer(found) => {
+                CardAnswer::CardFigures(found) => {
                     let latency = found.latency.as_ref();
                     let latency = latency.map(|(label, value)| format!(", {value} ({label})"));
                     let others = match found.others.as_str() {
@@ -352,7 +325,7 @@ impl Card {
                     format!(
                         "{}{} {} ({}) with {}{}, {}{others}",
                         found.bound,
-                        format_iops(found.amount),
+                        found.amount_words,
                         found.unit,
                         found.interval_words,
                         found.load,

@@ -205,7 +205,7 @@ pub fn csv_heading() -> String {
 }
 
 /// A row for the answer of a series, `run` being one of its runs; empty where it has no
-/// answer. `answer` says where the rate is of (`limit`, `plateau`, `knee`, `only`).
+/// answer. `answer` says where the rate is of (`limit`, `plateau`, `knee`, `highest`, `only`).
 #[must_use]
 pub fn csv_answer(run: &RunRecord, series: &SeriesRecord) -> String {
     let (Some(answer), Some(job)) = (series.answer, run.jobs.first()) else {
@@ -240,6 +240,7 @@ fn place_name(place: AnswerPlace) -> &'static str {
         AnswerPlace::Limit => "limit",
         AnswerPlace::Plateau => "plateau",
         AnswerPlace::Knee => "knee",
+        AnswerPlace::Highest => "highest",
         AnswerPlace::Only => "only",
     }
 }

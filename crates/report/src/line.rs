@@ -3,16 +3,17 @@
 //! What must be known first stands first: that numbers are void, that something was
 //! missed, that a run was stopped. Then the numbers; warnings by their codes at the end.
 
-use crate::answers::{Answer, AnswerReason, amount, answer, answer_amount};
+use crate::answers::{answer_amount, limit_words, place_of};
 use crate::caution::cautions;
 use crate::faults::verification_text;
 use crate::number::{latency, rate};
 use crate::repetitions::groups_of;
 use crate::words::{requirement_text, series_title};
 use stripewise_results::{
-    ComparisonRecord, Document, JobRecord, JobRow, OperationKind, RunRecord, SeriesRecord, Severity,
+    AnswerReason, ComparisonRecord, Document, JobRecord, JobRow, OperationKind, RunRecord,
+    SeriesRecord, Severity,
 };
-use stripewise_stats::{Slo, median, median_interval};
+use stripewise_stats::{median, median_interval};
 use stripewise_units::{counted, format_rate_interval};
 
 /// Workloads that a line has room for; more are counted.
@@ -84,24 +85,20 @@ pub fn experiment_line(records: &[ComparisonRecord]) -> String {
 /// `random read: 48,200 IOPS (44,600-52,000) at p99 < 5 ms`.
 fn of_series(series: &SeriesRecord) -> String {
     let name = series_title(&series.name).to_lowercase();
-    let Some(Answer { step, place }) = answer(series) else {
+    let Some(answer) = series.answered() else {
         let reason = series
             .no_answer
             .as_deref()
             .unwrap_or("nothing was measured");
         return format!("{name}: no answer; {reason}");
     };
-    let amount = match &series.answer {
-        Some(answer) => answer_amount(series, answer),
-        None => amount(series, step),
-    };
-    let limit = series.slo.parse::<Slo>();
-    let limit = limit.map_or_else(|_| series.slo.clone(), |slo| slo.describe());
-    let at = match place {
-        AnswerReason::Only => String::new(),
-        AnswerReason::Within => format!(" at {limit}"),
-        AnswerReason::Knee => format!(" at the knee, over {limit}"),
-        AnswerReason::Ceiling => format!(" at the ceiling, over {limit}"),
+    let amount = answer_amount(series, &answer.record);
+    let limit = limit_words(series);
+    let at = match (place_of(&answer), answer.reason) {
+        (Some(place), _) => format!(" {place}, over {limit}"),
+        (None, AnswerReason::Within) => format!(" at {limit}"),
+        (None, _) if answer.is_within => String::new(),
+        (None, _) => format!(", over {limit}"),
     };
     format!("{name}: {amount}{at}")
 }

@@ -11,7 +11,7 @@ use crate::repetitions::repetitions_table;
 use crate::run::{job_details, percentiles_text, processors_text, run_header, run_rows_table};
 use crate::warnings::{warnings_line, warnings_text, wrapped};
 use crate::words::{Heading, requirement_text, series_title};
-use stripewise_results::{Document, RunRecord, Status};
+use stripewise_results::{Document, RunRecord, Status, TargetKind};
 use stripewise_units::{Percentile, format_bytes};
 
 /// How much is said of runs, and how.
@@ -92,6 +92,7 @@ pub fn runs_text(document: &Document, look: &RunsLook<'_>) -> String {
             text.extend(document.runs.iter().map(processors_text));
         }
     }
+    text.push_str(&used_text(&document.runs));
     text.push_str(&requirement_lines(document));
     text.push_str(&partial_lines(&document.runs));
     text.push_str(&match look.explain {
@@ -143,6 +144,7 @@ fn ladders(document: &Document, look: &RunsLook<'_>) -> String {
     text.push_str(&(look.heading)("In short"));
     text.push('\n');
     text.push_str(&bench_sentences(&document.series));
+    text.push_str(&used_text(&document.runs));
     text.push_str(&requirement_lines(document));
     text.push_str(&caution_text(document));
     text.push_str(&match explain {
@@ -156,8 +158,9 @@ fn ladders(document: &Document, look: &RunsLook<'_>) -> String {
 #[must_use]
 pub fn like_text(document: &Document, explain: bool) -> String {
     format!(
-        "{}\n{}{}{}",
+        "{}\n{}{}{}{}",
         like_table(&document.runs),
+        used_text(&document.runs),
         requirement_lines(document),
         partial_lines(&document.runs),
         match explain {
@@ -165,6 +168,56 @@ pub fn like_text(document: &Document, explain: bool) -> String {
             false => warnings_brief(&document.runs),
         }
     )
+}
+
+/// How much of a real target was used, and what a cache of that size could have answered:
+/// whoever has a cache of 64 GiB reads this number first.
+fn used_text(runs: &[RunRecord]) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for run in runs.iter().filter(|run| run.imported.is_none()) {
+        let cache = run.request.as_ref();
+        let cache_bytes = cache.and_then(|request| request.cache_size_bytes);
+        for job in &run.jobs {
+            let what = match job.target.kind {
+                TargetKind::TestFile => "of a test file",
+                TargetKind::File => "of a file",
+                TargetKind::Device => "of the device",
+                TargetKind::Simulated | TargetKind::Null => continue,
+            };
+            let size_bytes = job.workload.size_bytes.unwrap_or(job.target.size_bytes);
+            if size_bytes == 0 {
+                continue;
+            }
+            let line = format!(
+                "In use: {} {what}; {}.",
+                format_bytes(size_bytes),
+                of_a_cache(size_bytes, cache_bytes)
+            );
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
+    }
+    // Of many sizes each says the same.
+    lines.truncate(USED_MAX);
+    lines.iter().map(|line| wrapped(line, "  ")).collect()
+}
+
+/// Lines about how much was used.
+const USED_MAX: usize = 3;
+
+/// What a cache could have answered of random reads all over so many bytes.
+fn of_a_cache(size_bytes: u64, cache_bytes: Option<u64>) -> String {
+    let Some(cache_bytes) = cache_bytes else {
+        return "a cache as large could have answered all of it (--cache-size says how large yours is)"
+            .to_owned();
+    };
+    let share = cache_bytes as f64 / size_bytes as f64 * 100.0;
+    let cache = format_bytes(cache_bytes);
+    match share {
+        share if share >= 100.0 => format!("a cache of {cache} could have answered all of it"),
+        share => format!("a cache of {cache} could have answered {share:.0} % of random reads"),
+    }
 }
 
 /// A line for each requirement.
@@ -185,4 +238,34 @@ pub fn partial_lines(runs: &[RunRecord]) -> String {
             wrapped(&format!("partial: {} ({because})", run.id), "  ")
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_cache_could_have_answered_is_said_of_its_size() {
+        let gib = 1 << 30;
+        for (size, cache, words) in [
+            (
+                8 * gib,
+                None,
+                "a cache as large could have answered all of it",
+            ),
+            (
+                8 * gib,
+                Some(64 * gib),
+                "a cache of 64 GiB could have answered all of it",
+            ),
+            (
+                8 * gib,
+                Some(2 * gib),
+                "a cache of 2 GiB could have answered 25 % of random reads",
+            ),
+        ] {
+            let said = of_a_cache(size, cache);
+            assert!(said.starts_with(words), "{said}");
+        }
+    }
 }

@@ -90,6 +90,7 @@ impl JobOutcome {
             errors: parts.errors,
             drain: parts.drain,
             open_loop: parts.open_loop,
+            due: None,
             pauses: Vec::new(),
             intervals: coarsen(parts.intervals),
         }

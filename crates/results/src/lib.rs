@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod advice;
+mod answered;
 mod asked;
 mod build;
 mod comparison;
@@ -27,6 +28,7 @@ pub use advice::{
     AdviceCell, AdviceRecord, CommandRecord, EffectRecord, FactorRecord, LayoutLevels,
     LayoutRecord, LimitRecord, MeasuredLayout, RecommendationRecord, VariationRecord,
 };
+pub use answered::{AnswerReason, SeriesAnswer};
 pub use build::{KindParts, OutcomeParts, P999_OPERATIONS_MIN};
 pub use comparison::{
     ComparisonGroup, ComparisonRecord, ComparisonRow, DriftRecord, RequirementRecord, SideRecord,
@@ -44,10 +46,12 @@ pub use imported::Imported;
 pub use intervals::{INTERVALS_MAX, IntervalSeries, coarsen, joined_group_size};
 pub use load::{AskedJob, Load, LoadKey, starts_at};
 pub use outcome::{
-    Drain, EngineFacts, Errors, InitiationLatency, Interval, JobOutcome, KindOutcome,
-    LatencySummary, OpenLoop, Pause, ThreadOutcome,
+    Drain, DueRecord, DueSecondRecord, EngineFacts, Errors, InitiationLatency, Interval,
+    JobOutcome, KindOutcome, LatencySummary, OpenLoop, Pause, ThreadOutcome,
 };
-pub use record::{Document, ExperimentPlace, JobRecord, RunRecord, SCHEMA_VERSION, Status};
+pub use record::{
+    AT_RATE, Document, ExperimentPlace, JobRecord, RunRecord, SCHEMA_VERSION, Status,
+};
 pub use row::{JobRow, OperationKind};
 pub use series::{AnswerBound, AnswerPlace, AnswerRecord, KneeRecord, SeriesRecord, StepRecord};
 pub use warning::{Severity, Warning};

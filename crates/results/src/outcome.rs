@@ -85,6 +85,9 @@ pub struct JobOutcome {
     /// Open loop only.
     #[serde(flatten)]
     pub open_loop: Option<OpenLoop>,
+    /// Open loop only: what became of its arrivals, where a requirement is judged by it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub due: Option<DueRecord>,
     /// Times in which nothing of the program ran (stopped, frozen, or its virtual
     /// machine was), in order. They are in no other number here: `duration_ns`,
     /// latencies, intervals and arrivals go on where they left off.
@@ -219,6 +222,31 @@ pub struct OpenLoop {
     pub arrivals_issued: u64,
     /// Largest delay from intended start to issue.
     pub schedule_lag_ns_max: u64,
+}
+
+/// What became of the arrivals of an open loop, by the second in which they were due.
+/// Arrivals so shortly before the stop that they could not be late by then are left out.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct DueRecord {
+    /// Latencies in nanoseconds beyond which operations are counted, by rising value.
+    pub thresholds_ns: Vec<u64>,
+    /// Seconds of the measured window, in order; never joined.
+    pub seconds: Vec<DueSecondRecord>,
+    /// Arrivals that the program itself issued late, by more than a tenth of the smallest
+    /// threshold, although fewer than the most that may be in flight were.
+    pub own_lags: u64,
+}
+
+/// One second of due time.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct DueSecondRecord {
+    /// Arrivals that were due in it.
+    pub due: u64,
+    /// For each threshold: those of them that were later, failed, were never issued or
+    /// never completed.
+    pub beyond: Vec<u64>,
+    /// Sum of their latencies; of those without one the time until the stop.
+    pub latency_ns_sum: u64,
 }
 
 /// One interval of the measured window.

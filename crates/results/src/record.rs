@@ -30,6 +30,9 @@ pub struct Document {
     pub requirements: Vec<RequirementRecord>,
 }
 
+/// Behind the name of a series: its runs at a rate that was required of it.
+pub const AT_RATE: &str = "-at-rate";
+
 /// How a run ended.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
@@ -148,6 +151,14 @@ pub struct JobRecord {
 }
 
 impl RunRecord {
+    /// A run in the open loop at a rate that was required of its series: it decides about
+    /// that requirement, and is part of nothing else.
+    #[must_use]
+    pub fn is_at_required_rate(&self) -> bool {
+        let part = self.series_part.as_deref();
+        part.is_some_and(|part| part.ends_with(AT_RATE))
+    }
+
     /// It only prepared a target for the series that follow, by writing it over: its rate and
     /// latencies answer nothing that was asked.
     #[must_use]

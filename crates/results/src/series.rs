@@ -58,7 +58,7 @@ pub struct AnswerRecord {
     pub at: AnswerPlace,
     /// Operations in flight there.
     pub in_flight: f64,
-    /// Present where no interval is known: the rate is at least, or at most, this.
+    /// Present where only a bound is known: the rate is at least, or at most, this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bound: Option<AnswerBound>,
     /// Operations a second.
@@ -82,6 +82,10 @@ pub struct AnswerRecord {
     /// What the latency limit judges, there, nanoseconds: the typical run's. At a crossing
     /// that is the limit itself.
     pub latency_ns: u64,
+    /// All latencies of those runs, where they are of one load: the median of each
+    /// statistic over the runs, of the shortest the shortest and of the longest the longest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency: Option<LatencySummary>,
     /// Runs that it rests on.
     pub runs: u32,
     /// Runs that it does not rest on: stopped, void, or disturbed by what is recorded
@@ -99,6 +103,8 @@ pub enum AnswerPlace {
     Plateau,
     /// Nothing meets the limit: the knee.
     Knee,
+    /// Nothing meets the limit, and no knee was found: where throughput was highest.
+    Highest,
     /// There is no other load.
     Only,
 }

@@ -190,14 +190,24 @@ impl Lane {
         }
     }
 
-    /// Takes all arrivals due before `until_ns` off the schedule and counts
-    /// those due from `from_ns` on: nobody will issue them any more.
+    /// Takes all arrivals due before `until_ns` off the schedule and counts those due from
+    /// `from_ns` on: nobody will issue them any more. Not one by one: at a high rate there
+    /// are billions.
     pub(crate) fn give_up_arrivals(&mut self, from_ns: u64, until_ns: u64) -> u64 {
         let Some(arrivals) = &mut self.arrivals else {
             return 0;
         };
-        // Not one by one: at a high rate there are billions.
         arrivals.skip_to(from_ns.min(until_ns));
         arrivals.skip_to(until_ns)
+    }
+
+    /// The same one by one: hands over when each was due.
+    pub(crate) fn give_up_each_arrival(&mut self, until_ns: u64, mut given_up: impl FnMut(u64)) {
+        let Some(arrivals) = &mut self.arrivals else {
+            return;
+        };
+        while arrivals.next_ns < until_ns {
+            given_up(arrivals.take());
+        }
     }
 }

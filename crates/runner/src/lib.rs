@@ -4,6 +4,7 @@
 mod checked;
 mod collect;
 pub mod drive;
+mod due;
 mod error;
 mod errors;
 mod lane;
@@ -19,6 +20,7 @@ mod window;
 mod worker;
 
 pub use checked::Checks;
+pub use due::DueCounts;
 pub use error::Error;
 pub use errors::{ErrorCount, ErrorCounts, Failure};
 pub use pauses::Pause;

@@ -13,6 +13,9 @@ pub struct JobPlan {
     pub spans: Vec<Span>,
     /// Tells the written data of this run from that of other runs.
     pub data_salt: u64,
+    /// Of an open loop: latencies by which its arrivals are counted, see
+    /// [`crate::DueCounts`].
+    pub thresholds_ns: Vec<u64>,
 }
 
 impl JobPlan {
@@ -23,6 +26,7 @@ impl JobPlan {
             workload,
             spans: vec![span],
             data_salt,
+            thresholds_ns: Vec::new(),
         }
     }
 

@@ -4,6 +4,7 @@
 //! run that was killed can be rebuilt from the intervals that were stored.
 //! Everything is an integer; rates and percentiles are made by whoever reads it.
 
+use crate::due::DueCounts;
 use crate::errors::{ErrorCount, ErrorCounts};
 use crate::pauses::Pause;
 use crate::window::Phase;
@@ -158,8 +159,8 @@ pub struct IntervalSummary {
     pub workers_late: u32,
 }
 
-/// Operations that completed after the stop.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Operations that completed after the stop, and what is only known then.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DrainCounts {
     /// Completed, whole or not.
     pub operations: u64,
@@ -171,6 +172,8 @@ pub struct DrainCounts {
     pub latency_ns_max: u64,
     /// Still in flight when the drain limit passed.
     pub abandoned: u64,
+    /// Of an open loop: its arrivals, where they are judged.
+    pub due: DueCounts,
 }
 
 impl DrainCounts {
@@ -185,6 +188,7 @@ impl DrainCounts {
         };
         self.latency_ns_max = self.latency_ns_max.max(other.latency_ns_max);
         self.abandoned += other.abandoned;
+        self.due.merge(&other.due);
     }
 }
 

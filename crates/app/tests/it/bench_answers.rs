@@ -93,3 +93,53 @@ fn a_disk_is_held_to_an_array_of_its_kind() {
     desk.run(&["bench", "sim:nvme", "--expect", "raid10-10k"])
         .failed(2, &["not a simulated array"]);
 }
+
+/// 800 IOPS are reached with 32 in flight and a p99 of 15 ms with one: no load gives both.
+#[test]
+fn a_rate_and_a_latency_are_required_at_once() {
+    let desk = Desk::new();
+    let both = |rate: &str, latency: &str, more: &[&str]| {
+        let bench = ["bench", "sim:raid10-10k", "--series", "random-read"];
+        let require = ["--require", rate, "--require", latency, "--no-report"];
+        desk.run(&[&bench[..], &require, more].concat())
+    };
+    both("random-read iops>=800", "random-read p99<15ms", &[])
+        .ended(1)
+        .printed(&[
+            "MISSED: random-read iops>=800",
+            "MISSED: random-read p99<15ms",
+        ]);
+    // In the time of a quick look nothing shows that both are met, although a step meets both.
+    let short = ["--time", "2m"];
+    both("random-read iops>=300", "random-read p99<200ms", &short)
+        .ended(1)
+        .printed(&["UNDECIDED: random-read iops>=300", "--time"]);
+    let met = "met: random-read iops>=300: together with random-read p99<200ms";
+    both("random-read iops>=300", "random-read p99<200ms", &[])
+        .ended(0)
+        .printed(&[met, "in the open loop at 300 IOPS, 1,200 s"]);
+    // What was required is kept, and shown again.
+    desk.run(&["history", "show", "last"])
+        .done()
+        .printed(&[met]);
+    let page = desk.run(&["report", "last", "--format", "md"]).done();
+    page.printed(&["- met: random-read p99&lt;200ms"]);
+    both(
+        "read_iops>=300",
+        "p99<200ms",
+        &["--series", "sequential-read"],
+    )
+    .failed(2, &["may mean several series"]);
+    // The limit of a bench is required of any rate.
+    let alone = [
+        "bench",
+        "sim:raid10-10k",
+        "--series",
+        "random-read",
+        "--no-report",
+    ];
+    let rate = ["--require", "random-read iops>=300"];
+    desk.run(&[&alone[..], &rate].concat())
+        .ended(1)
+        .printed(&["MISSED: random-read iops>=300", "no load is within"]);
+}

@@ -220,7 +220,8 @@ fn at_answers(runs: Vec<RunRecord>) -> Vec<RunRecord> {
     let log = SeriesKind::Log.name();
     let counts = |run: &RunRecord| {
         let is_log = run.series_part.as_deref() == Some(log);
-        run.answer_block.is_some() || is_log || !answered.contains(&series(run))
+        let is_alone = !answered.contains(&series(run)) && !run.is_at_required_rate();
+        run.answer_block.is_some() || is_log || is_alone
     };
     runs.into_iter().filter(counts).collect()
 }

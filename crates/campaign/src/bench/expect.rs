@@ -8,7 +8,7 @@ use crate::failure::Outcome;
 use crate::permissions::Permissions;
 use crate::steps::documents;
 use stripewise_io_engine::EngineName;
-use stripewise_lab::SeriesKind;
+use stripewise_lab::{Ended, SeriesKind};
 use stripewise_results::{AnswerRecord, Document, RequirementRecord, SeriesRecord};
 use stripewise_store::Store;
 use stripewise_units::{format_duration, format_iops};
@@ -42,6 +42,9 @@ pub fn expected(
     let options = BenchOptions {
         target: name.to_owned(),
         size_bytes: None,
+        // The array takes no real time, and one that is stopped early sets no bar.
+        time_ns: None,
+        require: Vec::new(),
         engine: EngineName::Auto,
         group: None,
         label: Some(format!("expected of {}", options.target)),
@@ -114,6 +117,9 @@ fn requirement(
         ratio if ratio > FACTOR => "faster than this kind of storage",
         _ => "within a factor of two of this kind of storage",
     };
+    let met = ratio >= 1.0 / FACTOR;
+    // A ladder that was cut short has not shown how much there is.
+    let is_cut = found.what == "ceiling" && measured.stopped == Ended::TimeSpent.words();
     RequirementRecord {
         requirement: format!("{} {}{relation}", expected.name, wanted.what),
         measured: Some(found.value),
@@ -124,9 +130,9 @@ fn requirement(
         ),
         of: String::new(),
         repetitions: 0,
-        met: ratio >= 1.0 / FACTOR,
+        met,
         interval: None,
-        undecided: false,
+        undecided: !met && is_cut,
     }
 }
 
@@ -160,15 +166,11 @@ fn ceiling(kind: SeriesKind, series: &SeriesRecord) -> Option<Value> {
     })
 }
 
-/// The median of a durable write, over all runs of the log.
+/// The median of a durable write, in the runs that the log's answer rests on.
 fn durable_write(series: &SeriesRecord) -> Option<Value> {
-    let steps = series.steps.iter().chain(&series.answer_runs);
-    let medians = steps.filter(|step| step.counts());
-    let medians: Vec<f64> = medians
-        .filter_map(|step| Some(step.latency_ns?.p50 as f64))
-        .collect();
+    let latency = series.answered()?.record.latency?;
     Some(Value {
-        value: stripewise_stats::median(&medians).filter(|value| *value > 0.0)?,
+        value: Some(latency.p50 as f64).filter(|value| *value > 0.0)?,
         what: "p50",
     })
 }
@@ -233,6 +235,16 @@ mod tests {
         }
         let streams = judged("sequential-read", (1600.0, 1), (1600.0, 1));
         assert_eq!(streams.requirement, "sequential-read ceiling>=50.0 MiB/s");
+    }
+
+    #[test]
+    fn a_ladder_that_was_cut_short_does_not_miss_a_ceiling() {
+        let expected = [series("random-read", 1000.0, 1)];
+        let mut measured = [series("random-read", 100.0, 1)];
+        assert!(!expectations("sim:x", &expected, &measured)[0].undecided);
+        measured[0].stopped = Ended::TimeSpent.words().to_owned();
+        let all = expectations("sim:x", &expected, &measured);
+        assert!(!all[0].met && all[0].undecided, "{all:?}");
     }
 
     #[test]

@@ -2,12 +2,12 @@
 
 mod expect;
 mod precondition;
+mod required;
 
 pub use expect::{expectations, expected};
 pub use precondition::Precondition;
 
 use crate::context::Context;
-use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::observer::Progress;
 use crate::permissions::Permissions;
@@ -21,11 +21,12 @@ use crate::steps::together::{Leading, Leads, measure_with, open_nothing_with, op
 use std::rc::Rc;
 use stripewise_disk_inspect::System;
 use stripewise_io_engine::EngineName;
+use stripewise_lab::compare::Requirement;
 use stripewise_lab::{
     BenchPlan, BenchWish, Ended, IN_FLIGHT_MAX, QUICK_TIME_NS, SeriesKind, SeriesPlan, StepRunner,
     measure_series, plan_bench,
 };
-use stripewise_results::{Document, RunRecord};
+use stripewise_results::RunRecord;
 use stripewise_stats::LatencyStatistic;
 pub use stripewise_stats::Slo;
 use stripewise_store::Store;
@@ -74,6 +75,8 @@ pub struct BenchOptions {
     pub label: Option<String>,
     /// Size of the device's or controller's cache, where the user says it.
     pub cache_size_bytes: Option<u64>,
+    /// What is required: a rate and a latency of one series are judged by runs at that rate.
+    pub require: Vec<Requirement>,
     /// Other hosts that make the same runs: the array's limit is sought, not this host's.
     pub group: Option<Rc<dyn Leads>>,
 }
@@ -101,6 +104,7 @@ impl BenchOptions {
             engine: EngineName::Auto,
             label: None,
             cache_size_bytes: None,
+            require: Vec::new(),
             group: None,
         }
     }
@@ -112,18 +116,6 @@ pub struct Benched {
     pub records: Vec<RunRecord>,
     /// The failure that ended it, if one did; what was measured before is shown first.
     pub ended: Outcome<()>,
-}
-
-/// What ended well ends as a finding where no series has an answer: a script that only
-/// looks at the code must not take void numbers for the disk's.
-#[must_use]
-pub fn exit_of_answers(document: &Document, exit: Exit) -> Exit {
-    let mut series = document.series.iter();
-    let none = !document.series.is_empty() && series.all(|series| series.no_answer.is_some());
-    match exit {
-        Exit::Done if none => Exit::Finding,
-        other => other,
-    }
 }
 
 /// The series and steps that these options mean, where they mean any: known before a
@@ -145,6 +137,7 @@ pub fn planned(options: &BenchOptions) -> Outcome<BenchPlan> {
         check_before(&series.workload, options.size_bytes)?;
     }
     refuse_short(options, &plan)?;
+    required::together(options, &plan)?;
     Ok(plan)
 }
 
@@ -261,6 +254,9 @@ fn announce(context: &Context, options: &BenchOptions, plan: &BenchPlan) {
     {
         context.plan(condition);
     }
+    for words in required::announced(options, plan) {
+        context.plan(words);
+    }
     context.plan(format!(
         "Time: at most {} of measuring{filling}; {}",
         format_duration(plan.budget_ns),
@@ -347,8 +343,9 @@ fn need(options: &BenchOptions, writes: bool) -> TargetRequirements {
         reads: true,
         writes,
         size,
-        outstanding_total: IN_FLIGHT_MAX,
-        outstanding_by_number: false,
+        outstanding_total: in_flight_max(options),
+        // A required rate is a number, and needs as many in flight as it needs.
+        outstanding_by_number: in_flight_max(options) > IN_FLIGHT_MAX,
         cache: CacheMode::Direct,
         cache_by_name: false,
         engine: options.engine,
@@ -358,6 +355,20 @@ fn need(options: &BenchOptions, writes: bool) -> TargetRequirements {
         fill_time_limit_ns: (!options.qualify).then_some(QUICK_FILL_NS),
         filled_by_caller: false,
     }
+}
+
+/// Operations in flight at most: of ladders, and of runs at required rates.
+fn in_flight_max(options: &BenchOptions) -> u32 {
+    let plan = plan_bench(&wish(options));
+    let together = required::together(options, &plan).unwrap_or_default();
+    let wanted = together.iter().map(|both| {
+        let mut series = plan.series.iter();
+        let series = series.find(|series| series.kind == both.kind);
+        series.map_or(0, |series| {
+            both.in_flight_max(series.workload.block_size_bytes)
+        })
+    });
+    wanted.fold(IN_FLIGHT_MAX, u32::max)
 }
 
 fn is_simulated(aimed: &OpenTarget) -> bool {
@@ -382,6 +393,7 @@ fn how(
         cache_size_bytes: options.cache_size_bytes,
         cache_by_name: false,
         load_by_number: false,
+        requirements: options.require.iter().map(ToString::to_string).collect(),
         ..Request::default()
     };
     RunOptions {
@@ -420,10 +432,10 @@ fn run_series(options: &BenchOptions, plan: &BenchPlan, steps: &mut Steps<'_>) -
         steps.series_left_ns = longest_of(&plan.series[index + 1..]);
         let (_, ended) = measure_series(&series, steps)?;
         if ended == Ended::Partial || steps.context.signal().is_some() {
-            break;
+            return Ok(());
         }
     }
-    Ok(())
+    steps.at_required_rates(options, plan)
 }
 
 /// How long these series take one after the other, at most.
@@ -563,17 +575,26 @@ impl Steps<'_> {
             &how,
             (&self.progress, &place),
         )?;
-        if is_simulated(&self.aimed[0]) {
-            self.virtual_ns += measured
-                .record
-                .jobs
-                .iter()
-                .map(|job| job.outcome.duration_ns)
-                .max()
-                .unwrap_or(0);
-        }
+        self.took(&measured.record);
         self.records.push(measured.record.clone());
         measured.kept.map(|()| as_climbed(measured.record, threads))
+    }
+}
+
+impl Steps<'_> {
+    /// A simulated run takes virtual time.
+    fn took(&mut self, record: &RunRecord) {
+        if is_simulated(&self.aimed[0]) {
+            let lengths = record.jobs.iter().map(|job| job.outcome.duration_ns);
+            self.virtual_ns += lengths.max().unwrap_or(0);
+        }
+    }
+
+    fn elapsed(&self) -> u64 {
+        match is_simulated(&self.aimed[0]) {
+            true => self.virtual_ns,
+            false => self.context.now_ns() - self.started_ns,
+        }
     }
 }
 
@@ -598,11 +619,7 @@ impl StepRunner for Steps<'_> {
     }
 
     fn elapsed_ns(&self) -> u64 {
-        if is_simulated(&self.aimed[0]) {
-            self.virtual_ns
-        } else {
-            self.context.now_ns() - self.started_ns
-        }
+        self.elapsed()
     }
 
     fn expect(&mut self, _kind: SeriesKind, runs_left: u32) {

@@ -6,7 +6,7 @@ mod rows;
 use crate::context::{Context, store_failure};
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
-use crate::steps::documents::document;
+use crate::steps::documents::{document, judge_as_asked};
 use crate::steps::kept::Kept;
 use crate::steps::measured;
 pub use crate::steps::measured::Measurement;
@@ -265,7 +265,9 @@ pub fn show(context: &Context, names: &[String]) -> Outcome<Document> {
     for name in names {
         records.extend(load(context, &store, name)?);
     }
-    Ok(document(records))
+    let mut document = document(records);
+    judge_as_asked(&mut document);
+    Ok(document)
 }
 
 /// A run, or all runs of a series in the order in which they ran.

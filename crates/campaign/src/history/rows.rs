@@ -4,7 +4,9 @@ use crate::context::Context;
 use crate::failure::Outcome;
 use stripewise_lab::SeriesKind;
 use stripewise_report::{HistoryRow, is_like_job, megabytes_per_s};
-use stripewise_results::{AnswerPlace, JobRecord, JobRow, RunRecord, SeriesRecord, Status};
+use stripewise_results::{
+    AnswerReason, JobRecord, JobRow, RunRecord, SeriesAnswer, SeriesRecord, Status,
+};
 use stripewise_stats::median;
 use stripewise_store::{JobSummary, RunSummary, Store};
 use stripewise_units::{ByteSize, counted, format_iops};
@@ -174,29 +176,29 @@ struct Rates {
 }
 
 /// The rate that stands for a ladder, and what it is of: `random-read p99<5ms`. A bound is
-/// no rate, and neither is the knee of a ladder that misses its limit.
+/// no rate.
 fn rate_of_ladder(ladder: &SeriesRecord) -> Option<(Rates, String)> {
     let name = &ladder.name;
-    let answer = ladder.answer.filter(|answer| answer.bound.is_none());
-    if let Some(answer) = answer
-        && answer.at != AnswerPlace::Knee
-    {
-        let rates = Rates {
-            iops: answer.iops,
-            mib_per_s: answer.mib_per_s,
-        };
-        let what = match answer.at {
-            AnswerPlace::Only => name.clone(),
-            _ => format!("{name} {}", ladder.slo),
-        };
-        return Some((rates, what));
-    }
-    let step = &ladder.steps[ladder.ceiling?];
-    let rates = Rates {
-        iops: step.iops,
-        mib_per_s: step.mib_per_s,
+    let answer = ladder
+        .answered()
+        .filter(|answer| answer.record.bound.is_none());
+    let (rates, what) = match answer {
+        Some(SeriesAnswer { reason, record, .. }) => {
+            let what = match reason {
+                AnswerReason::Only => name.clone(),
+                AnswerReason::Within => format!("{name} {}", ladder.slo),
+                AnswerReason::Knee => format!("{name} knee"),
+                AnswerReason::Highest => format!("{name} ceiling"),
+            };
+            ((record.iops, record.mib_per_s), what)
+        }
+        None => {
+            let step = &ladder.steps[ladder.ceiling?];
+            ((step.iops, step.mib_per_s), format!("{name} ceiling"))
+        }
     };
-    Some((rates, format!("{name} ceiling")))
+    let (iops, mib_per_s) = rates;
+    Some((Rates { iops, mib_per_s }, what))
 }
 
 /// The command, where what it made does not say it: a check repeats the series of

@@ -206,6 +206,7 @@ fn settings() -> Settings {
         answer_block: None,
         experiment: None,
         latency_limit: None,
+        thresholds_ns: Vec::new(),
         host: HostFacts::default(),
         interval_ns: INTERVAL_NS,
         drain_limit_ns: DURATION_NS,

@@ -3,7 +3,7 @@
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
-use crate::steps::documents::{exit, judge};
+use crate::steps::documents::{exit, judge, judge_as_asked};
 use crate::steps::layouts::kept::KeptLayouts;
 use crate::steps::measured;
 use crate::steps::pages::{
@@ -76,7 +76,10 @@ pub fn report(context: &Context, question: &ReportQuestion) -> Outcome<Reported>
             "`stripewise history` lists what is stored",
         ));
     }
-    judge(&question.require, &mut document);
+    match question.require.is_empty() {
+        true => judge_as_asked(&mut document),
+        false => judge(&question.require, &mut document),
+    }
     let title = title_of(&document);
     let mut material = material(store.as_ref().ok(), document, title, &names);
     material.notes = notes;
@@ -85,7 +88,11 @@ pub fn report(context: &Context, question: &ReportQuestion) -> Outcome<Reported>
     }
     Ok(Reported {
         rendered: rendered(&material, question.format, &question.picture)?,
-        exit: exit(&material.document, Exit::Done),
+        // Only what is required now is a finding now.
+        exit: match question.require.is_empty() {
+            true => Exit::Done,
+            false => exit(&material.document, Exit::Done),
+        },
     })
 }
 

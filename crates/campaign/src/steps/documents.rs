@@ -4,9 +4,9 @@
 
 use crate::exit::Exit;
 use std::borrow::Cow;
-use stripewise_lab::compare::Requirement;
-use stripewise_lab::series_of;
-use stripewise_results::{Document, RunRecord, SeriesRecord};
+use stripewise_lab::compare::{Requirement, required_together};
+use stripewise_lab::{SeriesKind, series_of};
+use stripewise_results::{Document, JobRow, RequirementRecord, RunRecord, SeriesRecord};
 
 /// The document of runs, with summaries of the series that they belong to.
 #[must_use]
@@ -19,21 +19,27 @@ pub fn document(runs: Vec<RunRecord>) -> Document {
 }
 
 /// Runs that requirements are of. A pass that only prepares the target is not among them:
-/// nobody asks how fast it was. Where there is none, nothing is copied.
+/// nobody asks how fast it was; nor is a run at a required rate, which is judged by its
+/// arrivals. Where there is none, nothing is copied.
 pub fn asked_of(runs: &[RunRecord]) -> Cow<'_, [RunRecord]> {
-    if !runs.iter().any(RunRecord::is_precondition) {
+    let is_other = |run: &RunRecord| run.is_precondition() || run.is_at_required_rate();
+    if !runs.iter().any(is_other) {
         return Cow::Borrowed(runs);
     }
-    let asked = runs.iter().filter(|run| !run.is_precondition());
+    let asked = runs.iter().filter(|run| !is_other(run));
     Cow::Owned(asked.cloned().collect())
 }
 
 /// Judges what was required of the runs of a document.
 pub fn judge(required: &[Requirement], document: &mut Document) {
     let runs = asked_of(&document.runs);
-    let judged = required.iter().map(|one| {
+    let both = judged_together(required, document);
+    let judged = required.iter().zip(both).map(|(one, both)| {
         if document.series.is_empty() {
             return one.judge(&runs);
+        }
+        if let Some(both) = both {
+            return both;
         }
         if one.is_of_latency() {
             return one.judge(&at_answers(&document.series, &runs));
@@ -42,6 +48,73 @@ pub fn judge(required: &[Requirement], document: &mut Document) {
         by_answer.unwrap_or_else(|| one.judge(&runs))
     });
     document.requirements = judged.collect();
+}
+
+/// Of each requirement the verdict that it has together with others: a rate and a latency
+/// of one series. None of one that is judged by itself. Of several benches the worst.
+fn judged_together(
+    required: &[Requirement],
+    document: &Document,
+) -> Vec<Option<RequirementRecord>> {
+    let mut kinds: Vec<SeriesKind> = Vec::new();
+    for series in &document.series {
+        kinds.extend(SeriesKind::from_name(&series.name).filter(|kind| !kinds.contains(kind)));
+    }
+    let together = match required_together(required, &kinds) {
+        Ok(together) => together,
+        Err(unclear) => {
+            let of_unclear = |one: &Requirement| {
+                let text = one.to_string();
+                unclear.texts.contains(&text).then(|| unclear_record(text))
+            };
+            return required.iter().map(of_unclear).collect();
+        }
+    };
+    let badness = |one: &RequirementRecord| (!one.met, !one.undecided);
+    let of_one = |one: &Requirement| {
+        let both = together.iter().filter(|both| both.has(one));
+        let judged = both.flat_map(|both| {
+            let of_kind = document.series.iter();
+            let of_kind = of_kind.filter(|series| series.name == both.kind.name());
+            of_kind.flat_map(|series| both.judge(series, &document.runs))
+        });
+        let of_this = judged.filter(|(other, _)| std::ptr::eq(*other, one));
+        of_this.map(|(_, record)| record).max_by_key(badness)
+    };
+    required.iter().map(of_one).collect()
+}
+
+fn unclear_record(requirement: String) -> RequirementRecord {
+    RequirementRecord {
+        requirement,
+        measured: None,
+        measured_words: "it is not clear which series is to keep both the rate and the latency: \
+                         name it in both"
+            .to_owned(),
+        of: String::new(),
+        repetitions: 0,
+        met: false,
+        interval: None,
+        undecided: true,
+    }
+}
+
+/// Judges again what was required when the runs were made: it is kept in their request.
+/// Nothing where it was not the same of all, as of runs that were made by themselves.
+pub fn judge_as_asked(document: &mut Document) {
+    let asked = document.runs.iter().map(|run| match &run.request {
+        Some(request) => request.requirements.as_slice(),
+        None => &[],
+    });
+    let mut asked: Vec<Vec<String>> = asked.map(<[String]>::to_vec).collect();
+    asked.dedup();
+    let [texts] = asked.as_slice() else {
+        return;
+    };
+    let required: Option<Vec<Requirement>> = texts.iter().map(|one| one.parse().ok()).collect();
+    if let Some(required) = required.filter(|required| !required.is_empty()) {
+        judge(&required, document);
+    }
 }
 
 /// Runs at which latencies are judged: of a ladder only the step that is its answer,
@@ -78,11 +151,17 @@ fn answers(series: &SeriesRecord) -> Vec<&str> {
     step.map(|step| step.run.as_str()).into_iter().collect()
 }
 
-/// What went well ends as a finding where a requirement is missed.
+/// What went well ends as a finding where a requirement is missed or undecided, and where a
+/// result is void: a script that only looks at the code must not take void numbers for the
+/// disk's. Steps of a ladder that are void are left out of its answer, which counts then.
 #[must_use]
 pub fn exit(document: &Document, exit: Exit) -> Exit {
     let missed = document.requirements.iter().any(|one| !one.met);
-    if missed && exit == Exit::Done {
+    let is_void = match document.series.is_empty() {
+        true => JobRow::of(&asked_of(&document.runs)).any(|row| !row.is_valid()),
+        false => (document.series.iter()).any(|series| series.no_answer.is_some()),
+    };
+    if (missed || is_void) && exit == Exit::Done {
         Exit::Finding
     } else {
         exit

@@ -58,6 +58,8 @@ pub struct RunOptions {
     pub experiment: Option<ExperimentPlace>,
     /// The latency limit that the series answers, as typed.
     pub latency_limit: Option<String>,
+    /// Latencies by which the arrivals of open loops are counted, by rising value.
+    pub thresholds_ns: Vec<u64>,
     /// A short run on a fresh file: caches and bursts are possible.
     pub quick: bool,
     /// Time how long handing each operation over takes, see `Settings`.
@@ -87,6 +89,7 @@ impl RunOptions {
             answer_block: None,
             experiment: None,
             latency_limit: None,
+            thresholds_ns: Vec::new(),
             quick: false,
             time_hand_overs: false,
             own_cost_ns: (!simulated).then(|| own_cost_ns(OWN_COST_NS)).flatten(),
@@ -272,6 +275,7 @@ fn settings(
         answer_block: how.answer_block,
         experiment: how.experiment.clone(),
         latency_limit: how.latency_limit.clone(),
+        thresholds_ns: how.thresholds_ns.clone(),
         host: how.host.clone(),
         interval_ns: request.interval_ns,
         drain_limit_ns: DRAIN_LIMIT_NS,

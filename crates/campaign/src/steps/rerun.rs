@@ -118,7 +118,8 @@ impl Work {
             }
             // Preconditioning writes a device over once: it measures nothing that could be
             // compared.
-            if run.is_precondition() || !seen.insert(signature(run)) {
+            // Neither does a run that decided about a requirement belong to what is compared.
+            if run.is_precondition() || run.is_at_required_rate() || !seen.insert(signature(run)) {
                 continue;
             }
             let request = run.asked();

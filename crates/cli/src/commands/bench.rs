@@ -8,7 +8,7 @@ use crate::show::runs;
 use crate::show::terminal::say;
 use crate::switches::bench::{Bench, Like};
 use stripewise_campaign::bench::{
-    BenchOptions, bench as run_bench, exit_of_answers, expectations, expected, planned,
+    BenchOptions, bench as run_bench, expectations, expected, planned,
 };
 use stripewise_campaign::run::{LikeOptions, run_like_crystaldiskmark};
 use stripewise_campaign::steps::documents;
@@ -52,7 +52,7 @@ pub fn bench(context: &Context, arguments: &Bench) -> Outcome {
         let judged = expectations(name, &expected.series, &document.series);
         document.requirements.extend(judged);
     }
-    let exit = documents::exit(&document, exit_of_answers(&document, exit));
+    let exit = documents::exit(&document, exit);
     if context.global.json {
         context.output.print_exact(&document.to_json());
     } else {
@@ -128,6 +128,7 @@ fn options(arguments: &Bench) -> BenchOptions {
         engine: arguments.engine,
         label: arguments.label.clone(),
         cache_size_bytes: arguments.cache_size.map(ByteSize::bytes),
+        require: arguments.require.clone(),
         group: None,
     }
 }

@@ -50,7 +50,10 @@ pub(crate) fn aim_of(kind: SeriesKind, slo: Slo, steps: &[Step], bracketed: bool
     let beyond = (flat + 1).min(last);
     Some(
         match isotonic_crossing(&points, libm::log(slo.limit_ns as f64))? {
-            CrossingAt::Before => level(knee_of(steps).unwrap_or(flat), AnswerPlace::Knee, false),
+            CrossingAt::Before => match knee_of(steps) {
+                Some(knee) => level(knee, AnswerPlace::Knee, false),
+                None => level(flat, AnswerPlace::Highest, false),
+            },
             CrossingAt::Beyond if bracketed => {
                 // Random I/O loses nothing one step farther; a stream may.
                 let more = if kind.told_in_bytes() { 1 } else { 2 };

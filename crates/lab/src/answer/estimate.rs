@@ -2,7 +2,9 @@
 
 use super::aim::Aim;
 use crate::ladder::Step;
-use stripewise_results::{AnswerBound, AnswerPlace, AnswerRecord, RunRecord, Severity};
+use stripewise_results::{
+    AnswerBound, AnswerPlace, AnswerRecord, LatencySummary, RunRecord, Severity,
+};
 use stripewise_stats::Slo;
 use stripewise_stats::{AtLimit, Estimate, LoadRun, rate_at_limit, robust_mean_interval};
 
@@ -19,6 +21,8 @@ const DISTURBANCES: [&str; 3] = ["cpu-steal", "paused", "suspended"];
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Judged {
     pub(crate) step: Step,
+    /// All its latencies.
+    pub(crate) latency: Option<LatencySummary>,
     /// It ran to its end, and no warning voids it.
     pub(crate) counts: bool,
     /// Something recorded disturbed it.
@@ -35,12 +39,12 @@ pub(crate) fn is_disturbed(run: &RunRecord) -> bool {
 
 /// The runs that an answer rests on. What disturbed a few of them disturbed those; what
 /// disturbs more than a quarter is how this machine is, and is said by the warning.
-fn kept(runs: &[Judged]) -> Vec<Step> {
+fn kept(runs: &[Judged]) -> Vec<Judged> {
     let counting: Vec<&Judged> = runs.iter().filter(|run| run.counts).collect();
     let disturbed = counting.iter().filter(|run| run.disturbed).count();
     let few = disturbed * 4 <= counting.len();
     let kept = counting.iter().filter(|run| !(few && run.disturbed));
-    kept.map(|run| run.step).collect()
+    kept.map(|run| **run).collect()
 }
 
 /// Where to make more runs: the crossing lies outside of those there are.
@@ -53,15 +57,16 @@ pub(crate) fn where_to_move(runs: &[Judged], slo: Slo) -> Option<f64> {
 
 /// The answer; none where too few runs count. `mib` is a block in MiB.
 pub(crate) fn estimate(aim: Aim, slo: Slo, runs: &[Judged], mib: f64) -> Option<AnswerRecord> {
-    let steps = kept(runs);
+    let kept = kept(runs);
     let found = match aim {
-        Aim::Crossing { .. } => crossing(&steps, slo),
+        Aim::Crossing { .. } => crossing(&kept, slo),
         Aim::Level {
             load,
             place,
             rising,
         } => {
-            let there: Vec<Step> = steps.into_iter().filter(|step| step.load == load).collect();
+            let there = kept.into_iter().filter(|run| run.step.load == load);
+            let there: Vec<Judged> = there.collect();
             level(&there, place, rising, slo)
         }
     }?;
@@ -77,6 +82,9 @@ struct AnswerDraft {
     rate: Estimate,
     bound: Option<AnswerBound>,
     latency_ns: f64,
+    latency: Option<LatencySummary>,
+    /// Enough runs for an interval.
+    has_interval: bool,
     runs: usize,
 }
 
@@ -85,6 +93,7 @@ fn record(found: &AnswerDraft, mib: f64, left_out: usize) -> AnswerRecord {
         value, low, high, ..
     } = found.rate;
     let (iops, low, high) = match found.bound {
+        None if !found.has_interval => (value, None, None),
         None => (value, Some(low), Some(high)),
         Some(AnswerBound::AtLeast) => (low, Some(low), None),
         Some(AnswerBound::AtMost) => (high, None, Some(high)),
@@ -102,6 +111,7 @@ fn record(found: &AnswerDraft, mib: f64, left_out: usize) -> AnswerRecord {
         mib_per_s_high: high.map(|high| high * mib),
         level: found.rate.level,
         latency_ns: found.latency_ns.round().max(0.0) as u64,
+        latency: found.latency,
         runs: count(found.runs),
         runs_left_out: count(left_out),
     }
@@ -111,8 +121,8 @@ fn limit_s(slo: Slo) -> f64 {
     slo.limit_ns as f64 / 1e9
 }
 
-fn load_runs(steps: &[Step]) -> Vec<LoadRun> {
-    let runs = steps.iter().filter_map(|step| {
+fn load_runs(runs: &[Judged]) -> Vec<LoadRun> {
+    let runs = runs.iter().map(|run| run.step).filter_map(|step| {
         Some(LoadRun {
             load: f64::from(step.load.in_flight()),
             rate: step.iops,
@@ -122,8 +132,8 @@ fn load_runs(steps: &[Step]) -> Vec<LoadRun> {
     runs.collect()
 }
 
-fn crossing(steps: &[Step], slo: Slo) -> Option<AnswerDraft> {
-    let runs = load_runs(steps);
+fn crossing(kept: &[Judged], slo: Slo) -> Option<AnswerDraft> {
+    let runs = load_runs(kept);
     if runs.len() < CROSSING_RUNS_MIN {
         return None;
     }
@@ -134,24 +144,27 @@ fn crossing(steps: &[Step], slo: Slo) -> Option<AnswerDraft> {
             rate,
             bound: None,
             latency_ns: slo.limit_ns as f64,
+            latency: None,
+            has_interval: true,
             runs: runs.len(),
         }),
-        AtLimit::Outside { .. } | AtLimit::Unknown => bounded(steps, slo),
+        AtLimit::Outside { .. } | AtLimit::Unknown => bounded(kept, slo),
     }
 }
 
 /// Where no crossing can be told: a load at which the limit is met for certain gives at
 /// least its own rate; else one at which it is missed for certain gives at most its own.
-fn bounded(steps: &[Step], slo: Slo) -> Option<AnswerDraft> {
-    let mut loads: Vec<u32> = steps.iter().map(|step| step.load.in_flight()).collect();
+fn bounded(runs: &[Judged], slo: Slo) -> Option<AnswerDraft> {
+    let loads = runs.iter().map(|run| run.step.load.in_flight());
+    let mut loads: Vec<u32> = loads.collect();
     loads.sort_unstable();
     loads.dedup();
     let limit = slo.limit_ns as f64;
     let at = |in_flight: u32| -> Option<(AnswerDraft, Estimate)> {
-        let here = steps
+        let here = runs
             .iter()
-            .filter(|step| step.load.in_flight() == in_flight);
-        let here: Vec<Step> = here.copied().collect();
+            .filter(|run| run.step.load.in_flight() == in_flight);
+        let here: Vec<Judged> = here.copied().collect();
         let latency = logarithmic(&latencies(&here))?;
         let found = level(&here, AnswerPlace::Limit, false, slo)?;
         Some((found, latency))
@@ -159,7 +172,7 @@ fn bounded(steps: &[Step], slo: Slo) -> Option<AnswerDraft> {
     let known: Vec<(AnswerDraft, Estimate)> = loads.into_iter().filter_map(at).collect();
     let bound = |found: &AnswerDraft, bound: AnswerBound| AnswerDraft {
         bound: Some(bound),
-        runs: steps.len(),
+        runs: runs.len(),
         ..*found
     };
     let met = known.iter().rev().find(|(_, latency)| latency.high < limit);
@@ -170,17 +183,19 @@ fn bounded(steps: &[Step], slo: Slo) -> Option<AnswerDraft> {
     }
 }
 
-/// The rate at one load.
-fn level(steps: &[Step], place: AnswerPlace, rising: bool, slo: Slo) -> Option<AnswerDraft> {
-    if steps.len() < LEVEL_RUNS_MIN {
+/// The rate at one load. Where there is one load only, two runs are an answer already, but
+/// no interval.
+fn level(runs: &[Judged], place: AnswerPlace, rising: bool, slo: Slo) -> Option<AnswerDraft> {
+    let has_interval = runs.len() >= LEVEL_RUNS_MIN;
+    if !has_interval && place != AnswerPlace::Only {
         return None;
     }
-    let rates: Vec<f64> = steps.iter().map(|step| step.iops).collect();
-    let latency = logarithmic(&latencies(steps));
+    let rates: Vec<f64> = runs.iter().map(|run| run.step.iops).collect();
+    let latency = logarithmic(&latencies(runs));
     let is_over = latency.is_some_and(|latency| latency.value > slo.limit_ns as f64);
     Some(AnswerDraft {
         place,
-        in_flight: f64::from(steps.first()?.load.in_flight()),
+        in_flight: f64::from(runs.first()?.step.load.in_flight()),
         rate: logarithmic(&rates)?,
         bound: match place {
             // Fresh runs miss the limit that a single run met: less load gives no more.
@@ -188,13 +203,41 @@ fn level(steps: &[Step], place: AnswerPlace, rising: bool, slo: Slo) -> Option<A
             _ => rising.then_some(AnswerBound::AtLeast),
         },
         latency_ns: latency.map_or(0.0, |latency| latency.value),
-        runs: steps.len(),
+        latency: typical(runs),
+        has_interval,
+        runs: runs.len(),
     })
 }
 
-fn latencies(steps: &[Step]) -> Vec<f64> {
-    let known = steps.iter().filter_map(|step| step.latency_ns);
+fn latencies(runs: &[Judged]) -> Vec<f64> {
+    let known = runs.iter().filter_map(|run| run.step.latency_ns);
     known.map(|ns| ns as f64).collect()
+}
+
+/// The latencies of runs of one load as those of one typical run: each statistic as the one
+/// that the limit judges, of the shortest the shortest, and of the longest the longest.
+fn typical(runs: &[Judged]) -> Option<LatencySummary> {
+    let all: Option<Vec<LatencySummary>> = runs.iter().map(|run| run.latency).collect();
+    let all = all.filter(|all| all.len() > 1)?;
+    let middle = |of: &dyn Fn(&LatencySummary) -> Option<f64>| {
+        let values: Option<Vec<f64>> = all.iter().map(of).collect();
+        let values: Vec<f64> = values?.into_iter().map(|ns| ns.max(1.0)).collect();
+        Some(logarithmic(&values)?.value)
+    };
+    let whole = |of: &dyn Fn(&LatencySummary) -> Option<u64>| {
+        let value = middle(&|one: &LatencySummary| of(one).map(|ns| ns as f64))?;
+        Some(value.round() as u64)
+    };
+    Some(LatencySummary {
+        min: all.iter().map(|one| one.min).min()?,
+        mean: middle(&|one| Some(one.mean))?,
+        p50: whole(&|one| Some(one.p50))?,
+        p90: whole(&|one| Some(one.p90))?,
+        p95: whole(&|one| one.p95),
+        p99: whole(&|one| Some(one.p99))?,
+        p999: whole(&|one| one.p999),
+        max: all.iter().map(|one| one.max).max()?,
+    })
 }
 
 /// Huber's mean of logarithms and its interval, as values again.

@@ -36,6 +36,7 @@ fn judged(load: Load, ceiling: f64) -> Judged {
             load,
             ..step(load.in_flight(), ceiling)
         },
+        latency: None,
         counts: true,
         disturbed: false,
     }

@@ -20,6 +20,7 @@ mod landmarks;
 mod notes;
 mod reference;
 mod requirement;
+mod together;
 mod tools;
 mod words;
 
@@ -32,6 +33,7 @@ pub use conditions::{Condition, differing_conditions};
 pub use landmarks::compare_landmarks;
 pub use reference::{doubts, fewest_repetitions, void_codes};
 pub use requirement::Requirement;
+pub use together::{RequiredTogether, Unclear, part_at_rate, pieces_s, required_together};
 
 use crate::experiment::Metric;
 use cells::{Cell, Matched, cells_for, pairs_of};

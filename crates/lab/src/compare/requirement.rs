@@ -19,7 +19,8 @@ use super::words::cell_words;
 use std::fmt;
 use std::str::FromStr;
 use stripewise_results::{
-    AnswerPlace, AnswerRecord, JobRow, RequirementRecord, RunRecord, SeriesRecord, Status,
+    AnswerReason, AnswerRecord, JobRow, RequirementRecord, RunRecord, SeriesAnswer, SeriesRecord,
+    Status,
 };
 use stripewise_stats::median;
 use stripewise_units::{Nanoseconds, ParseError, format_count, format_duration};
@@ -28,7 +29,7 @@ const HINT: &str = "a requirement is [name] metric op value: 'read_iops>=20000',
 
 /// Which operations of a job are meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+pub(super) enum Kind {
     Any,
     Read,
     Write,
@@ -36,14 +37,14 @@ enum Kind {
 
 /// What is measured of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Quantity {
+pub(super) enum Quantity {
     Iops,
     MibPerS,
     Latency(&'static str),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Relation {
+pub(super) enum Relation {
     AtLeast,
     Above,
     AtMost,
@@ -55,11 +56,11 @@ enum Relation {
 pub struct Requirement {
     text: String,
     name: Option<String>,
-    kind: Kind,
-    quantity: Quantity,
-    relation: Relation,
+    pub(super) kind: Kind,
+    pub(super) quantity: Quantity,
+    pub(super) relation: Relation,
     /// Operations a second, MiB a second, or nanoseconds.
-    value: f64,
+    pub(super) value: f64,
 }
 
 /// Latencies by the name people type, and their names in records.
@@ -260,53 +261,60 @@ impl Requirement {
 
     /// Holds the answers of a bench's series against a rate that is required: the best of
     /// those that are meant. Met where all of the interval meets it, missed where none of
-    /// it does, else undecided. None for a latency, or where a series that is meant has no
-    /// answer with an interval: then its runs are judged.
+    /// it does, else undecided, as the rate of a single run always is. A series that misses
+    /// its latency limit meets no rate: what it gives at its knee is not what was asked.
+    /// None for a latency, or where no series that is meant has an answer.
     #[must_use]
     pub fn judge_answers(&self, all: &[SeriesRecord]) -> Option<RequirementRecord> {
         let in_bytes = match self.quantity {
             Quantity::Latency(_) => return None,
             quantity => quantity == Quantity::MibPerS,
         };
-        let meant: Vec<&SeriesRecord> = all.iter().filter(|one| self.means_series(one)).collect();
-        let answers: Option<Vec<(&SeriesRecord, AnswerRecord)>> = meant
-            .iter()
-            .map(|series| Some((*series, series.answer?)))
-            .collect();
         let rate = |answer: &AnswerRecord| match in_bytes {
             true => answer.mib_per_s,
             false => answer.iops,
         };
-        let (series, answer) = answers?
-            .into_iter()
-            .max_by(|a, b| rate(&a.1).total_cmp(&rate(&b.1)))?;
-        let ends = match in_bytes {
-            true => [answer.mib_per_s_low, answer.mib_per_s_high],
-            false => [answer.iops_low, answer.iops_high],
+        let meant = all.iter().filter(|one| self.means_series(one));
+        let answers = meant.filter_map(|series| Some((series, series.answered()?)));
+        let is_missed = |answer: &SeriesAnswer| {
+            matches!(answer.reason, AnswerReason::Knee | AnswerReason::Highest)
+        };
+        let (series, answer) = answers.max_by(|(_, a), (_, b)| {
+            let within = is_missed(b).cmp(&is_missed(a));
+            within.then(rate(&a.record).total_cmp(&rate(&b.record)))
+        })?;
+        let record = answer.record;
+        let [low, high] = match in_bytes {
+            true => [record.mib_per_s_low, record.mib_per_s_high],
+            false => [record.iops_low, record.iops_high],
         };
         let is_certain = |end: Option<f64>| end.is_some_and(|end| self.is_met_by(end));
-        let [low, high] = ends;
+        let asks_for_more = matches!(self.relation, Relation::AtLeast | Relation::Above);
         // The end at which a requirement is hardest to meet, and the one where it is easiest.
-        let (hardest, easiest) = match self.relation {
-            Relation::AtLeast | Relation::Above => (low, high),
-            Relation::AtMost | Relation::Below => (high, low),
+        let (hardest, easiest) = match asks_for_more {
+            true => (low, high),
+            false => (high, low),
         };
-        let met = is_certain(hardest);
-        let missed = easiest.is_some() && !is_certain(easiest);
-        let place = match answer.at {
-            AnswerPlace::Limit | AnswerPlace::Plateau => format!(" at {}", series.slo),
-            AnswerPlace::Knee => " at the knee".to_owned(),
-            AnswerPlace::Only => String::new(),
+        let is_over = asks_for_more && is_missed(&answer);
+        let met = is_certain(hardest) && !is_over;
+        let missed = is_over || easiest.is_some() && !is_certain(easiest);
+        let place = match answer.reason {
+            AnswerReason::Within => format!(" at {}", series.slo),
+            AnswerReason::Knee => format!(" at the knee: no load is within {}", series.slo),
+            AnswerReason::Highest => {
+                format!(" at the highest rate: no load is within {}", series.slo)
+            }
+            AnswerReason::Only => String::new(),
+        };
+        let runs = match record.runs {
+            1 => "one run".to_owned(),
+            runs => format!("{runs} runs"),
         };
         Some(RequirementRecord {
             requirement: self.text.clone(),
-            measured: Some(rate(&answer)),
-            measured_words: answer.words(in_bytes, if in_bytes { "MiB/s" } else { "IOPS" }),
-            of: format!(
-                "{}{place}; {} runs",
-                series.name.replace('-', " "),
-                answer.runs
-            ),
+            measured: Some(rate(&record)),
+            measured_words: record.words(in_bytes, if in_bytes { "MiB/s" } else { "IOPS" }),
+            of: format!("{}{place}; {runs}", series.name.replace('-', " ")),
             repetitions: 0,
             met,
             interval: low.zip(high).map(|(low, high)| [low, high]),
@@ -416,7 +424,7 @@ impl Requirement {
 mod tests {
     use super::super::tests::run;
     use super::*;
-    use stripewise_results::{AnswerBound, KindOutcome, LatencySummary};
+    use stripewise_results::{AnswerBound, AnswerPlace, KindOutcome, LatencySummary, StepRecord};
 
     #[test]
     fn a_name_of_nothing_that_is_measured_is_an_error() {
@@ -605,19 +613,31 @@ mod tests {
             mib_per_s_high: Some(164.0),
             level: 0.95,
             latency_ns: 5_000_000,
+            latency: None,
             runs: 20,
             runs_left_out: 0,
+        };
+        let step = |outstanding: u32, iops: f64| StepRecord {
+            run: outstanding.to_string(),
+            threads: 1,
+            outstanding,
+            iops,
+            mib_per_s: iops / 128.0,
+            latency_ns: None,
+            bisection: false,
+            partial: false,
+            void: Vec::new(),
         };
         let series = |name: &str, answer: Option<AnswerRecord>| SeriesRecord {
             id: String::new(),
             name: name.to_owned(),
             slo: "p99<5ms".to_owned(),
-            steps: Vec::new(),
+            steps: vec![step(1, 9_000.0), step(12, 20_000.0)],
             knee: None,
             partial: false,
             no_answer: None,
             within_limit: None,
-            ceiling: None,
+            ceiling: Some(1),
             answer,
             answer_runs: Vec::new(),
             stopped: String::new(),
@@ -639,9 +659,32 @@ mod tests {
             assert_eq!((found.met, found.undecided), (met, undecided), "{text}");
             assert!(found.of.ends_with("at p99<5ms; 20 runs"), "{}", found.of);
         }
-        // One that is meant has no answer, none is meant, or a latency is required.
-        for text in ["iops>=1", "log iops>=1", "random-read p99<5ms"] {
+        // None is meant, or a latency is required.
+        for text in ["log iops>=1", "random-read p99<5ms"] {
             assert_eq!(judged(text), None, "{text}");
+        }
+        // Of one run there is no interval, and no load is within the limit.
+        let found = judged("random-write iops>=1").expect("an answer");
+        assert!(!found.met && !found.undecided, "{found:?}");
+        assert!(
+            found.of.contains("no load is within p99<5ms"),
+            "{}",
+            found.of
+        );
+        let mut single = series("random-read", None);
+        single.within_limit = Some(1);
+        let found = parsed("random-read iops>=1").judge_answers(&[single]);
+        let found = found.expect("an answer");
+        assert!(!found.met && found.undecided, "{found:?}");
+        // What the knee gives is not within the limit, however much it is.
+        let knee = AnswerRecord {
+            at: AnswerPlace::Knee,
+            ..answer
+        };
+        for (text, met) in [("iops>=1", false), ("iops<30000", true)] {
+            let found = parsed(text).judge_answers(&[series("random-read", Some(knee))]);
+            let found = found.expect("an answer");
+            assert_eq!((found.met, found.undecided), (met, false), "{text}");
         }
         // A bound decides on one side only.
         let bound = AnswerRecord {

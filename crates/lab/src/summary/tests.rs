@@ -138,6 +138,7 @@ fn an_answer_above_all_steps_is_set_beside_no_lower_ceiling() {
             mib_per_s_high: None,
             level: 0.95,
             latency_ns: 5_000_000,
+            latency: None,
             runs: 10,
             runs_left_out: 0,
         });
@@ -235,4 +236,33 @@ fn equal_runs_have_an_interval_of_an_operation_to_either_side() {
         "{answer:?}"
     );
     assert!(mib[1] > answer.mib_per_s);
+}
+
+/// Two runs of a log are one answer without an interval, in rate and in latency.
+#[test]
+fn a_log_of_two_runs_is_answered_by_both() {
+    let log = |number: u32, iops: f64, p99_ms: u64| {
+        let mut run = step(1, iops, p99_ms);
+        run.id = format!("run-{number}");
+        run.series_part = Some("log".to_owned());
+        run.answer_block = (number > 0).then_some(number);
+        run
+    };
+    let series = of(&[log(0, 900.0, 4), log(1, 400.0, 16)]);
+    let answer = series.answer.expect("two runs of the only load");
+    assert_eq!((answer.runs, answer.iops_low), (2, None));
+    assert!((answer.iops - 600.0).abs() < 1.0, "{answer:?}");
+    assert_eq!(answer.latency.map(|all| all.p99), Some(answer.latency_ns));
+    assert!(
+        (7_900_000..8_100_000).contains(&answer.latency_ns),
+        "{answer:?}"
+    );
+    assert!(
+        series.sentence.contains("8 ms (p99)")
+            && series
+                .sentence
+                .contains("600 a second (2 runs, no interval)"),
+        "{}",
+        series.sentence
+    );
 }

@@ -112,6 +112,7 @@ fn panel_of_rows(title: &str, name: &str, rows: Vec<Row>, annotation: Option<Ann
         span: Some(row.span),
         value: None,
         pale: row.pale,
+        apart: false,
     });
     let points = points.collect();
     let names = rows.into_iter().rev().map(|row| row.name).collect();

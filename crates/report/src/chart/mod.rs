@@ -151,6 +151,9 @@ pub struct Point {
     /// Nothing can be said with confidence: drawn pale.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub pale: bool,
+    /// No line comes here from the point before: between the two a value is not known.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub apart: bool,
 }
 
 /// Nine digits, and no point where none is needed: whole values exactly, others

@@ -258,6 +258,7 @@ fn point(row: &ComparisonRow, x: f64) -> Point {
         y: row.estimate_percent.unwrap_or(row.difference_percent),
         span: row.interval_percent,
         value: None,
+        apart: false,
         pale: row
             .interval_percent
             .is_some_and(|[low, high]| low <= 0.0 && high >= 0.0),

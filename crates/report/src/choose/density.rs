@@ -40,11 +40,7 @@ pub(super) fn chart(told: &[Told<'_>]) -> Option<Chart> {
             let Some((points, peak)) = bins(histogram) else {
                 continue;
             };
-            words.push(format!(
-                "{name}: most took {} to {}.",
-                format_duration(peak[0]),
-                format_duration(peak[1])
-            ));
+            words.push(format!("{name}: {}.", peak.words()));
             lines.push(series(&name, Form::Steps, lines.len(), points));
         }
     }
@@ -65,8 +61,31 @@ pub(super) fn chart(told: &[Told<'_>]) -> Option<Chart> {
     })
 }
 
-/// The stairs, from 0 to 0, and the stretch of most operations.
-fn bins(histogram: &Histogram) -> Option<(Vec<Point>, [u64; 2])> {
+/// The stretch of most operations.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Peak {
+    from_ns: u64,
+    to_ns: u64,
+    /// In it, 0 to 1.
+    share: f64,
+}
+
+impl Peak {
+    /// `most took 100 us to 121 us`, where it was more than half of them.
+    fn words(self) -> String {
+        let [from, to] = [self.from_ns, self.to_ns].map(format_duration);
+        match self.share > 0.5 {
+            true => format!("most took {from} to {to}"),
+            false => format!(
+                "the fullest bin, {from} to {to}, has {:.0} %",
+                self.share * 100.0
+            ),
+        }
+    }
+}
+
+/// The stairs, from 0 to 0, and where they are highest.
+fn bins(histogram: &Histogram) -> Option<(Vec<Point>, Peak)> {
     let (low, high) = (histogram.percentile(0.0)?.max(1), histogram.max()?.max(1));
     let place = |ns: u64| ((ns as f64).log10() * BINS_OF_DECADE).floor() as i64;
     let (first, last) = (place(low), place(high) + 1);
@@ -102,7 +121,13 @@ fn bins(histogram: &Histogram) -> Option<(Vec<Point>, [u64; 2])> {
     points.push(Point::new(edge(last), 0.0));
     // Of two points at one place the later counts.
     points.remove(0);
-    Some((points, peak.1))
+    let (inside, [from_ns, to_ns]) = peak;
+    let peak = Peak {
+        from_ns,
+        to_ns,
+        share: inside as f64 / count,
+    };
+    Some((points, peak))
 }
 
 #[cfg(test)]
@@ -121,8 +146,19 @@ mod tests {
         let (points, peak) = bins(&histogram).unwrap();
         let sum: f64 = points.iter().map(|point| point.y).sum();
         assert!((sum - 100.0).abs() < 1e-6, "{sum}");
-        assert!(peak[0] <= 1_000_000 && peak[1] >= 1_000_999, "{peak:?}");
+        assert!(
+            peak.from_ns <= 1_000_000 && peak.to_ns >= 1_000_999,
+            "{peak:?}"
+        );
+        assert!(peak.words().starts_with("most took"), "{peak:?}");
         assert!(points.windows(2).all(|two| two[0].x < two[1].x));
         assert!(bins(&Histogram::new()).is_none());
+        // The fullest of many stretches is not where most are.
+        let mut histogram = Histogram::new();
+        for index in 1..1_000_u64 {
+            histogram.record(index * 1_000_000);
+        }
+        let (_, peak) = bins(&histogram).unwrap();
+        assert!(peak.words().starts_with("the fullest bin"), "{peak:?}");
     }
 }

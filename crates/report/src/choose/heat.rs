@@ -107,6 +107,7 @@ fn cells(columns: &[Column]) -> Vec<Point> {
             span: Some([to, edge(row + 1)]),
             value: Some(count as f64),
             pale: false,
+            apart: false,
         })
         .collect()
     };

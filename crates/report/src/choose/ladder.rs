@@ -3,7 +3,7 @@
 //! stick.
 
 use super::{axis, series};
-use crate::answers::{answer_amount, judged, value};
+use crate::answers::answer_amount;
 use crate::chart::{Annotation, Axis, Chart, Form, Panel, Point, Quantity, Scale, Series};
 use crate::draw::PERCENTILES;
 use crate::identity::NamedSeries;
@@ -53,7 +53,7 @@ pub(super) fn charts(ladders: &[NamedSeries<'_>]) -> Vec<Chart> {
 fn beside_each_other(ladders: &[&NamedSeries<'_>]) -> Chart {
     let first = ladders[0].series;
     let in_bytes = told_in_bytes(&first.name);
-    let statistic = judged(first);
+    let statistic = first.judged();
     let lines = |of: &dyn Fn(&StepRecord) -> Option<f64>| -> Vec<Series> {
         let each = ladders.iter().enumerate().map(|(tone, ladder)| {
             let steps = ladder.series.steps.iter();
@@ -167,7 +167,12 @@ fn load(named: &NamedSeries<'_>) -> Chart {
         marked.push(Annotation::AtPoint { x, y, label });
     }
     let limit = ladder.within_limit.filter(|_| ladder.answer.is_none());
-    match (limit, ladder.ceiling) {
+    let above = ladder.ceiling_above().map(|step| step.run.as_str());
+    let ceiling = ladder
+        .steps
+        .iter()
+        .position(|step| Some(step.run.as_str()) == above);
+    match (limit, ceiling) {
         (Some(limit), Some(ceiling)) if limit == ceiling => {
             marked.push(ringed(limit, "limit and ceiling"))
         }
@@ -259,7 +264,7 @@ const STATISTICS: [(LatencyStatistic, usize); 7] = [
 ];
 
 fn latency_lines(ladder: &SeriesRecord) -> Vec<Series> {
-    let judged = judged(ladder);
+    let judged = ladder.judged();
     let shown = STATISTICS
         .into_iter()
         .filter(|(statistic, _)| match statistic {
@@ -267,19 +272,37 @@ fn latency_lines(ladder: &SeriesRecord) -> Vec<Series> {
             _ => true,
         });
     let lines = shown.map(|(statistic, tone)| {
-        let points = ladder.steps.iter().filter_map(|step| {
-            let value = value(step.latency_ns.as_ref()?, statistic)?;
-            (value > 0.0).then(|| Point::new(in_flight(step), value))
-        });
-        series(statistic.name(), Form::Line, tone, points.collect())
+        let points = line_of(&ladder.steps, |latency| latency.statistic(statistic));
+        series(statistic.name(), Form::Line, tone, points)
     });
     lines.filter(|line| !line.points.is_empty()).collect()
+}
+
+/// A value for each step. A line joins neighbours only: it is broken where a step has none.
+fn line_of(steps: &[StepRecord], of: impl Fn(&LatencySummary) -> Option<f64>) -> Vec<Point> {
+    let mut points: Vec<Point> = Vec::new();
+    let mut apart = false;
+    for step in steps {
+        let value = step.latency_ns.as_ref().and_then(&of);
+        match value.filter(|value| *value > 0.0) {
+            Some(value) => points.push(Point {
+                apart: apart && !points.is_empty(),
+                ..Point::new(in_flight(step), value)
+            }),
+            None => {
+                apart = true;
+                continue;
+            }
+        }
+        apart = false;
+    }
+    points
 }
 
 /// What the limit judges, for a line of it: of a percentile that the number of
 /// operations does not allow the largest, which it is below.
 fn of_limit(latency: &LatencySummary, statistic: LatencyStatistic) -> f64 {
-    value(latency, statistic).unwrap_or(latency.max as f64)
+    latency.statistic(statistic).unwrap_or(latency.max as f64)
 }
 
 fn hockey_stick(ladders: &[&NamedSeries<'_>], in_bytes: bool) -> Option<Chart> {
@@ -302,17 +325,9 @@ fn hockey_stick(ladders: &[&NamedSeries<'_>], in_bytes: bool) -> Option<Chart> {
         y: limit.limit_ns as f64,
     };
     let shaded = format!("Shaded: not {}.", limit.describe());
-    let summary = ladders.iter().filter_map(|ladder| {
-        let ceiling = &ladder.series.steps[ladder.series.ceiling?];
-        let latency = of_limit(ceiling.latency_ns.as_ref()?, limit.percentile);
-        Some(format!(
-            "{} turns up towards {} {unit}, where {} is {}.",
-            ladder.title(),
-            rate(throughput(ceiling, in_bytes)),
-            limit.percentile,
-            format_duration(latency.round() as u64)
-        ))
-    });
+    let summary = ladders
+        .iter()
+        .filter_map(|ladder| end_of(ladder.series, &ladder.title(), in_bytes, limit.percentile));
     Some(Chart {
         cautions: Vec::new(),
         name: format!(
@@ -338,6 +353,34 @@ fn hockey_stick(ladders: &[&NamedSeries<'_>], in_bytes: bool) -> Option<Chart> {
                 .collect(),
         }],
     })
+}
+
+/// A curve turns up where its highest throughput has at least this many times the latency
+/// of the lightest load, and more than any load below it.
+const TURNS_UP: f64 = 2.0;
+
+/// How the curve of a ladder ends: `Random read turns up towards 1,214 IOPS, where p99 is
+/// 223 ms.`
+fn end_of(
+    ladder: &SeriesRecord,
+    title: &str,
+    in_bytes: bool,
+    statistic: LatencyStatistic,
+) -> Option<String> {
+    let steps = &ladder.steps;
+    let index = ladder.ceiling?;
+    let latency = |step: &StepRecord| Some(of_limit(step.latency_ns.as_ref()?, statistic));
+    let there = latency(&steps[index])?;
+    let below: Vec<f64> = steps[..index].iter().filter_map(latency).collect();
+    let turns = below.first().is_some_and(|first| there >= TURNS_UP * first)
+        && below.iter().all(|other| *other < there);
+    Some(format!(
+        "{title} {} {} {}, where {statistic} is {}.",
+        if turns { "turns up towards" } else { "reaches" },
+        rate(throughput(&steps[index], in_bytes)),
+        throughput_axis(in_bytes).quantity.unit(),
+        format_duration(there.round() as u64)
+    ))
 }
 
 /// Of one ladder how much was in flight at its points, the knee named; of several the
@@ -368,4 +411,87 @@ fn depths(
         }
     }
     marks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(outstanding: u32, iops: f64, p99_ns: u64, p999: Option<u64>) -> StepRecord {
+        StepRecord {
+            run: outstanding.to_string(),
+            threads: 1,
+            outstanding,
+            iops,
+            mib_per_s: iops,
+            latency_ns: Some(LatencySummary {
+                p99: p99_ns,
+                p999,
+                ..LatencySummary::default()
+            }),
+            bisection: false,
+            partial: false,
+            void: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_curve_turns_up_only_where_it_does() {
+        let said = |steps: Vec<StepRecord>, ceiling: usize| {
+            let series = SeriesRecord {
+                id: String::new(),
+                name: "random-write".to_owned(),
+                slo: "p99<5ms".to_owned(),
+                steps,
+                knee: None,
+                partial: false,
+                no_answer: None,
+                within_limit: None,
+                ceiling: Some(ceiling),
+                answer: None,
+                answer_runs: Vec::new(),
+                stopped: String::new(),
+                sentence: String::new(),
+            };
+            end_of(&series, "Random write", false, LatencyStatistic::P99).expect("a sentence")
+        };
+        let ms = |ms: u64| ms * 1_000_000;
+        let rising = vec![
+            step(1, 100.0, ms(1), None),
+            step(2, 200.0, ms(2), None),
+            step(4, 210.0, ms(9), None),
+        ];
+        assert_eq!(
+            said(rising, 2),
+            "Random write turns up towards 210 IOPS, where p99 is 9 ms."
+        );
+        // Its p99 is the least of all where it gives most.
+        let falling = vec![
+            step(1, 5_000.0, ms(8), None),
+            step(8, 8_317.0, ms(7), None),
+            step(16, 18_285.0, ms(5), None),
+        ];
+        assert_eq!(
+            said(falling, 2),
+            "Random write reaches 18,285 IOPS, where p99 is 5 ms."
+        );
+    }
+
+    #[test]
+    fn no_line_goes_through_a_step_without_the_value() {
+        let steps = [
+            step(1, 1.0, 1, Some(5)),
+            step(2, 1.0, 1, Some(6)),
+            step(4, 1.0, 1, None),
+            step(8, 1.0, 1, Some(7)),
+            step(16, 1.0, 1, Some(8)),
+        ];
+        let points = line_of(&steps, |latency| latency.statistic(LatencyStatistic::P999));
+        let apart: Vec<bool> = points.iter().map(|point| point.apart).collect();
+        assert_eq!(apart, [false, false, true, false]);
+        let points = line_of(&steps[2..], |latency| {
+            latency.statistic(LatencyStatistic::P999)
+        });
+        assert!(points.iter().all(|point| !point.apart));
+    }
 }

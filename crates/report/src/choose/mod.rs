@@ -21,14 +21,15 @@ mod timeline;
 mod together;
 mod trend;
 
-use crate::answers::{Answer, AnswerReason, answer, in_flight as in_flight_of};
+use crate::answers::{limit_words, place_of};
 use crate::chart::{Axis, Chart, Form, Point, Quantity, Scale, Series};
 use crate::identity::{NamedSeries, kind, named_series, names_of_jobs};
 use crate::material::Material;
 use crate::rows::in_order_of_design;
 use std::collections::BTreeSet;
-use stripewise_results::{ComparisonRecord, JobRow, OperationKind, RunRecord, SeriesRecord};
-use stripewise_stats::Slo;
+use stripewise_results::{
+    AnswerReason, ComparisonRecord, JobRow, OperationKind, RunRecord, SeriesAnswer, SeriesRecord,
+};
 use stripewise_stats::median;
 
 /// Runs of which every one gets charts of its own.
@@ -188,7 +189,7 @@ impl Told<'_> {
     fn name_with_place(&self) -> String {
         match &self.answers {
             Some((AnswerReason::Knee, _)) => format!("{}, at the knee", self.name),
-            Some((AnswerReason::Ceiling, _)) => format!("{}, at the ceiling", self.name),
+            Some((AnswerReason::Highest, _)) => format!("{}, where it was fastest", self.name),
             _ => self.name.clone(),
         }
     }
@@ -203,17 +204,17 @@ fn telling<'a>(
 ) -> Vec<Told<'a>> {
     let mut told: Vec<Told<'a>> = Vec::new();
     for ladder in ladders.iter().take(SINGLES_MAX + 2) {
-        let Some(answer) = answer(ladder.series) else {
+        let Some(answer) = ladder.series.answered() else {
             continue;
         };
-        let step = answer.step;
+        let step = &ladder.series.steps[answer.step];
         let run = material.document.runs.iter().find(|run| run.id == step.run);
         if let Some(run) = run
             && let Some(job) = run.jobs.first()
         {
             told.push(Told {
                 name: ladder.title(),
-                answers: Some((answer.place, words_of(ladder.series, answer))),
+                answers: Some((answer.reason, words_of(ladder.series, &answer))),
                 row: JobRow { run, job },
             });
         }
@@ -235,16 +236,18 @@ fn telling<'a>(
     told
 }
 
-/// `with 8 in flight, the most within p99 < 5 ms`.
-fn words_of(series: &SeriesRecord, answer: Answer<'_>) -> String {
-    let load = format!("with {} in flight", in_flight_of(answer.step));
-    let limit = series.slo.parse::<Slo>();
-    let limit = limit.map_or_else(|_| "the limit".to_owned(), |slo| slo.describe());
-    match answer.place {
-        AnswerReason::Only => load,
-        AnswerReason::Within => format!("{load}, the most within {limit}"),
-        AnswerReason::Knee => format!("{load}, the knee: nothing meets {limit}"),
-        AnswerReason::Ceiling => format!("{load}, the ceiling: nothing meets {limit}"),
+/// `with 8 in flight, the most within p99 < 5 ms`. The picture is of one run, and where the
+/// answer is of several it says so.
+fn words_of(series: &SeriesRecord, answer: &SeriesAnswer) -> String {
+    let mut load = format!("with {} in flight", series.steps[answer.step].in_flight());
+    if answer.record.runs > 1 {
+        load.push_str(", in one run (the answer is of several)");
+    }
+    let limit = limit_words(series);
+    match (place_of(answer), answer.reason) {
+        (Some(place), _) => format!("{load}, {place}: nothing meets {limit}"),
+        (None, AnswerReason::Within) => format!("{load}, the most within {limit}"),
+        (None, _) => load,
     }
 }
 

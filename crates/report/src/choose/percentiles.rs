@@ -1,9 +1,8 @@
 //! Percentiles on an axis of nines.
 
 use super::{Told, axis, series};
-use crate::answers::AnswerReason;
 use crate::chart::{Annotation, Chart, Form, Panel, Point, Quantity, Scale, Series, nines};
-use stripewise_results::{JobRow, KindOutcome};
+use stripewise_results::{AnswerReason, JobRow, KindOutcome};
 use stripewise_stats::Histogram;
 use stripewise_stats::{LatencyStatistic, Slo};
 use stripewise_units::format_duration;
@@ -56,8 +55,8 @@ pub(super) fn chart(told: &[Told<'_>]) -> Option<Chart> {
         (0 | 1, _) => "Percentiles of latency",
         (_, true) => "Percentiles of latency, each series at its answer",
         (_, false) => {
-            "Percentiles of latency, each series at its answer, or at its knee or ceiling \
-             where nothing meets the limit"
+            "Percentiles of latency, each series at its answer, or at its knee or highest \
+             rate where nothing meets the limit"
         }
     };
     let measured = told.iter().map(|one| match &one.answers {

@@ -5,8 +5,7 @@ use super::canvas::{Anchor, Canvas, Colour};
 use super::palette::{CAUTION, FAINT, INK, MUTED, tone};
 use super::{Look, MARGIN, canvas_size, draw_foot, font};
 use crate::about::About;
-use crate::card::{Card, CardAnswer, CardRow, Curve, SeriesAnswer};
-use stripewise_units::format_iops;
+use crate::card::{Card, CardAnswer, CardFigures, CardRow, Curve};
 
 const TITLE: f64 = 25.0;
 /// From one line of a long title to the next.
@@ -101,7 +100,7 @@ fn draw_row(
     (top, height): (f64, f64),
 ) {
     // Two lines of words, and a third one where limits are listed.
-    let third = matches!(&row.answer, CardAnswer::SeriesAnswer(found) if !found.others.is_empty());
+    let third = matches!(&row.answer, CardAnswer::CardFigures(found) if !found.others.is_empty());
     let block = if third { 62.0 } else { 46.0 };
     let top = top + (height - block) / 2.0;
     let (first, second) = (top, top + 31.0);
@@ -109,7 +108,7 @@ fn draw_row(
     let name = font::cut(&row.name, NAME, room);
     canvas.text((MARGIN, first + 7.0), &name, NAME, INK, Anchor::Start);
     let load = match &row.answer {
-        CardAnswer::SeriesAnswer(found) => found.load.as_str(),
+        CardAnswer::CardFigures(found) => found.load.as_str(),
         CardAnswer::Nothing(_) => "",
     };
     let of: Vec<&str> = [row.of.as_str(), load]
@@ -131,7 +130,7 @@ fn draw_row(
             let reason = font::cut(reason, SMALL, room);
             canvas.text((left, second), &reason, SMALL, MUTED, Anchor::Start);
         }
-        CardAnswer::SeriesAnswer(found) => {
+        CardAnswer::CardFigures(found) => {
             number(canvas, found, columns, (first, second));
             bar(canvas, found, card, columns, (first, second));
             latency(canvas, found, columns, (first, second));
@@ -153,7 +152,7 @@ fn draw_row(
 
 fn number(
     canvas: &mut Canvas,
-    found: &SeriesAnswer,
+    found: &CardFigures,
     columns: &Columns,
     (first, second): (f64, f64),
 ) {
@@ -165,9 +164,9 @@ fn number(
         canvas.text((x, first + 10.0), bound, SMALL, MUTED, Anchor::Start);
         x += font::width(bound, SMALL) + 6.0;
     }
-    let text = format_iops(found.amount);
-    canvas.text((x, first), &text, NUMBER, INK, Anchor::Start);
-    x += font::width(&text, NUMBER) + 6.0;
+    let text = &found.amount_words;
+    canvas.text((x, first), text, NUMBER, INK, Anchor::Start);
+    x += font::width(text, NUMBER) + 6.0;
     canvas.text((x, first + 10.0), found.unit, 15.0, MUTED, Anchor::Start);
     let words = font::cut(&found.interval_words, SMALL, room);
     canvas.text((left, second), &words, SMALL, MUTED, Anchor::Start);
@@ -176,7 +175,7 @@ fn number(
 /// The longest bar of the rows that are told in the same way.
 fn longest(card: &Card, in_bytes: bool) -> f64 {
     let found = card.rows.iter().filter_map(|row| match &row.answer {
-        CardAnswer::SeriesAnswer(found) if (found.unit == "MiB/s") == in_bytes => Some(found),
+        CardAnswer::CardFigures(found) if (found.unit == "MiB/s") == in_bytes => Some(found),
         _ => None,
     });
     found
@@ -190,7 +189,7 @@ fn longest(card: &Card, in_bytes: bool) -> f64 {
 
 fn bar(
     canvas: &mut Canvas,
-    found: &SeriesAnswer,
+    found: &CardFigures,
     card: &Card,
     columns: &Columns,
     (first, second): (f64, f64),
@@ -231,7 +230,7 @@ fn bar(
 
 fn latency(
     canvas: &mut Canvas,
-    found: &SeriesAnswer,
+    found: &CardFigures,
     columns: &Columns,
     (first, second): (f64, f64),
 ) {

@@ -20,15 +20,20 @@ pub(crate) fn draw(canvas: &mut Canvas, panel: &Panel, frame: &Frame<'_>) {
 }
 
 fn trace(canvas: &mut Canvas, series: &Series, frame: &Frame<'_>, width: f64) {
-    let places: Vec<(f64, f64)> = series
-        .points
-        .iter()
-        .map(|point| (frame.x(point.x), frame.y(point.y)))
-        .collect();
-    if places.len() > 1 {
-        canvas.line(&places, tone(series.tone), width);
-    } else if let [only] = places[..] {
-        canvas.disc(only, 3.0, tone(series.tone));
+    let mut stretches: Vec<Vec<(f64, f64)>> = Vec::new();
+    for point in &series.points {
+        let place = (frame.x(point.x), frame.y(point.y));
+        match stretches.last_mut().filter(|_| !point.apart) {
+            Some(stretch) => stretch.push(place),
+            None => stretches.push(vec![place]),
+        }
+    }
+    for places in stretches {
+        if places.len() > 1 {
+            canvas.line(&places, tone(series.tone), width);
+        } else {
+            canvas.disc(places[0], 3.0, tone(series.tone));
+        }
     }
 }
 

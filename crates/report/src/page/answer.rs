@@ -2,8 +2,8 @@
 
 use super::{conditions, tables};
 use crate::answers::{
-    Answer, AnswerReason, amount, answer, answer_amount, at_other_limits, in_flight,
-    is_within_limit, judged_of_answer, judged_words,
+    amount, answer_amount, at_other_limits, judged_of_answer, limit_words, load_of, place_of,
+    runs_of,
 };
 use crate::escape::escaped;
 use crate::identity::{NamedSeries, named_series};
@@ -12,10 +12,10 @@ use crate::warnings::{collected, of_runs};
 use crate::words::{Said, requirement_words, series_title};
 use std::fmt::Write;
 use stripewise_results::{
-    ComparisonRecord, JobRow, RequirementRecord, SeriesRecord, Severity, Status, Verdict,
+    ComparisonRecord, JobRow, RequirementRecord, SeriesAnswer, SeriesRecord, Severity, Status,
+    Verdict,
 };
-use stripewise_stats::Slo;
-use stripewise_units::{counted, format_duration};
+use stripewise_units::format_duration;
 
 /// Runs in the table of page one.
 const ROWS_MAX: usize = 12;
@@ -146,28 +146,25 @@ fn ladder(named: &NamedSeries<'_>, several: bool) -> String {
     if let Some(reason) = &series.no_answer {
         return unanswered(named, several, reason);
     }
-    let limit = series
-        .slo
-        .parse::<Slo>()
-        .map_or_else(|_| series.slo.clone(), |slo| slo.describe());
-    let found = answer(series);
-    let big = match (&series.answer, found) {
-        (Some(answer), _) => answer_amount(series, answer),
-        (None, Some(found)) => format!("{} (one run)", amount(series, found.step)),
-        (None, None) => "nothing measured".to_owned(),
+    let limit = limit_words(series);
+    let found = series.answered();
+    let big = match &found {
+        Some(found) if found.record.runs == 1 => {
+            format!("{} (one run)", answer_amount(series, &found.record))
+        }
+        Some(found) => answer_amount(series, &found.record),
+        None => "nothing measured".to_owned(),
     };
-    let place = found.map_or_else(String::new, |found| place(series, found));
+    let place = found.map_or_else(String::new, |found| place(series, &found));
     let ceiling = series
-        .ceiling
-        .and_then(|index| series.steps.get(index))
-        .filter(|_| series.steps.len() > 1)
-        .map(|step| format!("{} at {}", amount(series, step), in_flight(step)))
+        .ceiling_above()
+        .map(|step| format!("{} at {}", amount(series, step), step.in_flight()))
         .unwrap_or_default();
     let stopped = match series.partial {
         true => " <span class=\"open\">stopped before its end</span>",
         false => "",
     };
-    let verdict = if is_within_limit(series) {
+    let verdict = if found.is_some_and(|found| found.is_within) {
         format!(
             "<span class=\"met\">\u{2713} {}</span>{stopped}",
             escaped(&limit)
@@ -193,32 +190,20 @@ fn ladder(named: &NamedSeries<'_>, several: bool) -> String {
 
 /// Where a series gives its answer, as HTML: the load, and the latency that the
 /// limit judges. Of the log, how long a commit waits.
-fn place(series: &SeriesRecord, found: Answer<'_>) -> String {
-    let step = found.step;
-    let many = match &series.answer {
-        Some(answer) => answer.in_flight.round() as u64,
-        None => u64::from(in_flight(step)),
+fn place(series: &SeriesRecord, found: &SeriesAnswer) -> String {
+    let record = &found.record;
+    let many = load_of(record);
+    let load = match place_of(found) {
+        Some(place) => format!("{many} in flight ({})", place.trim_start_matches("at ")),
+        None => format!("{many} in flight"),
     };
-    let load = match found.place {
-        AnswerReason::Only | AnswerReason::Within => format!("{many} in flight"),
-        AnswerReason::Knee => format!("{many} in flight (the knee)"),
-        AnswerReason::Ceiling => format!("{many} in flight (the ceiling)"),
-    };
-    let durable = step
-        .latency_ns
-        .as_ref()
-        .filter(|_| series.name == "log")
-        .map(|latency| {
-            let median = format_duration(latency.p50);
-            format!("a durable write takes {median} (p50)")
-        });
-    let judged = match &series.answer {
-        Some(answer) => judged_of_answer(series, answer),
-        None => judged_words(series, step),
-    };
-    let runs = series
-        .answer
-        .map(|answer| counted(answer.runs as usize, "run", "runs"));
+    let durable = record.latency.filter(|_| series.name == "log");
+    let durable = durable.map(|latency| {
+        let median = format_duration(latency.p50);
+        format!("a durable write takes {median} (p50)")
+    });
+    let judged = judged_of_answer(series, record).map(|(name, value)| format!("{name} {value}"));
+    let runs = (record.runs > 1).then(|| runs_of(record));
     let words: Vec<String> = std::iter::once(load)
         .chain(durable)
         .chain(judged)
@@ -226,7 +211,7 @@ fn place(series: &SeriesRecord, found: Answer<'_>) -> String {
         .collect();
     let mut html = escaped(&words.join(", "));
     let others = at_other_limits(series);
-    if matches!(found.place, AnswerReason::Knee | AnswerReason::Ceiling) && !others.is_empty() {
+    if place_of(found).is_some() && !others.is_empty() {
         let _ = write!(html, "<span class=\"others\">{}</span>", escaped(&others));
     }
     html

@@ -188,6 +188,10 @@ function whiskers(points, placeOf, colour) {
       'M' + (x - 4) + ' ' + low[1] + 'h8M' + (x - 4) + ' ' + high[1] + 'h8' }, style: { stroke: colour, lineWidth: 1.5, fill: 'none' } };
   };
 }
+// A line is broken where a point does not follow from the one before it.
+function withHoles(points) {
+  return points.reduce(function (all, p) { return all.concat(p.apart ? [{ x: p.x, hole: true }, p] : [p]); }, []);
+}
 function seriesOf(chart, panel, number, index, ink, zoom) {
   var out = [], place = { xAxisIndex: index, yAxisIndex: index };
   function add(item) { item.xAxisIndex = index; item.yAxisIndex = index; item.animation = false; out.push(item); }
@@ -195,7 +199,7 @@ function seriesOf(chart, panel, number, index, ink, zoom) {
     var colour = ink.tones[s.tone % ink.tones.length], form = s.form, id = number + '-' + k, points = seen(chart, s, zoom);
     if (form === 'line' || form === 'trace' || form === 'steps') {
       add({
-        id: 'v' + id, name: s.name, type: 'line', data: points.map(function (p) { return [p.x, p.y]; }),
+        id: 'v' + id, name: s.name, type: 'line', data: withHoles(points).map(function (p) { return [p.x, p.hole ? null : p.y]; }),
         showSymbol: form === 'line' || points.length < 2, symbol: 'path://' + OUTLINES[s.tone % 8], symbolSize: 7, step: form === 'steps' ? 'end' : false,
         lineStyle: { width: form === 'trace' ? 1.5 : 2, color: colour }, itemStyle: { color: colour }, emphasis: { disabled: true }
       });
@@ -337,7 +341,8 @@ function tip(chart, ink, zoom) {
     var list = (Array.isArray(params) ? params : [params]).filter(function (p) { return p.seriesId.charAt(0) === 'v'; });
     var box = element('div', 'tip'), first = true;
     list.forEach(function (p) {
-      var where = p.seriesId.slice(1).split('-'), panel = chart.panels[where[0]], s = panel.series[where[1]], point = seen(chart, s, zoom)[p.dataIndex];
+      var where = p.seriesId.slice(1).split('-'), panel = chart.panels[where[0]], s = panel.series[where[1]], point = withHoles(seen(chart, s, zoom))[p.dataIndex];
+      if (point.hole) return;
       if (s.form === 'intervals') {
         if (first) { box.appendChild(element('div', 'at', at(panel.y, point.y))); first = false; }
         var words = withUnit(chart.x.quantity, point.x);

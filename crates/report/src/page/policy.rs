@@ -7,7 +7,7 @@
 /// SHA-256 of `assets/echarts/echarts.min.js`.
 const ECHARTS_HASH: &str = "eNhwGWZICuQuimgOBDVJv3uc4Rp2VKCrOikxMiCyYG0=";
 /// SHA-256 of `page.js`.
-const SCRIPT_HASH: &str = "XfHBI+xBg6n6djgAaYpI2lrbK6l0FGzv5YhohpwNh5Y=";
+const SCRIPT_HASH: &str = "E5SWJoYtHc40drZMExJMi5R6XtiF6atFgqAnSYWA1PM=";
 /// SHA-256 of `page.css`.
 const STYLE_HASH: &str = "VQx3v7/lpxllwZkr0/PdoLHjmPpItWBr6MaVn3hD7VI=";
 

@@ -137,6 +137,8 @@ pub struct Settings {
     pub experiment: Option<ExperimentPlace>,
     /// The latency limit that the series answers, as typed.
     pub latency_limit: Option<String>,
+    /// Latencies by which the arrivals of open loops are counted, by rising value.
+    pub thresholds_ns: Vec<u64>,
     /// Facts of the machine; see [`host_facts`].
     pub host: HostFacts,
     /// Length of an interval.
@@ -182,7 +184,7 @@ pub fn run_real(
     interrupt: &AtomicU8,
 ) -> Result<RunRecord, Error> {
     let mut skeleton = skeleton(jobs, settings);
-    let opened = open_all(jobs, &skeleton)?;
+    let opened = open_all(jobs, &skeleton, &settings.thresholds_ns)?;
     let mut watch = Watch::start(&opened, settings.engine);
     let quota = System::live().host().cpu.quota;
     let plan = RunPlan {
@@ -261,7 +263,7 @@ pub fn run_simulated(
                 _ => Err(mixed_clocks()),
             });
             Ok(SimulatedJob {
-                plan: job_plan(job, 0),
+                plan: job_plan(job, 0, &settings.thresholds_ns),
                 arrays: arrays.collect::<Result<_, Error>>()?,
             })
         })
@@ -359,17 +361,22 @@ fn run_plan(jobs: &[Job<'_>], settings: &Settings) -> RunPlan {
     }
 }
 
-fn job_plan(job: &Job<'_>, data_salt: u64) -> JobPlan {
+fn job_plan(job: &Job<'_>, data_salt: u64, thresholds_ns: &[u64]) -> JobPlan {
     let spans = job.places.iter().map(|(_, span)| *span).collect();
     JobPlan {
         workload: job.workload.clone(),
         spans,
         data_salt,
+        thresholds_ns: thresholds_ns.to_vec(),
     }
 }
 
 /// Opens each job's files through its targets, under the targets' rules.
-fn open_all(jobs: &[Job<'_>], skeleton: &RunRecord) -> Result<Vec<engine::OpenJob>, Error> {
+fn open_all(
+    jobs: &[Job<'_>],
+    skeleton: &RunRecord,
+    thresholds_ns: &[u64],
+) -> Result<Vec<engine::OpenJob>, Error> {
     jobs.iter()
         .map(|job| {
             let sets = match FILES_SERVE_ONE_ENGINE {
@@ -383,7 +390,7 @@ fn open_all(jobs: &[Job<'_>], skeleton: &RunRecord) -> Result<Vec<engine::OpenJo
                 }
             }
             Ok(engine::OpenJob {
-                plan: job_plan(job, salt(&skeleton.id)),
+                plan: job_plan(job, salt(&skeleton.id), thresholds_ns),
                 files,
             })
         })
@@ -443,6 +450,7 @@ fn finish(record: &mut RunRecord, totals: &RunTotals) {
             job.outcome.threads = record::threads(&of_job.threads);
         }
         job.outcome.drain = record::drain(&of_job.drain);
+        job.outcome.due = of_job.drain.due.record();
         job.outcome.pauses = record::pauses(totals);
         record::engine(&mut job.engine, &of_job.capabilities);
         // What did not end the run (a thread not pinned, or left behind) belongs

@@ -5,6 +5,7 @@ use super::{NO_RESULT, Slot, Worker};
 use crate::errors::{ErrorCount, Failure};
 use crate::lane::{Lane, Offer};
 use crate::recorder::UNMEASURED;
+use crate::summary::DrainCounts;
 use crate::think::Think;
 use crate::window::Phase;
 use stripewise_io_engine::Kind;
@@ -37,14 +38,39 @@ impl Worker {
         if self.interval.phase != Phase::Measuring {
             return;
         }
-        let (from_ns, until_ns) = (self.times.measure_from_ns, self.times.stop_at_ns);
-        let given_up = self.first.give_up_arrivals(from_ns, until_ns)
-            + self
-                .others
-                .iter_mut()
-                .map(|lane| lane.give_up_arrivals(from_ns, until_ns))
-                .sum::<u64>();
-        self.recorder.open_loop.arrivals_due += given_up;
+        let window = self.judged_window();
+        let (from_ns, until_ns) = window;
+        for lane in std::iter::once(&mut self.first).chain(&mut self.others) {
+            let due = &mut self.recorder.open_loop.arrivals_due;
+            if self.drain.due.is_counted() {
+                lane.give_up_each_arrival(until_ns, |due_ns| {
+                    *due += u64::from(due_ns >= from_ns);
+                    self.drain.due.add(due_ns, None, window);
+                });
+            } else {
+                *due += lane.give_up_arrivals(from_ns, until_ns);
+            }
+        }
+    }
+
+    /// When measuring begins and ends.
+    fn judged_window(&self) -> (u64, u64) {
+        (self.times.measure_from_ns, self.times.stop_at_ns)
+    }
+
+    /// What is known when the run is over: what is in flight then came to nothing.
+    pub(super) fn last_word(&self) -> DrainCounts {
+        let mut drain = self.drain.clone();
+        if drain.due.is_counted() {
+            let is_free = |number: usize| self.free.iter().any(|&free| free as usize == number);
+            let window = self.judged_window();
+            for (number, slot) in self.slots.iter().enumerate() {
+                if slot.kind != Kind::Sync && !is_free(number) {
+                    drain.due.add(slot.start_ns & !UNMEASURED, None, window);
+                }
+            }
+        }
+        drain
     }
 
     /// Bytes of the operation in this slot.
@@ -126,6 +152,10 @@ impl Worker {
         self.recorder.open_loop.arrivals_due += 1;
         self.recorder.open_loop.arrivals_issued += 1;
         self.issued_late(intended_ns, now_ns);
+        // Whatever was due while all slots were taken waited for the device.
+        if self.drain.due.is_counted() && intended_ns > self.full_until_ns {
+            self.drain.due.own_lag(now_ns - intended_ns);
+        }
     }
 
     /// Books how late an arrival is issued; again when a write's data is made.
@@ -149,6 +179,14 @@ impl Worker {
         };
         let whole = result == transferred as i32;
         let latency_ns = at_ns.saturating_sub(slot.start_ns);
+        if self.drain.due.is_counted() && slot.kind != Kind::Sync {
+            if self.free.is_empty() {
+                self.full_until_ns = at_ns;
+            }
+            let window = self.judged_window();
+            let latency_ns = whole.then_some(latency_ns);
+            self.drain.due.add(slot.start_ns, latency_ns, window);
+        }
         if self.simple {
             self.slots[number as usize].next_free = self.short_free;
             self.short_free = number;

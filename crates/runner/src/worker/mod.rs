@@ -17,6 +17,7 @@ mod source;
 #[cfg(test)]
 mod tests;
 
+use crate::due::DueCounts;
 use crate::lane::Lane;
 use crate::pauses::{BEAT_NS, Gap, LATE_NS};
 use crate::plan::{JobPlan, RunPlan};
@@ -113,6 +114,8 @@ pub(crate) struct Worker {
     spares: Vec<Recorder>,
     reports: Vec<Report>,
     drain: DrainCounts,
+    /// All slots were taken until then.
+    full_until_ns: u64,
     failures_in_a_row: u32,
     failures_in_a_row_max: u32,
     fingerprint: u64,
@@ -205,7 +208,14 @@ impl Worker {
             window,
             spares: vec![Recorder::new(open_loop)],
             reports: Vec::with_capacity(4),
-            drain: DrainCounts::default(),
+            drain: DrainCounts {
+                due: DueCounts::new(match open_loop {
+                    true => &plan.thresholds_ns,
+                    false => &[],
+                }),
+                ..DrainCounts::default()
+            },
+            full_until_ns: 0,
             failures_in_a_row: 0,
             failures_in_a_row_max: match run.errors_max_in_a_row {
                 0 => u32::MAX,
@@ -332,7 +342,7 @@ impl Worker {
 
     /// What completed after the stop, so far.
     pub(crate) fn drain(&self) -> DrainCounts {
-        self.drain
+        self.last_word()
     }
 
     fn lane(&mut self, lane: u16) -> &mut Lane {

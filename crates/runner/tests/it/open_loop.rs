@@ -131,6 +131,60 @@ fn a_stall_of_a_second_shows_in_the_open_loop_and_hides_in_the_closed_one() {
     assert!(longest >= Some(SECOND), "it was there: {longest:?}");
 }
 
+/// Due and beyond of each second, and arrivals that the program itself held back.
+fn due_of(
+    workload: Workload,
+    array: Scripted,
+    duration_ns: u64,
+    threshold_ns: u64,
+) -> (Vec<(u64, u64)>, u64) {
+    let mut job = simulated_job(workload, 0);
+    job.plan.thresholds_ns = vec![threshold_ns];
+    let totals = virtual_time::run(
+        &[job],
+        &mut [array],
+        &plan(duration_ns),
+        &mut AsPlanned,
+        &mut (),
+        &AtomicU8::new(0),
+    );
+    let totals = totals.expect("the plan is sound");
+    let record = totals.jobs[0].drain.due.record().expect("it is counted");
+    let seconds = record.seconds.iter();
+    let seconds = seconds.map(|second| (second.due, second.beyond[0]));
+    (seconds.collect(), record.own_lags)
+}
+
+#[test]
+fn arrivals_that_are_late_or_never_issued_are_beyond_in_the_second_they_were_due() {
+    // As above: the k-th arrives at k / 2 ms, and takes k / 2 + 1 ms or is never issued. Those
+    // due up to 900 ms are judged, 1,801 of them; up to k = 198 they are in time.
+    let workload = Workload {
+        outstanding: 8,
+        ..rated(2_000.0, Arrivals::Fixed)
+    };
+    let found = due_of(workload, Scripted::new(MS), SECOND, 100 * MS);
+    assert_eq!(found, (vec![(1_801, 1_801 - 199)], 0));
+    let stalled = Scripted {
+        stall: SECOND..2 * SECOND,
+        ..Scripted::new(100_000)
+    };
+    let workload = rated(1_000.0, Arrivals::Fixed);
+    let (seconds, own_lags) = due_of(workload, stalled, 10 * SECOND, 50 * MS);
+    assert_eq!(own_lags, 0);
+    assert_eq!(seconds.len(), 10);
+    for (number, (due, beyond)) in seconds.iter().enumerate() {
+        let expected = if number == 9 { 951 } else { 1_000 };
+        assert_eq!(*due, expected, "second {number}");
+        match number {
+            1 => assert!(*beyond > 990, "{beyond}"),
+            // What had piled up is in the way of those that follow.
+            2 => assert!((1..200).contains(beyond), "{beyond}"),
+            _ => assert_eq!(*beyond, 0, "second {number}"),
+        }
+    }
+}
+
 #[test]
 fn several_files_share_the_rate() {
     let mut job = simulated_job(rated(3_000.0, Arrivals::Poisson), 0);

@@ -17,6 +17,10 @@ use serde::{Deserialize, Serialize};
 /// The share of the largest throughput that counts as the plateau.
 pub const PLATEAU_SHARE: f64 = 0.97;
 
+/// A step is alone where both of its neighbours give less than this share of it: one run
+/// that was lucky, and no shape of the curve.
+const NEIGHBOURS_SHARE: f64 = 0.8;
+
 /// One point of a throughput curve.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct CurvePoint {
@@ -50,8 +54,9 @@ impl LadderStep {
 /// The knee of a curve, as loads.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Knee {
-    /// Load of the largest d = y' - x'; none below three points and where the
-    /// curve bends nowhere (a straight or convex one).
+    /// Load of the largest d = y' - x'; none below three points, where the curve bends
+    /// nowhere (a straight or convex one), and where the bend or the scale rests on one
+    /// step that gives a quarter more than both of its neighbours.
     pub kneedle: Option<u64>,
     /// Smallest load that gives 97 % of the largest rate.
     pub plateau: u64,
@@ -127,16 +132,29 @@ fn kneedle(points: &[CurvePoint], rate_max: f64) -> Option<u64> {
     if points.len() < 3 || x_span <= 0.0 || y_span <= 0.0 {
         return None;
     }
-    let mut best: Option<(f64, u64)> = None;
-    for p in points {
+    let mut best: Option<(f64, usize)> = None;
+    for (index, p) in points.iter().enumerate() {
         let x = libm::log2(p.load as f64 / first.load as f64) / x_span;
         let d = (p.rate - rate_min) / y_span - x;
         // Rounding alone must make no knee of a straight line.
         if d > best.map_or(1e-9, |(most, _)| most) {
-            best = Some((d, p.load));
+            best = Some((d, index));
         }
     }
-    best.map(|(_, load)| load)
+    let highest = points.iter().position(|p| p.rate >= rate_max)?;
+    let (_, index) = best?;
+    let is_noise = is_alone(points, index) || is_alone(points, highest);
+    (!is_noise).then(|| points[index].load)
+}
+
+/// Whether a step stands out from both of its neighbours.
+fn is_alone(points: &[CurvePoint], index: usize) -> bool {
+    let most = points[index].rate * NEIGHBOURS_SHARE;
+    let below = |index: Option<usize>| {
+        let neighbour = index.and_then(|index| points.get(index));
+        neighbour.is_some_and(|neighbour| neighbour.rate < most)
+    };
+    below(index.checked_sub(1)) && below(index.checked_add(1))
 }
 
 /// The knee of a ladder and brackets that hold it at `level`: each step's rates

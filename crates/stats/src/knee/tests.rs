@@ -44,6 +44,24 @@ fn a_straight_or_convex_curve_has_no_kneedle() {
 }
 
 #[test]
+fn one_lucky_step_is_no_knee() {
+    for (rates, kneedle) in [
+        // A single run at 16 gives twice what its neighbours do.
+        ([2_000.0, 4_000.0, 8_317.0, 18_285.0, 10_453.0], None),
+        // So does the highest rate, against which all others are measured.
+        ([100.0, 900.0, 400.0, 420.0, 410.0], None),
+        // A curve that falls beyond its knee, step by step or at once.
+        ([100.0, 190.0, 300.0, 310.0, 150.0], Some(4)),
+        ([100.0, 260.0, 250.0, 200.0, 150.0], Some(2)),
+    ] {
+        let loads = [1, 2, 4, 8, 16];
+        let points: Vec<(u64, f64)> = loads.into_iter().zip(rates).collect();
+        let found = knee(&curve(&points)).unwrap();
+        assert_eq!(found.kneedle, kneedle, "{rates:?}");
+    }
+}
+
+#[test]
 fn points_may_come_in_any_order() {
     let mut points = curve(&[(1, 100.0), (2, 190.0), (4, 300.0), (8, 310.0), (16, 312.0)]);
     let forward = knee(&points);

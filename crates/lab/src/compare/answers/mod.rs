@@ -81,7 +81,10 @@ fn answered<'a>(series: &'a [SeriesRecord], runs: &[RunRecord]) -> Vec<Answered<
         Some(Answered {
             kind: SeriesKind::from_name(&series.name)?,
             series,
-            answer: series.answer?,
+            // Of two or three runs of a log nothing is known of the next ones.
+            answer: series
+                .answer
+                .filter(|answer| answer.iops_low.is_some() || answer.bound.is_some())?,
             block_size_bytes: run.jobs.first()?.workload.block_size_bytes,
         })
     });

@@ -1,0 +1,176 @@
+//! Runs in the open loop at a rate that is required together with a latency: a ladder does
+//! not show whether both are met.
+
+use super::{BenchOptions, Steps};
+use crate::failure::{Failure, Outcome};
+use crate::steps::keep::RunPlace;
+use crate::steps::measure::{PlacedJob, RunOptions};
+use crate::steps::together::measure_with;
+use stripewise_lab::compare::{RequiredTogether, part_at_rate, pieces_s, required_together};
+use stripewise_lab::ladder::Load;
+use stripewise_lab::{BenchPlan, SeriesKind, SeriesPlan, series_of};
+use stripewise_results::{RunRecord, Status};
+use stripewise_units::{ByteSize, format_duration, format_iops};
+use stripewise_workload::{Arrivals, Rate, Request, Workload, derived_seed};
+
+const SECOND_NS: u64 = 1_000_000_000;
+/// Before each piece of such a run.
+const RAMP_NS: u64 = SECOND_NS;
+/// Its streams are no step's.
+const SEED_AT_RATE: u64 = 1 << 32;
+
+/// What is required together of the series of this plan.
+///
+/// # Errors
+/// Where it is not clear which series has to keep a rate and a latency.
+pub fn together<'a>(
+    options: &'a BenchOptions,
+    plan: &BenchPlan,
+) -> Outcome<Vec<RequiredTogether<'a>>> {
+    let kinds: Vec<SeriesKind> = plan.series.iter().map(|series| series.kind).collect();
+    required_together(&options.require, &kinds).map_err(|unclear| {
+        let [rate, latency] = unclear.texts;
+        Failure::usage(
+            format!("--require '{rate}' and '{latency}' may mean several series"),
+            "name the series that is to keep both: 'random-read iops>=20000' and \
+             'random-read p99<5ms'",
+        )
+    })
+}
+
+/// What is made after the ladders, before anything is done.
+pub(super) fn announced(options: &BenchOptions, plan: &BenchPlan) -> Vec<String> {
+    let longest_ns = pieces_s().iter().sum::<u64>() * SECOND_NS;
+    let all = together(options, plan).unwrap_or_default();
+    let words = all.iter().filter_map(|both| {
+        let mut series = plan.series.iter();
+        let series = series.find(|series| series.kind == both.kind)?;
+        Some(format!(
+            "Required: {} at {} IOPS in the open loop, after the ladders, for {} at most, as far as \
+             --time allows",
+            both.kind.name(),
+            format_iops(both.rate(series.workload.block_size_bytes)),
+            format_duration(longest_ns),
+        ))
+    });
+    words.collect()
+}
+
+impl Steps<'_> {
+    /// Runs at the required rates, as far as there is time for them.
+    pub(super) fn at_required_rates(
+        &mut self,
+        options: &BenchOptions,
+        plan: &BenchPlan,
+    ) -> Outcome<()> {
+        for both in together(options, plan)? {
+            let of_kind = |series: &&SeriesPlan| series.kind == both.kind;
+            let Some(series) = plan.series.iter().find(of_kind) else {
+                continue;
+            };
+            let block_bytes = series.workload.block_size_bytes;
+            let ladders = series_of(&self.records);
+            let ladder = ladders.iter().find(|one| one.name == both.kind.name());
+            let is_open = ladder.is_some_and(|ladder| {
+                ladder.no_answer.is_none()
+                    && !ladder.partial
+                    && !both.is_missed_by_ladder(ladder, block_bytes)
+            });
+            // Several hosts share a rate; who issues how much of it is not decided here.
+            if is_open && self.leading.is_none() {
+                self.pieces(&both, series)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// One piece after the other, until it is decided or the time is up.
+    fn pieces(&mut self, both: &RequiredTogether<'_>, series: &SeriesPlan) -> Outcome<()> {
+        let mut runs: Vec<RunRecord> = Vec::new();
+        for (number, seconds) in (1..).zip(pieces_s()) {
+            let workload = at_rate(both, series, seconds, number);
+            let end_ns = self.elapsed().saturating_add(workload.length_ns());
+            let is_late = self.end_ns.is_some_and(|limit_ns| end_ns > limit_ns);
+            if is_late || self.context.signal().is_some() {
+                break;
+            }
+            let record = self.piece(both, workload)?;
+            let is_whole = record.status == Status::Complete;
+            runs.push(record);
+            if !is_whole || both.is_decided_by(&runs.iter().collect::<Vec<_>>()) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn piece(&mut self, both: &RequiredTogether<'_>, workload: Workload) -> Outcome<RunRecord> {
+        let kind = both.kind;
+        let title = format!(
+            "{} {} at {} IOPS, as required",
+            kind.title(),
+            ByteSize(workload.block_size_bytes),
+            format_iops(both.rate(workload.block_size_bytes)),
+        );
+        let (elapsed_ns, length_ns) = (self.elapsed(), workload.length_ns());
+        self.progress
+            .set_total(elapsed_ns.saturating_add(length_ns));
+        let place = RunPlace {
+            title: &title,
+            before_ns: elapsed_ns,
+            expected_ns: length_ns,
+            after_ns: None,
+        };
+        let how = RunOptions {
+            series: (self.how.series.clone()).map(|(id, _)| (id, part_at_rate(kind))),
+            thresholds_ns: both.thresholds_ns(),
+            request: Request {
+                simulated_operations_min: 0,
+                interval_ns: SECOND_NS,
+                ..self.how.request.clone()
+            },
+            quick: false,
+            ..self.how.clone()
+        };
+        let wish = PlacedJob {
+            name: kind.name().to_owned(),
+            workload,
+            targets: vec![0],
+        };
+        let measured = measure_with(
+            self.leading.as_ref(),
+            self.context,
+            self.store,
+            self.aimed,
+            &[wish],
+            &how,
+            (&self.progress, &place),
+        )?;
+        self.took(&measured.record);
+        self.records.push(measured.record.clone());
+        measured.kept.map(|()| measured.record)
+    }
+}
+
+fn at_rate(
+    both: &RequiredTogether<'_>,
+    series: &SeriesPlan,
+    seconds: u64,
+    number: u64,
+) -> Workload {
+    let of_series = &series.workload;
+    let block_bytes = of_series.block_size_bytes;
+    let load = Load::spread(both.in_flight_max(block_bytes), series.limits.cores);
+    Workload {
+        threads: load.threads,
+        outstanding: load.outstanding,
+        ramp_ns: RAMP_NS,
+        duration_ns: seconds * SECOND_NS,
+        rate: Some(Rate {
+            iops: both.rate(block_bytes),
+            arrivals: Arrivals::Poisson,
+        }),
+        seed: derived_seed(of_series.seed, SEED_AT_RATE + number),
+        ..of_series.clone()
+    }
+}

@@ -1,0 +1,205 @@
+//! A rate and latencies that are required of one series, judged together.
+//!
+//! A ladder keeps so much in flight and waits: what arrives while the device stalls is not
+//! in it, and the load that reaches the rate is not the load that meets the latency. So
+//! the two are judged by one run in the open loop at the required rate, latency from the
+//! intended start (METHODS: Procedure Q, [`stripewise_stats::Qualification`]). The ladder
+//! alone may say that both are missed, or that it is not known; never that they are met.
+//!
+//! Pure: the same records give the same verdict, whoever asks: a bench that has just made
+//! them, or a report on a stored one.
+
+mod judge;
+
+#[cfg(test)]
+mod tests;
+
+use super::Requirement;
+use super::requirement::{Kind, Quantity, Relation};
+use crate::series::SeriesKind;
+use stripewise_results::{AT_RATE, RequirementRecord, RunRecord, SeriesRecord};
+use stripewise_stats::{Design, OpenLoop};
+
+/// The part under which runs at the required rate of a series are kept.
+#[must_use]
+pub fn part_at_rate(kind: SeriesKind) -> String {
+    format!("{}{AT_RATE}", kind.name())
+}
+
+/// A rate, and one latency or more, that are required of one series.
+#[derive(Clone, Debug)]
+pub struct RequiredTogether<'a> {
+    /// The series.
+    pub kind: SeriesKind,
+    rates: Vec<&'a Requirement>,
+    latencies: Vec<&'a Requirement>,
+}
+
+/// A rate and a latency, of which it is not clear which series has to keep both.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unclear {
+    /// As they were typed.
+    pub texts: [String; 2],
+}
+
+/// What is required together of each of these series.
+///
+/// # Errors
+/// Where a rate and a latency are required of the same several series.
+pub fn required_together<'a>(
+    required: &'a [Requirement],
+    kinds: &[SeriesKind],
+) -> Result<Vec<RequiredTogether<'a>>, Unclear> {
+    let fitting = |one: &Requirement| -> Vec<SeriesKind> {
+        let all = kinds.iter().copied();
+        all.filter(|kind| one.means_kind(*kind)).collect()
+    };
+    let rates: Vec<&Requirement> = required.iter().filter(|one| one.is_rate_min()).collect();
+    let latencies: Vec<&Requirement> = required.iter().filter(|one| one.is_latency_max()).collect();
+    for rate in &rates {
+        for latency in &latencies {
+            let [of_rate, of_latency] = [fitting(rate), fitting(latency)];
+            let is_shared = of_rate.iter().any(|kind| of_latency.contains(kind));
+            if is_shared && (of_rate.len() > 1 || of_latency.len() > 1) {
+                return Err(Unclear {
+                    texts: [rate.to_string(), latency.to_string()],
+                });
+            }
+        }
+    }
+    let of_kind = |all: &[&'a Requirement], kind: SeriesKind| -> Vec<&'a Requirement> {
+        let all = all.iter().copied();
+        all.filter(|one| one.means_kind(kind)).collect()
+    };
+    let joined = kinds.iter().map(|&kind| RequiredTogether {
+        kind,
+        rates: of_kind(&rates, kind),
+        latencies: of_kind(&latencies, kind),
+    });
+    Ok(joined
+        .filter(|both| !both.rates.is_empty() && !both.latencies.is_empty())
+        .collect())
+}
+
+impl Requirement {
+    /// It asks for at least so much.
+    fn is_rate_min(&self) -> bool {
+        !self.is_of_latency() && matches!(self.relation, Relation::AtLeast | Relation::Above)
+    }
+
+    /// It limits a latency from above.
+    fn is_latency_max(&self) -> bool {
+        self.is_of_latency() && matches!(self.relation, Relation::AtMost | Relation::Below)
+    }
+
+    fn means_kind(&self, kind: SeriesKind) -> bool {
+        let named = self.name().is_none_or(|name| name == kind.name());
+        named
+            && match self.kind {
+                Kind::Any => true,
+                Kind::Read => !kind.writes(),
+                Kind::Write => kind.writes(),
+            }
+    }
+
+    /// Operations a second of blocks of this size.
+    fn iops(&self, block_bytes: u64) -> f64 {
+        match self.quantity {
+            Quantity::MibPerS => self.value * 1_048_576.0 / block_bytes.max(1) as f64,
+            Quantity::Iops | Quantity::Latency(_) => self.value,
+        }
+    }
+
+    /// The latency beyond which an operation does not keep it, nanoseconds.
+    fn threshold_ns(&self) -> u64 {
+        let limit_ns = self.value as u64;
+        match self.relation {
+            Relation::Below => limit_ns.saturating_sub(1),
+            _ => limit_ns,
+        }
+    }
+}
+
+impl RequiredTogether<'_> {
+    /// The rate at which it is judged: the highest that is required, operations a second.
+    #[must_use]
+    pub fn rate(&self, block_bytes: u64) -> f64 {
+        let rates = self.rates.iter().map(|one| one.iops(block_bytes));
+        rates.fold(0.0, f64::max)
+    }
+
+    /// Latencies by which a run at that rate counts its arrivals, by rising value.
+    #[must_use]
+    pub fn thresholds_ns(&self) -> Vec<u64> {
+        let all = self.latencies.iter().map(|one| one.threshold_ns());
+        let mut all: Vec<u64> = all.collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// Operations that such a run may have in flight, so that it is not the program that
+    /// holds arrivals back; the log writes one at a time.
+    #[must_use]
+    pub fn in_flight_max(&self, block_bytes: u64) -> u32 {
+        if !self.kind.climbs() {
+            return 1;
+        }
+        let limit_ns = self.thresholds_ns().last().copied().unwrap_or(0);
+        let run = OpenLoop {
+            limit_ns,
+            share_max: 0.01,
+        };
+        let wanted = run.in_flight_cap_min(self.rate(block_bytes));
+        wanted.min(u64::from(IN_FLIGHT_MOST)) as u32
+    }
+
+    /// One of what is required is this one.
+    #[must_use]
+    pub fn has(&self, required: &Requirement) -> bool {
+        let mut all = self.rates.iter().chain(&self.latencies);
+        all.any(|one| std::ptr::eq(*one, required))
+    }
+
+    /// The ladder has decided already: a run at the rate is not worth its time.
+    #[must_use]
+    pub fn is_missed_by_ladder(&self, series: &SeriesRecord, block_bytes: u64) -> bool {
+        let mut latencies = self.latencies.iter();
+        latencies.any(|one| judge::by_ladder(self.rate(block_bytes), one, series).is_some())
+    }
+
+    /// Nothing more is to be learnt from these runs at the rate: each latency is decided.
+    #[must_use]
+    pub fn is_decided_by(&self, runs: &[&RunRecord]) -> bool {
+        let mut latencies = self.latencies.iter();
+        latencies.all(|one| judge::is_decided(one, runs))
+    }
+
+    /// What is required, with the verdict on both: rates first.
+    #[must_use]
+    pub fn judge(
+        &self,
+        series: &SeriesRecord,
+        runs: &[RunRecord],
+    ) -> Vec<(&Requirement, RequirementRecord)> {
+        judge::all(self, series, runs)
+    }
+}
+
+/// More operations in flight tell nothing but that they wait.
+const IN_FLIGHT_MOST: u32 = 4_096;
+
+/// Seconds to be measured in one piece, one after the other, after each of which it is
+/// looked at: see [`Design::Continuous`].
+#[must_use]
+pub fn pieces_s() -> Vec<u64> {
+    let mut before = 0;
+    let looks = Design::Continuous.looks().iter();
+    looks
+        .map(|look| {
+            let piece = look.seconds as u64 - before;
+            before = look.seconds as u64;
+            piece
+        })
+        .collect()
+}

@@ -1,0 +1,266 @@
+//! Verdicts on a rate and a latency of one series, from ladders and from open loops.
+
+use super::*;
+use stripewise_results::{
+    AnswerBound, AnswerPlace, AnswerRecord, DueRecord, DueSecondRecord, JobOutcome, JobRecord,
+    LatencySummary, Severity, StepRecord, TargetFacts, Warning,
+};
+use stripewise_workload::{Arrivals, Rate, Workload};
+
+fn parsed(texts: &[&str]) -> Vec<Requirement> {
+    let all = texts.iter().map(|text| text.parse());
+    all.collect::<Result<_, _>>().expect("requirements")
+}
+
+/// A ladder of steps: in flight, IOPS, p99 in milliseconds.
+fn ladder(steps: &[(u32, f64, u64)], answer: Option<AnswerRecord>) -> SeriesRecord {
+    let step = |&(outstanding, iops, p99_ms): &(u32, f64, u64)| StepRecord {
+        run: format!("step-{outstanding}"),
+        threads: 1,
+        outstanding,
+        iops,
+        mib_per_s: iops / 128.0,
+        latency_ns: Some(LatencySummary {
+            p99: p99_ms * 1_000_000,
+            ..LatencySummary::default()
+        }),
+        bisection: false,
+        partial: false,
+        void: Vec::new(),
+    };
+    SeriesRecord {
+        id: "bench".to_owned(),
+        name: "random-read".to_owned(),
+        slo: "p99<5ms".to_owned(),
+        steps: steps.iter().map(step).collect(),
+        knee: None,
+        partial: false,
+        no_answer: None,
+        within_limit: None,
+        ceiling: None,
+        answer,
+        answer_runs: Vec::new(),
+        stopped: String::new(),
+        sentence: String::new(),
+    }
+}
+
+fn answer(at: AnswerPlace, [low, high]: [f64; 2], bound: Option<AnswerBound>) -> AnswerRecord {
+    AnswerRecord {
+        at,
+        in_flight: 32.0,
+        bound,
+        iops: (low + high) / 2.0,
+        iops_low: Some(low),
+        iops_high: Some(high),
+        mib_per_s: 1.0,
+        mib_per_s_low: None,
+        mib_per_s_high: None,
+        level: 0.95,
+        latency_ns: 1,
+        latency: None,
+        runs: 8,
+        runs_left_out: 0,
+    }
+}
+
+/// A run at 800 operations a second for so many seconds; every tenth second `late` are
+/// beyond 15 ms.
+fn at_rate(seconds: usize, late: u64) -> RunRecord {
+    let second = |number: usize| DueSecondRecord {
+        due: 800,
+        beyond: vec![if number.is_multiple_of(10) { late } else { 0 }],
+        latency_ns_sum: 800 * 1_000_000,
+    };
+    let outcome = JobOutcome {
+        due: Some(DueRecord {
+            thresholds_ns: vec![15_000_000 - 1],
+            seconds: (0..seconds).map(second).collect(),
+            own_lags: 0,
+        }),
+        ..JobOutcome::default()
+    };
+    RunRecord {
+        id: "at-rate".to_owned(),
+        series: Some("bench".to_owned()),
+        series_part: Some(part_at_rate(SeriesKind::RandomRead)),
+        jobs: vec![JobRecord {
+            name: "random-read".to_owned(),
+            target: TargetFacts::unknown(),
+            further_targets: Vec::new(),
+            workload: Workload {
+                rate: Some(Rate {
+                    iops: 800.0,
+                    arrivals: Arrivals::Poisson,
+                }),
+                ..Workload::default()
+            },
+            engine: Default::default(),
+            outcome,
+            warnings: Vec::new(),
+        }],
+        ..RunRecord::empty()
+    }
+}
+
+const BOTH: [&str; 2] = ["random-read iops>=800", "random-read p99<15ms"];
+
+fn verdicts(series: &SeriesRecord, runs: &[RunRecord]) -> Vec<(bool, bool, String)> {
+    let required = parsed(&BOTH);
+    let both = required_together(&required, &[SeriesKind::RandomRead]).expect("clear");
+    let judged = both[0].judge(series, runs);
+    assert_eq!(judged.len(), 2);
+    let told = judged
+        .into_iter()
+        .map(|(_, one)| (one.met, one.undecided, one.measured_words));
+    told.collect()
+}
+
+#[test]
+fn a_rate_and_a_latency_belong_together_where_they_mean_one_series() {
+    use SeriesKind::{Log, RandomRead, SequentialRead};
+    let kinds = [RandomRead, SequentialRead, Log];
+    for (texts, expected) in [
+        (&BOTH[..], Ok(vec![RandomRead])),
+        (&["random-read iops>=800", "log p99<15ms"], Ok(vec![])),
+        (&["write_iops>=800", "log p99<15ms"], Ok(vec![Log])),
+        (&["random-read iops>=800"], Ok(vec![])),
+        // At most so fast, or at least so slow, is another question.
+        (
+            &["random-read iops<=800", "random-read p99<15ms"],
+            Ok(vec![]),
+        ),
+        (
+            &["random-read iops>=800", "random-read p99>15ms"],
+            Ok(vec![]),
+        ),
+        (&["read_iops>=800", "random-read p99<15ms"], Err(())),
+        (&["random-read iops>=800", "p99<15ms"], Err(())),
+    ] {
+        let required = parsed(texts);
+        let found = required_together(&required, &kinds);
+        let found = found.map(|all| all.iter().map(|one| one.kind).collect::<Vec<_>>());
+        assert_eq!(found.map_err(|_| ()), expected, "{texts:?}");
+    }
+    // With one series there is no other that could be meant.
+    let required = parsed(&["iops>=800", "p99<15ms"]);
+    let alone = required_together(&required, &[RandomRead]).expect("clear");
+    assert_eq!(alone[0].kind, RandomRead);
+    assert_eq!(alone[0].thresholds_ns(), [14_999_999]);
+    assert_eq!(alone[0].in_flight_max(8192), 256);
+}
+
+/// The rate is reached with 32 in flight and the latency with 1, and nothing gives both.
+#[test]
+fn what_no_load_satisfies_is_missed_by_the_ladder() {
+    let raid = ladder(
+        &[
+            (1, 167.0, 10),
+            (2, 284.0, 19),
+            (16, 737.0, 108),
+            (32, 875.0, 223),
+        ],
+        Some(answer(AnswerPlace::Knee, [864.0, 885.0], None)),
+    );
+    for (met, undecided, words) in verdicts(&raid, &[]) {
+        assert!(!met && !undecided, "{words}");
+        assert!(
+            words.contains("p99 is 108 ms at 737 IOPS already"),
+            "{words}"
+        );
+    }
+    // It gives less than the rate at any latency.
+    let slow = ladder(
+        &[(1, 100.0, 1), (2, 200.0, 1), (4, 201.0, 2)],
+        Some(answer(AnswerPlace::Plateau, [195.0, 205.0], None)),
+    );
+    let missed = verdicts(&slow, &[]);
+    assert!(
+        missed
+            .iter()
+            .all(|one| !one.0 && !one.1 && one.2.contains("205 IOPS at most"))
+    );
+}
+
+/// A step meets both, and the ladder says so of no stall.
+#[test]
+fn what_a_ladder_seems_to_meet_is_not_met_by_it() {
+    let fast = ladder(
+        &[(1, 9_000.0, 1), (32, 300_000.0, 1)],
+        Some(answer(
+            AnswerPlace::Plateau,
+            [290_000.0, 310_000.0],
+            Some(AnswerBound::AtLeast),
+        )),
+    );
+    for (met, undecided, words) in verdicts(&fast, &[]) {
+        assert!(!met && undecided, "{words}");
+        assert!(words.contains("--time"), "{words}");
+    }
+}
+
+#[test]
+fn runs_at_the_rate_decide_by_their_seconds() {
+    let fast = ladder(&[(1, 9_000.0, 1), (32, 30_000.0, 1)], None);
+    for (seconds, late, expected) in [
+        (1_800, 0, (true, false)),
+        (1_200, 0, (true, false)),
+        // Nothing bad in ten minutes does not exclude a stall of a second in a hundred.
+        (600, 0, (false, true)),
+        (170, 800, (false, true)),
+        // One second in ten is late as a whole: 10 %.
+        (180, 800, (false, false)),
+    ] {
+        for (met, undecided, words) in verdicts(&fast, &[at_rate(seconds, late)]) {
+            assert_eq!((met, undecided), expected, "{seconds} s, {late}: {words}");
+        }
+    }
+    // In pieces as in one; a piece of another bench does not count.
+    let pieces = [at_rate(600, 0), at_rate(600, 0)];
+    assert!(verdicts(&fast, &pieces).iter().all(|one| one.0));
+    let mut other = pieces.clone();
+    other[1].series = Some("another".to_owned());
+    assert!(verdicts(&fast, &other).iter().all(|one| one.1));
+}
+
+#[test]
+fn void_runs_and_those_that_the_program_held_back_decide_nothing() {
+    let fast = ladder(&[(1, 9_000.0, 1), (32, 30_000.0, 1)], None);
+    let mut lagging = at_rate(1_800, 0);
+    if let Some(due) = &mut lagging.jobs[0].outcome.due {
+        due.own_lags = 1_800 * 800 / 900;
+    }
+    let mut void = at_rate(1_800, 0);
+    void.jobs[0].warnings.push(Warning {
+        code: "io-throttled".to_owned(),
+        severity: Severity::Void,
+        message: String::new(),
+        hint: String::new().into(),
+    });
+    let mut slower = at_rate(1_800, 0);
+    if let Some(rate) = &mut slower.jobs[0].workload.rate {
+        rate.iops = 700.0;
+    }
+    for (run, says) in [
+        (lagging, "issued"),
+        (void, "io-throttled"),
+        (slower, "lower rate"),
+    ] {
+        for (met, undecided, words) in verdicts(&fast, &[run.clone()]) {
+            assert!(!met && undecided && words.contains(says), "{words}");
+        }
+    }
+}
+
+#[test]
+fn pieces_end_where_it_is_looked() {
+    let mut sum = 0;
+    let ends: Vec<u64> = pieces_s()
+        .into_iter()
+        .map(|piece| {
+            sum += piece;
+            sum
+        })
+        .collect();
+    assert_eq!(ends, [180, 300, 600, 1_200, 1_800]);
+}

@@ -1,0 +1,276 @@
+//! What a series answers, and on which runs that rests: the one place where it is made, so
+//! that a sentence, a card, a page and a line for a log never mix two sets of runs.
+
+use crate::{AnswerBound, AnswerPlace, AnswerRecord, LatencySummary, SeriesRecord, StepRecord};
+use stripewise_stats::{LatencyStatistic, Slo};
+
+/// Why this load answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AnswerReason {
+    /// There is no other: the log is one step.
+    Only,
+    /// The most within the latency limit.
+    Within,
+    /// Where more load stops paying off; nothing meets the limit.
+    Knee,
+    /// The most of all; nothing meets the limit and no knee was found.
+    Highest,
+}
+
+/// The answer of a series, and the runs that it rests on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SeriesAnswer {
+    /// Why this load.
+    pub reason: AnswerReason,
+    /// Rate, load and latency, all of one set of runs. One run has no interval.
+    pub record: AnswerRecord,
+    /// Those runs meet the latency limit; of a crossing that is where it is.
+    pub is_within: bool,
+    /// Index into `steps` of the climb's step at that load, or of the last within the limit.
+    pub step: usize,
+}
+
+impl SeriesRecord {
+    /// Its throughput is given in MiB/s rather than IOPS.
+    #[must_use]
+    pub fn is_in_bytes(&self) -> bool {
+        self.name.starts_with("sequential")
+    }
+
+    /// What the limit judges; p99 where the limit cannot be read.
+    #[must_use]
+    pub fn judged(&self) -> LatencyStatistic {
+        let limit = self.slo.parse::<Slo>();
+        limit.map_or(LatencyStatistic::P99, |slo| slo.percentile)
+    }
+
+    /// The answer: of the runs made for it where there were enough of them, else of a
+    /// single step. None where nothing was measured, or no step counts.
+    #[must_use]
+    pub fn answered(&self) -> Option<SeriesAnswer> {
+        if self.no_answer.is_some() {
+            return None;
+        }
+        let (reason, step) = self.answering_step()?;
+        let record = self.answer.unwrap_or_else(|| self.of_step(reason, step));
+        Some(SeriesAnswer {
+            reason,
+            record,
+            is_within: self.is_within(reason, &record),
+            step,
+        })
+    }
+
+    /// The highest step of a climb, where it says more than the answer: a single run that is
+    /// no faster than the answer is none, and one at the answer's own load was only luckier
+    /// than the runs made for it.
+    #[must_use]
+    pub fn ceiling_above(&self) -> Option<&StepRecord> {
+        if self.steps.len() < 2 {
+            return None;
+        }
+        let of_runs = self.answer.is_some();
+        let answer = self.answered()?.record;
+        let is_there = |step: &StepRecord| f64::from(step.in_flight()) == answer.in_flight.round();
+        let counting = self.steps.iter().filter(|step| step.counts());
+        let above = counting.filter(|step| match of_runs {
+            true => step.iops > answer.iops && !is_there(step),
+            false => step.iops >= answer.iops,
+        });
+        above.max_by(|a, b| a.iops.total_cmp(&b.iops))
+    }
+
+    fn answering_step(&self) -> Option<(AnswerReason, usize)> {
+        if self.steps.len() == 1 {
+            return self.steps[0].counts().then_some((AnswerReason::Only, 0));
+        }
+        let counts = |index: &usize| self.steps.get(*index).is_some_and(StepRecord::counts);
+        let at_load = |load: u32| {
+            let mut steps = self.steps.iter();
+            steps.position(|step| step.in_flight() == load)
+        };
+        let knee = || at_load(self.knee.as_ref()?.kneedle_in_flight).filter(counts);
+        let ceiling = self.ceiling.filter(counts);
+        let nearest = |load: u32| at_load(load).filter(counts).or(ceiling);
+        // Runs made for the answer have the last word on whether anything meets the limit.
+        let Some(answer) = &self.answer else {
+            let within = self.within_limit.filter(counts);
+            return within
+                .map(|step| (AnswerReason::Within, step))
+                .or_else(|| knee().map(|step| (AnswerReason::Knee, step)))
+                .or_else(|| ceiling.map(|step| (AnswerReason::Highest, step)));
+        };
+        let load = answer.in_flight.round() as u32;
+        match answer.at {
+            AnswerPlace::Limit | AnswerPlace::Plateau => {
+                let step = self.within_limit.filter(counts).or(nearest(load))?;
+                Some((AnswerReason::Within, step))
+            }
+            AnswerPlace::Knee => Some((AnswerReason::Knee, nearest(load)?)),
+            AnswerPlace::Highest => Some((AnswerReason::Highest, nearest(load)?)),
+            AnswerPlace::Only => Some((AnswerReason::Only, nearest(load)?)),
+        }
+    }
+
+    /// One step as an answer: its rate and its latencies, and no interval.
+    fn of_step(&self, reason: AnswerReason, index: usize) -> AnswerRecord {
+        let step = &self.steps[index];
+        let latency = step.latency_ns;
+        let judged = latency.and_then(|latency| latency.statistic(self.judged()));
+        AnswerRecord {
+            at: match reason {
+                AnswerReason::Only => AnswerPlace::Only,
+                AnswerReason::Within => AnswerPlace::Plateau,
+                AnswerReason::Knee => AnswerPlace::Knee,
+                AnswerReason::Highest => AnswerPlace::Highest,
+            },
+            in_flight: f64::from(step.in_flight()),
+            bound: None,
+            iops: step.iops,
+            iops_low: None,
+            iops_high: None,
+            mib_per_s: step.mib_per_s,
+            mib_per_s_low: None,
+            mib_per_s_high: None,
+            level: 0.0,
+            latency_ns: judged.map_or(0, |ns| ns.round().max(0.0) as u64),
+            latency,
+            runs: 1,
+            runs_left_out: 0,
+        }
+    }
+
+    fn is_within(&self, reason: AnswerReason, record: &AnswerRecord) -> bool {
+        match reason {
+            AnswerReason::Knee | AnswerReason::Highest => false,
+            // A bound from above says that its own load no longer meets the limit.
+            AnswerReason::Within if record.bound == Some(AnswerBound::AtMost) => {
+                self.within_limit.is_some()
+            }
+            AnswerReason::Within => true,
+            AnswerReason::Only if record.latency_ns > 0 => {
+                let limit = self.slo.parse::<Slo>();
+                limit.is_ok_and(|slo| slo.is_met_by(record.latency_ns))
+            }
+            AnswerReason::Only => self.within_limit.is_some(),
+        }
+    }
+}
+
+impl StepRecord {
+    /// Operations in flight: threads times outstanding.
+    #[must_use]
+    pub fn in_flight(&self) -> u32 {
+        self.threads.saturating_mul(self.outstanding)
+    }
+}
+
+impl LatencySummary {
+    /// One value in nanoseconds; a percentile beyond what the number of operations allows is
+    /// unknown.
+    #[must_use]
+    pub fn statistic(&self, statistic: LatencyStatistic) -> Option<f64> {
+        Some(match statistic {
+            LatencyStatistic::Mean => self.mean,
+            LatencyStatistic::P50 => self.p50 as f64,
+            LatencyStatistic::P90 => self.p90 as f64,
+            LatencyStatistic::P95 => self.p95? as f64,
+            LatencyStatistic::P99 => self.p99 as f64,
+            LatencyStatistic::P999 => self.p999? as f64,
+            LatencyStatistic::Max => self.max as f64,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(outstanding: u32, iops: f64, p99_ns: u64) -> StepRecord {
+        StepRecord {
+            run: outstanding.to_string(),
+            threads: 1,
+            outstanding,
+            iops,
+            mib_per_s: iops / 128.0,
+            latency_ns: Some(LatencySummary {
+                p99: p99_ns,
+                ..LatencySummary::default()
+            }),
+            bisection: false,
+            partial: false,
+            void: Vec::new(),
+        }
+    }
+
+    fn series(steps: Vec<StepRecord>, answer: Option<AnswerRecord>) -> SeriesRecord {
+        SeriesRecord {
+            id: String::new(),
+            name: "random-read".to_owned(),
+            slo: "p99<5ms".to_owned(),
+            ceiling: Some(steps.len() - 1),
+            steps,
+            knee: None,
+            partial: false,
+            no_answer: None,
+            within_limit: None,
+            answer,
+            answer_runs: Vec::new(),
+            stopped: String::new(),
+            sentence: String::new(),
+        }
+    }
+
+    fn of_runs(at: AnswerPlace, in_flight: f64, iops: f64, latency_ns: u64) -> AnswerRecord {
+        AnswerRecord {
+            at,
+            in_flight,
+            bound: None,
+            iops,
+            iops_low: Some(iops * 0.9),
+            iops_high: Some(iops * 1.1),
+            mib_per_s: iops / 128.0,
+            mib_per_s_low: None,
+            mib_per_s_high: None,
+            level: 0.95,
+            latency_ns,
+            latency: None,
+            runs: 8,
+            runs_left_out: 0,
+        }
+    }
+
+    #[test]
+    fn the_runs_made_for_an_answer_are_the_only_ones_in_it() {
+        let log = vec![step(1, 899.0, 7_000_000)];
+        let alone = series(log.clone(), None).answered().expect("one step");
+        assert_eq!((alone.record.iops, alone.record.runs), (899.0, 1));
+        assert_eq!(alone.record.latency_ns, 7_000_000);
+        assert!(!alone.is_within);
+        // Fresh runs are within the limit, and the first step has no say in it.
+        let runs = of_runs(AnswerPlace::Only, 1.0, 700.0, 4_000_000);
+        let together = series(log, Some(runs)).answered().expect("runs");
+        assert_eq!(together.record, runs);
+        assert!(together.is_within);
+    }
+
+    #[test]
+    fn no_ceiling_is_below_an_answer_or_a_lucky_step_at_its_load() {
+        let steps = || {
+            vec![
+                step(8, 8_317.0, 9),
+                step(16, 29_749.0, 9),
+                step(32, 10_453.0, 9),
+            ]
+        };
+        let ceiling = |answer: Option<AnswerRecord>| {
+            let series = series(steps(), answer);
+            series.ceiling_above().map(StepRecord::in_flight)
+        };
+        let knee = |iops: f64| Some(of_runs(AnswerPlace::Knee, 16.0, iops, 9));
+        assert_eq!(ceiling(knee(12_700.0)), None);
+        assert_eq!(ceiling(knee(9_000.0)), Some(32));
+        let elsewhere = of_runs(AnswerPlace::Limit, 12.3, 12_700.0, 9);
+        assert_eq!(ceiling(Some(elsewhere)), Some(16));
+    }
+}
