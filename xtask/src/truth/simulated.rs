@@ -120,6 +120,7 @@ fn settings() -> Settings {
         cpus: Vec::new(),
         cache_size_bytes: None,
         time_hand_overs: false,
+        thresholds_ns: Vec::new(),
         quick: false,
         own_cost_ns: None,
         earlier: Vec::new(),

@@ -4,7 +4,7 @@ use super::effects::effects;
 use super::limits::{Limit, Standing, limits};
 use super::measured::{CellValue, MixCell};
 use super::passes::SCREENING_FINISH;
-use super::plain::{plainness, why};
+use super::plain::{is_on_page, plainness, why};
 use super::question::Question;
 use super::words;
 use stripewise_results::{
@@ -25,6 +25,8 @@ struct Ranking {
     best: BestSet,
     /// Of `alive`, whether it breaks no limit.
     candidates: Vec<bool>,
+    /// Of `alive`, whether it may be recommended at all: see [`is_on_page`].
+    on_page: Vec<bool>,
 }
 
 impl Question<'_> {
@@ -56,17 +58,24 @@ impl Question<'_> {
         let meets: Vec<bool> = (alive.iter())
             .map(|layout| standing(layout, |one| one == Standing::Meets))
             .collect();
-        // Where none is shown to meet all limits, those that may are compared.
-        let rivals = match meets.iter().any(|meets| *meets) {
-            true => &meets,
-            false => &candidates,
+        let on_page: Vec<bool> = (alive.iter())
+            .map(|layout| is_on_page(self.set, *layout))
+            .collect();
+        // Where none is shown to meet all limits, those that may are compared. What is never
+        // recommended is no rival, unless there is nothing else.
+        let on_page_too = |some: &[bool]| -> Vec<bool> {
+            let pairs = some.iter().zip(&on_page);
+            pairs.map(|(some, on_page)| *some && *on_page).collect()
         };
-        let best = passes.best(rivals, level, self.seed);
+        let preferred = [on_page_too(&meets), on_page_too(&candidates), meets];
+        let rivals = preferred.iter().find(|some| some.contains(&true));
+        let best = passes.best(rivals.unwrap_or(&candidates), level, self.seed);
         Some(Ranking {
             alive,
             passes,
             best,
             candidates,
+            on_page,
         })
     }
 
@@ -207,7 +216,8 @@ struct Choice {
 /// that may be the best; in both cases such as hold whatever the assumed shares are, if
 /// there are any.
 fn choice(question: &Question<'_>, ranking: &Ranking, holds: &[bool]) -> Option<Choice> {
-    let places = || (0..ranking.alive.len()).filter(|&l| ranking.candidates[l]);
+    let may = |l: &usize| ranking.candidates[*l] && ranking.on_page[*l];
+    let places = || (0..ranking.alive.len()).filter(may);
     let good = |l: &usize| ranking.best.ahead[*l].low >= question.margin();
     let kept = |l: &usize| ranking.best.kept[*l];
     let of = |places: Vec<usize>, is_shown: bool| {
@@ -307,7 +317,7 @@ fn layouts(
         let Some((score, ahead)) = known else {
             continue;
         };
-        let candidate = place.is_some_and(|l| ranking.candidates[l]);
+        let candidate = place.is_some_and(|l| ranking.candidates[l] && ranking.on_page[l]);
         let measured = u32::try_from(question.measured.passes_of(layout)).unwrap_or(u32::MAX);
         let record = LayoutRecord {
             layout: question.set.levels(layout),

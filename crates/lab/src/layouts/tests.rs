@@ -476,3 +476,102 @@ fn a_sitting_makes_one_pass_however_little_time_it_has() {
         assert_eq!(kept.passes.len(), 1 + passes, "{time_ns} ns");
     }
 }
+
+#[test]
+fn a_start_off_4_kib_is_listed_and_never_recommended() {
+    let set = full(vec![
+        factor("offset", &["31.5K", "1M"]),
+        factor("stripe-unit", &["64K", "1M"]),
+    ]);
+    let cells = [cell("random-read", 100.0)];
+    // 31.5K with units of 1M gives 6 % more than anything else.
+    let measured = measured(&[0.0, 0.06, 0.0, 0.0], 1, 12, 0.005, 3);
+    for present in [None, Some(0), Some(1)] {
+        let question = Question {
+            present,
+            ..question(&set, &cells, &measured)
+        };
+        let record = judge(&question).unwrap();
+        let choice = record.recommendation.unwrap();
+        assert_eq!(choice.layout["offset"], "1M", "{present:?}");
+        let first = &record.layouts[0];
+        assert_eq!(
+            (first.layout["offset"].as_str(), first.among_best),
+            ("31.5K", false)
+        );
+        assert!((4.0..8.0).contains(&first.ahead_percent), "{first:?}");
+        let sentences = record.sentences.join(" ");
+        assert!(
+            sentences.contains("offset 31.5K, stripe unit 1M would give 6")
+                && sentences.contains("not recommended: a start off 4 KiB"),
+            "{sentences}"
+        );
+        assert!(sentences.contains("no other layout that starts at a multiple of 4 KiB"));
+        // The present layout is not worse for that.
+        assert!(!record.present_is_outside, "{present:?}");
+    }
+    // There is nothing else: nothing is recommended.
+    let set = full(vec![factor("offset", &["31.5K", "63.5K"])]);
+    let pair = measured_pair(&measured);
+    let question = Question {
+        present: None,
+        ..question(&set, &cells, &pair)
+    };
+    let record = judge(&question).unwrap();
+    assert!(record.recommendation.is_none());
+    assert!(
+        record.sentences[0].starts_with("No layout is recommended"),
+        "{:?}",
+        record.sentences
+    );
+}
+
+/// The first two layouts of each pass.
+fn measured_pair(measured: &Measured) -> Measured {
+    let pair = |pass: &LayoutPass| LayoutPass {
+        values: pass.values[..2].to_vec(),
+    };
+    Measured {
+        passes: measured.passes.iter().map(pair).collect(),
+    }
+}
+
+#[test]
+fn limits_that_no_layout_meets_come_first_and_doubt_is_explained() {
+    let set = full(vec![factor("stripe-unit", &["64K", "256K", "1M"])]);
+    let mut limited = [cell("random-read", 100.0), cell("log", 0.0)];
+    limited[1].limit_ns_p99 = Some(1_000);
+    let few = measured(&[0.0, 0.0, 0.0], 2, 6, 0.03, 2);
+    let record = judge(&question(&set, &limited, &few)).unwrap();
+    assert!(
+        record.sentences[0].starts_with("No layout meets the limit"),
+        "{:?}",
+        record.sentences
+    );
+    assert!(
+        record
+            .notes
+            .iter()
+            .all(|note| !note.contains("No layout meets"))
+    );
+    // One layout is shown to be good enough, others may be: over many draws both are said,
+    // and then why.
+    let cells = [cell("random-read", 100.0)];
+    let mut explained = 0;
+    for seed in 0..20 {
+        let few = measured(&[0.01, 0.0, 0.0], 1, 10, 0.025, seed);
+        let record = judge(&question(&set, &cells, &few)).unwrap();
+        let best = record
+            .layouts
+            .iter()
+            .filter(|layout| layout.among_best)
+            .count();
+        let sentences = record.sentences.join(" ");
+        let is_only = sentences.contains("the only one for which that is shown");
+        if is_only && best > 1 {
+            assert!(sentences.contains("may be as good, but"), "{sentences}");
+            explained += 1;
+        }
+    }
+    assert!(explained > 0);
+}

@@ -1,5 +1,6 @@
 //! What an answer says to people.
 
+use super::plain::is_on_page;
 use super::question::Question;
 use super::set::{LayoutSet, LeftOut, words_of};
 use stripewise_results::{AdviceRecord, EffectRecord, LayoutLevels};
@@ -26,7 +27,8 @@ fn with_interval(value: f64, low: f64, high: f64) -> String {
 /// Fills in sentences and notes.
 pub(super) fn write(question: &Question<'_>, record: &mut AdviceRecord) {
     let words = |levels: &LayoutLevels| words_of(&question.set.factors, levels);
-    let mut sentences = Vec::new();
+    // What no layout can do comes before what the best of them does.
+    let mut sentences = of_void_limits(record);
     if let Some(choice) = &record.recommendation {
         let verb = match (choice.is_present, choice.is_shown) {
             (true, true) => "Keep",
@@ -37,7 +39,12 @@ pub(super) fn write(question: &Question<'_>, record: &mut AdviceRecord) {
         let margin = record.margin_percent;
         let reason = match choice.is_shown {
             true => format!(
-                "no other layout is better by more than {margin} %, and {}",
+                "no other layout{} is better by more than {margin} %, and {}",
+                if off_page(question).next().is_some() {
+                    " that starts at a multiple of 4 KiB"
+                } else {
+                    ""
+                },
                 choice.why
             ),
             false => format!(
@@ -47,6 +54,7 @@ pub(super) fn write(question: &Question<'_>, record: &mut AdviceRecord) {
         };
         sentences.push(format!("{verb} {}: {reason}.", words(&choice.layout)));
     }
+    sentences.extend(of_off_page(question, record));
     sentences.extend(of_present(question, record));
     sentences.extend(of_present_outside(question, record));
     let best = record
@@ -61,15 +69,78 @@ pub(super) fn write(question: &Question<'_>, record: &mut AdviceRecord) {
                 "After {passes} the layouts cannot be judged yet: even a difference of {BOUND_MAX:.0} % would not show."
             ),
             false => format!(
-                "{} cannot be told apart from the best; differences below {:.1} % do not show after {passes}.",
+                "{} cannot be told apart from the best; differences below {:.1} % do not show after {passes}{}.",
                 counted(best, "layout", "layouts"),
                 record.resolution_percent,
+                of_not_shown(record),
             ),
         });
     }
     record.sentences = sentences;
     record.notes.extend(of_limits(record));
     record.notes.extend(of_shares(record));
+}
+
+/// How "the only one that is shown to be good enough" and "cannot be told apart" go
+/// together.
+fn of_not_shown(record: &AdviceRecord) -> String {
+    let margin = record.margin_percent;
+    let is_shown = record
+        .recommendation
+        .as_ref()
+        .is_some_and(|one| one.is_shown);
+    let doubtful = record.layouts.iter().filter(|layout| {
+        let is_good = layout.ahead_percent_low >= -margin;
+        layout.among_best && !is_good
+    });
+    match (is_shown, doubtful.count()) {
+        (false, _) | (true, 0) => String::new(),
+        (true, count) => format!(
+            ", so {count} of them may be as good, but {} not shown to be within {margin} % of it",
+            if count == 1 { "is" } else { "are" }
+        ),
+    }
+}
+
+/// Layouts that are never recommended for where they start.
+fn off_page<'a>(question: &'a Question<'_>) -> impl Iterator<Item = LayoutLevels> + 'a {
+    let layouts = 0..question.set.len();
+    let off = layouts.filter(|layout| !is_on_page(question.set, *layout));
+    off.map(|layout| question.set.levels(layout))
+}
+
+/// What the best of those would gain, and why it is not recommended.
+fn of_off_page(question: &Question<'_>, record: &AdviceRecord) -> Option<String> {
+    let why = "a start off 4 KiB puts each page of everything else on the volume on two \
+               physical sectors of a drive, or two pages of parity";
+    let off: Vec<LayoutLevels> = off_page(question).collect();
+    if off.len() == question.set.len() {
+        return Some(format!("No layout is recommended: {why}. Try one at 1M."));
+    }
+    let better = record.layouts.iter().filter(|layout| {
+        let ahead = layout.breaks.is_none() && layout.ahead_percent > 0.0;
+        ahead && off.contains(&layout.layout)
+    });
+    let most = better.max_by(|a, b| a.ahead_percent.total_cmp(&b.ahead_percent))?;
+    let gain = with_interval(
+        most.ahead_percent,
+        most.ahead_percent_low,
+        most.ahead_percent_high,
+    );
+    let words = words_of(&question.set.factors, &most.layout);
+    Some(format!(
+        "In these loads {words} would give {gain} more, but is not recommended: {why}."
+    ))
+}
+
+/// Limits that no layout meets.
+fn of_void_limits(record: &AdviceRecord) -> Vec<String> {
+    let void = record.limits.iter().filter(|limit| limit.is_void);
+    let sentence = |one: &stripewise_results::LimitRecord| {
+        let limit = limit(&one.cell, one.p99_ns);
+        format!("No layout meets the limit \"{limit}\", so it does not separate them.")
+    };
+    void.map(sentence).collect()
 }
 
 /// What the present layout costs.
@@ -114,17 +185,15 @@ fn of_limits(record: &AdviceRecord) -> Vec<String> {
     let layouts = record.layouts.len();
     let note = |one: &stripewise_results::LimitRecord| {
         let limit = limit(&one.cell, one.p99_ns);
-        match (one.is_void, one.broken) {
-            (true, _) => {
-                format!("No layout meets the limit \"{limit}\", so it does not separate them.")
-            }
-            (false, 0) => format!("All layouts meet the limit \"{limit}\"."),
-            (false, broken) => format!(
+        match one.broken {
+            0 => format!("All layouts meet the limit \"{limit}\"."),
+            broken => format!(
                 "The limit \"{limit}\" is missed by {broken} of {layouts} layouts; they are excluded."
             ),
         }
     };
-    record.limits.iter().map(note).collect()
+    let separating = record.limits.iter().filter(|limit| !limit.is_void);
+    separating.map(note).collect()
 }
 
 fn of_shares(record: &AdviceRecord) -> Vec<String> {

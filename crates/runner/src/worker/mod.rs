@@ -208,13 +208,7 @@ impl Worker {
             window,
             spares: vec![Recorder::new(open_loop)],
             reports: Vec::with_capacity(4),
-            drain: DrainCounts {
-                due: DueCounts::new(match open_loop {
-                    true => &plan.thresholds_ns,
-                    false => &[],
-                }),
-                ..DrainCounts::default()
-            },
+            drain: DrainCounts::of_job(plan),
             full_until_ns: 0,
             failures_in_a_row: 0,
             failures_in_a_row_max: match run.errors_max_in_a_row {

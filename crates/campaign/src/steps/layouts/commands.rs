@@ -50,6 +50,25 @@ impl Ground {
     }
 }
 
+/// Why mdadm cannot make chunks of this size, if it cannot: the kernel's md takes powers of
+/// two from a page upwards, and for level 0 any multiple of a page.
+fn no_chunk(level: &str, unit_bytes: u64) -> Option<String> {
+    let is_taken = match level {
+        "0" => unit_bytes > 0 && unit_bytes.is_multiple_of(PAGE_BYTES),
+        _ => unit_bytes >= PAGE_BYTES && unit_bytes.is_power_of_two(),
+    };
+    let larger = unit_bytes.max(PAGE_BYTES).next_power_of_two();
+    let smaller = (larger / 2).max(PAGE_BYTES);
+    (!is_taken).then(|| {
+        format!(
+            "# mdadm cannot make level {level} with chunks of {}: take {} or {}, or a controller that can",
+            ByteSize(unit_bytes),
+            ByteSize(smaller),
+            ByteSize(larger)
+        )
+    })
+}
+
 /// mdadm's name of a level, and how many disks of a stripe hold data.
 fn level(level: Level, disks: u64) -> (Option<String>, u64) {
     let (name, data) = match level {
@@ -175,6 +194,9 @@ impl LayoutToMake {
             let chunk = self
                 .unit_bytes
                 .map(|unit| format!(" --chunk={}K", unit >> 10));
+            if let Some(cannot) = self.unit_bytes.and_then(|unit| no_chunk(level, unit)) {
+                return vec![cannot];
+            }
             let names = (0..self.ground.disks).map(|number| format!("/dev/{}", device(number)));
             lines.push(format!(
                 "mdadm --create /dev/{disk} --level={level} --raid-devices={}{} {}",
@@ -332,6 +354,35 @@ mod tests {
             "{}",
             lines[0]
         );
+    }
+
+    #[test]
+    fn chunks_that_md_does_not_take_are_not_printed() {
+        let array = |level: &str| Ground {
+            level: Some(level.to_owned()),
+            disks: 4,
+            data_disks: 2,
+            offset_bytes: 1 << 20,
+            ..Ground::default()
+        };
+        for (level, unit, is_taken) in [
+            ("10", "48K", false),
+            ("5", "48K", false),
+            ("0", "48K", true),
+            ("0", "1000", false),
+            ("10", "64K", true),
+            ("6", "2K", false),
+        ] {
+            let lines = lines(&array(level), &[("stripe-unit", unit)]);
+            assert_eq!(
+                lines[0].starts_with("mdadm"),
+                is_taken,
+                "{level} {unit}: {lines:?}"
+            );
+        }
+        let lines = lines(&array("10"), &[("stripe-unit", "48K")]);
+        let cannot = "# mdadm cannot make level 10 with chunks of 48K: take 32K or 64K, or a controller that can";
+        assert_eq!(lines[0], cannot);
     }
 
     #[test]
