@@ -7,6 +7,7 @@
 use crate::due::DueCounts;
 use crate::errors::{ErrorCount, ErrorCounts};
 use crate::pauses::Pause;
+use crate::plan::JobPlan;
 use crate::window::Phase;
 use stripewise_io_engine::{Capabilities, Kind};
 use stripewise_stats::Histogram;
@@ -177,6 +178,18 @@ pub struct DrainCounts {
 }
 
 impl DrainCounts {
+    /// Of a worker of this job, before anything completed.
+    pub(crate) fn of_job(plan: &JobPlan) -> DrainCounts {
+        let due = match plan.workload.rate {
+            Some(_) => DueCounts::new(&plan.thresholds_ns),
+            None => DueCounts::default(),
+        };
+        DrainCounts {
+            due,
+            ..DrainCounts::default()
+        }
+    }
+
     pub(crate) fn merge(&mut self, other: &DrainCounts) {
         self.operations += other.operations;
         self.errors += other.errors;

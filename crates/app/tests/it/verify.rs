@@ -473,12 +473,23 @@ fn a_copy_is_held_against_the_record_of_its_run() {
         desk.run(&["verify", "--image", &copy, "--busy-ok"])
     };
     let same = judged(&whole).done();
-    assert!(same.stdout.contains("; judged by its record\n"), "{}", same.stdout);
-    assert!(same.stdout.contains("PASSED: no fault in 16 MiB"), "{}", same.stdout);
+    assert!(
+        same.stdout.contains("; judged by its record\n"),
+        "{}",
+        same.stdout
+    );
+    assert!(
+        same.stdout.contains("PASSED: no fault in 16 MiB"),
+        "{}",
+        same.stdout
+    );
     let mut holes = whole.clone();
     holes[800 << 10..1200 << 10].fill(0);
     let found = judged(&holes[..12 << 20]).ended(1).stdout;
-    assert!(found.contains("FAULTS: 1 dropped, 1 lost-write; "), "{found}");
+    assert!(
+        found.contains("FAULTS: 1 dropped, 1 lost-write; "),
+        "{found}"
+    );
     assert!(found.contains(", byte 819200"), "{found}");
     assert!(found.contains(", 400 KiB; expected what the run wrote last, found zeros"));
     assert!(found.contains("byte 12582912, 4 MiB; "), "{found}");
@@ -487,11 +498,17 @@ fn a_copy_is_held_against_the_record_of_its_run() {
     let judge = ["verify", "--image", &copy, "--busy-ok"];
     std::fs::write(&copy, &holes).expect("a copy");
     let open = elsewhere.run(&judge).ended(1).stdout;
-    assert!(open.contains("NOT PROVEN: 400 KiB may be right or wrong: "), "{open}");
+    assert!(
+        open.contains("NOT PROVEN: 400 KiB may be right or wrong: "),
+        "{open}"
+    );
     std::fs::write(&copy, &whole).expect("a copy");
     let open = elsewhere.run(&judge).done().stdout;
     assert!(open.contains("PASSED: no fault in 16 MiB"), "{open}");
-    assert!(open.contains("; judged by stamps alone, without the record of run "), "{open}");
+    assert!(
+        open.contains("; judged by stamps alone, without the record of run "),
+        "{open}"
+    );
 }
 
 #[test]

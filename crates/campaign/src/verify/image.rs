@@ -18,7 +18,7 @@ use stripewise_results::KindOutcome;
 use stripewise_store::{KeptDocument, Store};
 use stripewise_targets::{Access, Intent, Size, Target, TargetName};
 use stripewise_units::{format_bytes, path_of};
-use stripewise_verify::{Basis, FinishedState, Survey, run_text};
+use stripewise_verify::{Account, Basis, FinishedState, Survey, run_text};
 use stripewise_workload::CacheMode;
 
 /// Places that are not proven and are named; all are counted.
@@ -137,15 +137,7 @@ fn document_of(
     } = passed;
     let unstamped_bytes = survey.unstamped_sectors() * u64::from(target.logical_sector_bytes());
     let account = survey.judge(is_all.then(|| target.size_bytes()));
-    for run in &mut left {
-        let mut judged = account.basis.iter();
-        let basis = judged.find(|(number, _)| run_text(**number) == run.run);
-        run.judged_by = match basis {
-            None => JudgedBy::Stamps,
-            Some((_, Basis::EarlierMoment)) => JudgedBy::Extent,
-            Some((_, Basis::End)) => JudgedBy::End,
-        };
-    }
+    set_basis(&mut left, &account);
     let (unproven_bytes, more) = (account.unproven_bytes(), account.faults_more);
     let first = account.unproven.iter().take(UNPROVEN_NAMED_MAX);
     let unproven = first.map(|span| [span.start, span.end]).collect();
@@ -156,14 +148,9 @@ fn document_of(
     if more > 0 {
         notes.push(format!("{more} more faults were counted and not kept"));
     }
-    let read = PhaseOutcome::of(
-        "check",
-        &cache,
-        duration_ns,
-        read_only(operations, read_bytes),
-        KindOutcome::default(),
-    );
-    let phases = vec![read];
+    let reads = read_only(operations, read_bytes);
+    let none = KindOutcome::default();
+    let phases = vec![PhaseOutcome::of("check", &cache, duration_ns, reads, none)];
     VerifyDocument {
         schema_version: SCHEMA_VERSION,
         mode: Mode::Image,
@@ -171,13 +158,7 @@ fn document_of(
         id,
         started_at,
         host: context.host().name,
-        verdict: match (faults.is_empty(), unread_count, whole) {
-            (false, ..) => VerifyVerdict::Faults,
-            (true, 1.., _) => VerifyVerdict::Errors,
-            (true, 0, false) => VerifyVerdict::Interrupted,
-            (true, 0, true) if unproven_bytes > 0 => VerifyVerdict::NotProven,
-            (true, 0, true) => VerifyVerdict::Passed,
-        },
+        verdict: verdict(faults.is_empty(), unread_count, whole, unproven_bytes),
         engine: "threads".to_owned(),
         notes,
         duration_ns,
@@ -196,6 +177,29 @@ fn document_of(
         faults_by_class: counts_of(&faults),
         faults,
         ..VerifyDocument::default()
+    }
+}
+
+fn verdict(faultless: bool, unread: u64, whole: bool, unproven_bytes: u64) -> VerifyVerdict {
+    match (faultless, unread, whole) {
+        (false, ..) => VerifyVerdict::Faults,
+        (true, 1.., _) => VerifyVerdict::Errors,
+        (true, 0, false) => VerifyVerdict::Interrupted,
+        (true, 0, true) if unproven_bytes > 0 => VerifyVerdict::NotProven,
+        (true, 0, true) => VerifyVerdict::Passed,
+    }
+}
+
+/// Says of each run what it was judged by.
+fn set_basis(left: &mut [LeftByRun], account: &Account) {
+    for run in left {
+        let mut judged = account.basis.iter();
+        let basis = judged.find(|(number, _)| run_text(**number) == run.run);
+        run.judged_by = match basis {
+            None => JudgedBy::Stamps,
+            Some((_, Basis::EarlierMoment)) => JudgedBy::Extent,
+            Some((_, Basis::End)) => JudgedBy::End,
+        };
     }
 }
 

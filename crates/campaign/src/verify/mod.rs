@@ -484,8 +484,24 @@ impl BurnIn<'_> {
         ));
     }
 
+    /// What each target holds at the end, if everything was read once more.
+    fn finished(&self, whole: bool) -> Vec<Option<FinishedState>> {
+        let is_known = whole && self.lost_threads == 0;
+        let of = |target: usize| {
+            let own = self.posts.iter().filter(|post| post.target == target);
+            let newest = own.map(|post| [u64::from(post.worker.crew().id), post.worker.newest()]);
+            // Those that only read have none.
+            let newest = newest.filter(|[_, newest]| *newest > 0).collect();
+            FinishedState::of(self.field.run, &self.field.grounds[target], newest)
+        };
+        (0..self.targets.len())
+            .map(|target| is_known.then(|| of(target)))
+            .collect()
+    }
+
     fn document(self, id: String, started_at: String, whole: bool) -> VerifyDocument {
         let now_ns = words::unix_ns(&self.context.timestamp());
+        let finished = self.finished(whole);
         let read_to_bytes = self.read_to_bytes();
         let mut faults = self.ledger.settled();
         let mut capacity = None;
@@ -512,17 +528,6 @@ impl BurnIn<'_> {
         };
         errors.first.extend(self.flush_errors);
         let notes = with_lost(self.notes, self.lost_threads);
-        let is_known = whole && self.lost_threads == 0;
-        let finished = |target: usize| {
-            let own = self.posts.iter().filter(|post| post.target == target);
-            let newest = own.map(|post| [u64::from(post.worker.crew().id), post.worker.newest()]);
-            // Those that only read have none.
-            let newest = newest.filter(|[_, newest]| *newest > 0).collect();
-            FinishedState::of(self.field.run, &self.field.grounds[target], newest)
-        };
-        let finished: Vec<Option<FinishedState>> = (0..self.targets.len())
-            .map(|target| is_known.then(|| finished(target)))
-            .collect();
         VerifyDocument {
             schema_version: SCHEMA_VERSION,
             // A thread that never came back has told nothing of what it found.

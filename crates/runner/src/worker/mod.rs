@@ -17,7 +17,6 @@ mod source;
 #[cfg(test)]
 mod tests;
 
-use crate::due::DueCounts;
 use crate::lane::Lane;
 use crate::pauses::{BEAT_NS, Gap, LATE_NS};
 use crate::plan::{JobPlan, RunPlan};
