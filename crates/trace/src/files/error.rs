@@ -43,7 +43,7 @@ impl FileError {
             FileError::Empty => "record again, or name another file",
             FileError::Unknown => {
                 "describe its columns in their order, as in \
-                 --columns time=us,op=R/W,offset=bytes,size=sectors"
+                 time=us,op=R/W,offset=bytes,size=sectors"
             }
             FileError::OracleGeneral => {
                 "use the trace that it was made from: MSR Cambridge, Alibaba, Tencent and \

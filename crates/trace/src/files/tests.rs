@@ -483,7 +483,7 @@ fn what_is_no_trace_is_refused() {
     for bytes in [&noise[..], b"hello\n", b"1,2,3,4,5,6\n", b"\n\n\n"] {
         let error = open(bytes, None).err().unwrap();
         assert!(matches!(error, FileError::Unknown));
-        assert!(error.hint().contains("--columns"));
+        assert!(error.hint().contains("time=us,op=R/W"));
     }
 }
 

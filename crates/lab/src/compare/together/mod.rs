@@ -3,8 +3,9 @@
 //! A ladder keeps so much in flight and waits: what arrives while the device stalls is not
 //! in it, and the load that reaches the rate is not the load that meets the latency. So
 //! the two are judged by one run in the open loop at the required rate, latency from the
-//! intended start (METHODS: Procedure Q, [`stripewise_stats::Qualification`]). The ladder
-//! alone may say that both are missed, or that it is not known; never that they are met.
+//! intended start (Procedure Q, [`stripewise_stats::Qualification`]; for users, MEASUREMENT.md,
+//! "A rate and a latency together"). The ladder alone may say that both are missed, or that
+//! it is not known; never that they are met.
 //!
 //! Pure: the same records give the same verdict, whoever asks: a bench that has just made
 //! them, or a report on a stored one.
