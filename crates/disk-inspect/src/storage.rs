@@ -168,6 +168,16 @@ impl BlockDevice {
         }
     }
 
+    /// Whether it rotates, in words, as far as it says so and can be believed.
+    #[must_use]
+    pub fn rotation(&self) -> Option<&'static str> {
+        Some(match (self.queue.rotational?, self.spins()) {
+            (true, None) => "virtual (reports rotational)",
+            (true, _) => "rotational",
+            (false, _) => "not rotational",
+        })
+    }
+
     /// A disk that a hypervisor makes, by its bus or its model.
     #[must_use]
     pub fn is_virtual(&self) -> bool {

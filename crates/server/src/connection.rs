@@ -1,8 +1,6 @@
 //! Connections: how long, how large their heads; how many is decided in [`seats`](crate::seats).
 
-use crate::routes;
 use crate::seats::Seats;
-use crate::state::Shared;
 use crate::system::UnixListener;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -107,17 +105,16 @@ impl Drop for Seat {
 }
 
 /// Takes connections until `is_over`.
-pub(crate) async fn accept(listener: &Listener, shared: &Arc<Shared>, is_over: &dyn Fn() -> bool) {
+pub(crate) async fn accept(listener: &Listener, router: &axum::Router, is_over: &dyn Fn() -> bool) {
     let hall = SharedHall::default();
-    let router = routes::router(shared);
     while !is_over() {
         let taken = match listener {
             Listener::Tcp(listener) => timeout(LOOK, listener.accept())
                 .await
-                .map(|taken| taken.map(|(stream, _)| seat(stream, &router, &hall))),
+                .map(|taken| taken.map(|(stream, _)| seat(stream, router, &hall))),
             Listener::Unix(listener) => timeout(LOOK, listener.accept())
                 .await
-                .map(|taken| taken.map(|stream| seat(stream, &router, &hall))),
+                .map(|taken| taken.map(|stream| seat(stream, router, &hall))),
         };
         if let Ok(Err(_)) = taken {
             // No descriptors are left: one who has not shown the token gives theirs.

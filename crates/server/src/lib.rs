@@ -110,7 +110,8 @@ pub fn serve(context: &Context, serving: &Serving<'_>) -> Outcome<Exit> {
             token_file: &token_file,
         });
         let shared = Arc::new(Shared::new(serving, guard, allowed));
-        connection::accept(&listener, &shared, &|| context.signal().is_some()).await;
+        let router = routes::router(&shared);
+        connection::accept(&listener, &router, &|| context.signal().is_some()).await;
         shared.runs.end().await;
         forget_token(&kept, &token_file);
         listener.forget();

@@ -11,7 +11,6 @@ pub use document::DisksDocument;
 pub use file::{FileExtent, FilePlace};
 pub use raid::Raid;
 pub use text::disks_text;
-pub(crate) use text::rotation;
 
 use crate::context::Context;
 use crate::exit::Exit;

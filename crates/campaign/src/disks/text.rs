@@ -153,18 +153,9 @@ fn what(device: &BlockDevice) -> Vec<String> {
         _ => device.transport.clone(),
     });
     if device.kind == BlockDeviceKind::Disk {
-        words.extend(rotation(device).map(str::to_owned));
+        words.extend(device.rotation().map(str::to_owned));
     }
     words
-}
-
-/// Whether a device rotates, as far as it says so and can be believed.
-pub(crate) fn rotation(device: &BlockDevice) -> Option<&'static str> {
-    Some(match (device.queue.rotational?, device.spins()) {
-        (true, None) => "virtual (reports rotational)",
-        (true, _) => "rotational",
-        (false, _) => "not rotational",
-    })
 }
 
 fn queue(device: &BlockDevice) -> Vec<String> {

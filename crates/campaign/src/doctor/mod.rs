@@ -322,7 +322,7 @@ fn device(device: &BlockDevice) -> Check {
     {
         facts.push(format!("sectors {logical}/{physical}"));
     }
-    facts.extend(crate::disks::rotation(device).map(str::to_owned));
+    facts.extend(device.rotation().map(str::to_owned));
     facts.extend(
         queue
             .scheduler

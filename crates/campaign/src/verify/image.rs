@@ -158,7 +158,10 @@ fn document_of(
         id,
         started_at,
         host: context.host().name,
-        verdict: verdict(faults.is_empty(), unread_count, whole, unproven_bytes),
+        verdict: match VerifyVerdict::of(faults.is_empty(), unread_count, whole) {
+            VerifyVerdict::Passed if unproven_bytes > 0 => VerifyVerdict::NotProven,
+            verdict => verdict,
+        },
         engine: "threads".to_owned(),
         notes,
         duration_ns,
@@ -177,16 +180,6 @@ fn document_of(
         faults_by_class: counts_of(&faults),
         faults,
         ..VerifyDocument::default()
-    }
-}
-
-fn verdict(faultless: bool, unread: u64, whole: bool, unproven_bytes: u64) -> VerifyVerdict {
-    match (faultless, unread, whole) {
-        (false, ..) => VerifyVerdict::Faults,
-        (true, 1.., _) => VerifyVerdict::Errors,
-        (true, 0, false) => VerifyVerdict::Interrupted,
-        (true, 0, true) if unproven_bytes > 0 => VerifyVerdict::NotProven,
-        (true, 0, true) => VerifyVerdict::Passed,
     }
 }
 

@@ -531,16 +531,11 @@ impl BurnIn<'_> {
         VerifyDocument {
             schema_version: SCHEMA_VERSION,
             // A thread that never came back has told nothing of what it found.
-            verdict: match (
+            verdict: VerifyVerdict::of(
                 faults.is_empty(),
                 errors.total + self.lost_threads as u64,
                 whole,
-            ) {
-                (false, ..) => VerifyVerdict::Faults,
-                (true, 1.., _) => VerifyVerdict::Errors,
-                (true, 0, false) => VerifyVerdict::Interrupted,
-                (true, 0, true) => VerifyVerdict::Passed,
-            },
+            ),
             mode: match self.options.capacity {
                 true => Mode::Capacity,
                 false => Mode::BurnIn,

@@ -67,17 +67,9 @@ pub fn analyse_blocks(
     records
 }
 
-/// An interval that holds 0 and reaches further than a fifth of the rate to either side, in
-/// per cent, leaves room for all that is looked for: nothing was found because it is noisy.
-const NOTHING_PERCENT: [f64; 2] = [-20.0, 25.0];
-
-pub(super) fn says_something([low, high]: [f64; 2]) -> bool {
-    low >= NOTHING_PERCENT[0] && high <= NOTHING_PERCENT[1]
-}
-
 fn is_narrow(comparison: &Comparison) -> bool {
     let interval = comparison.interval_percent;
-    interval.is_some_and(|interval| says_something([interval.low, interval.high]))
+    interval.is_some_and(|interval| sentence::says_something([interval.low, interval.high]))
 }
 
 /// Verdicts of all rows at once: Holm over every row of the experiment, so that

@@ -388,7 +388,7 @@ impl Table<'_> {
                     "While it ran, {name} itself changed by {:+.1} % ({low:+.1} to {high:+.1} %); both sides share that block by block.",
                     drift.percent
                 )
-            } else if super::analysis::says_something([low, high]) {
+            } else if says_something([low, high]) {
                 format!(
                     "While it ran, {name} itself did not change by more than {}.",
                     percent_up(low.abs().max(high.abs()))
@@ -492,4 +492,12 @@ fn start_words(name: &str) -> String {
         }
         _ => name.to_owned(),
     }
+}
+
+/// An interval that holds 0 and reaches further than a fifth of the rate to either side, in
+/// per cent, leaves room for all that is looked for: nothing was found because it is noisy.
+const NOTHING_PERCENT: [f64; 2] = [-20.0, 25.0];
+
+pub(super) fn says_something([low, high]: [f64; 2]) -> bool {
+    low >= NOTHING_PERCENT[0] && high <= NOTHING_PERCENT[1]
 }

@@ -32,7 +32,7 @@ fn a_fifo_disk_with_n_outstanding_has_latency_n_times_service() {
         assert_eq!(reads.bytes, 8192 * SECOND / service_ns);
         assert_eq!(reads.latency_ns.min(), Some(in_flight * service_ns));
         assert_eq!(reads.latency_ns.max(), Some(in_flight * service_ns));
-        let drain = totals.jobs[0].drain;
+        let drain = &totals.jobs[0].drain;
         assert_eq!(drain.operations, in_flight);
         assert_eq!(drain.latency_ns_max, in_flight * service_ns);
         assert_eq!((drain.abandoned, drain.errors), (0, 0));

@@ -193,7 +193,7 @@ fn where_minutes_differ_the_part_since_then_is_judged() {
     let second = |second: u64| DueSecond {
         due: 200,
         beyond: match second {
-            0..1_000 => u64::from(second % 97 == 0),
+            0..1_000 => u64::from(second.is_multiple_of(97)),
             _ => 6,
         },
     };

@@ -104,7 +104,8 @@ pub fn culprits(seed: u64, size: Size, table: &mut Table) -> Result<()> {
         let claim = format!("(i) {culprit:?}: another named, %");
         table.state(&claim, found.wrong_percent, 1, Bound::AtMost(2.0));
     }
-    let pairs: [(Culprit, fn(&Cause) -> bool); 2] = [
+    type Is = fn(&Cause) -> bool;
+    let pairs: [(Culprit, Is); 2] = [
         (Culprit::DeviceAndOther, is_other),
         (Culprit::DeviceAndProcessor, |cause| {
             *cause == Cause::Processor

@@ -29,6 +29,19 @@ pub enum VerifyVerdict {
     NotProven,
 }
 
+impl VerifyVerdict {
+    /// Of everything that was to be read, if it was to its end, and what failed on the way.
+    #[must_use]
+    pub fn of(faultless: bool, failed: u64, whole: bool) -> VerifyVerdict {
+        match (faultless, failed, whole) {
+            (false, ..) => VerifyVerdict::Faults,
+            (true, 1.., _) => VerifyVerdict::Errors,
+            (true, 0, false) => VerifyVerdict::Interrupted,
+            (true, 0, true) => VerifyVerdict::Passed,
+        }
+    }
+}
+
 /// What was done.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
