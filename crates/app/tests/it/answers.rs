@@ -165,7 +165,7 @@ fn a_void_baseline_is_refused_or_marked() {
     let table = checked.stdout.split("Average").next().expect("a table");
     assert!(table.contains("VOID"), "{table}");
     // Without having been asked for, nothing follows from void numbers.
-    let compared = desk.run(&["compare", "last~1", "last"]).done();
+    let compared = desk.run(&["compare", "last~1", "last"]).ended(1);
     assert!(
         compared
             .stdout
@@ -187,7 +187,11 @@ fn a_baseline_says_how_little_it_rests_on_at_once_and_at_each_check() {
         "{}",
         set.stderr
     );
-    let check = desk.json(&["check", "--repeat", "2"]);
+    // Two runs against one: nothing can be told.
+    let check = desk
+        .run(&["check", "--repeat", "2", "--json"])
+        .ended(1)
+        .json();
     assert!(check.at("notes.0").text().contains("few repetitions"));
 }
 

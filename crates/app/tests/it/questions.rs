@@ -165,9 +165,10 @@ fn a_tolerated_loss_is_told_as_tolerated() {
 #[test]
 fn the_history_is_filtered_and_unknown_loads_are_no_numbers() {
     let desk = Desk::new();
-    for target in ["sim:nvme", "sim:disk-7k2"] {
+    // Of a disk too few operations end in so short a time: void.
+    for (target, code) in [("sim:nvme", 0), ("sim:disk-7k2", 1)] {
         desk.run(&["run", target, "--duration", "10ms", "--label", target, "-q"])
-            .done();
+            .ended(code);
     }
     let sample = "../compat/tests/data/sqlio-plain.txt";
     let sample = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(sample);

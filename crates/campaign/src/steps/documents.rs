@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use stripewise_lab::compare::{Requirement, required_together};
 use stripewise_lab::{SeriesKind, series_of};
 use stripewise_results::{Document, JobRow, RequirementRecord, RunRecord, SeriesRecord};
+use stripewise_runner::trust::Code;
 
 /// The document of runs, with summaries of the series that they belong to.
 #[must_use]
@@ -151,6 +152,13 @@ fn answers(series: &SeriesRecord) -> Vec<&str> {
     step.map(|step| step.run.as_str()).into_iter().collect()
 }
 
+/// Void, and not because nothing else was asked for: `--engine null` measures the program.
+fn is_void(row: &JobRow<'_>) -> bool {
+    let asked_for = [Code::NullEngine.as_str(), Code::FaultsInjected.as_str()];
+    let codes = row.void_codes();
+    codes.iter().any(|code| !asked_for.contains(code))
+}
+
 /// What went well ends as a finding where a requirement is missed or undecided, and where a
 /// result is void: a script that only looks at the code must not take void numbers for the
 /// disk's. Steps of a ladder that are void are left out of its answer, which counts then.
@@ -158,7 +166,7 @@ fn answers(series: &SeriesRecord) -> Vec<&str> {
 pub fn exit(document: &Document, exit: Exit) -> Exit {
     let missed = document.requirements.iter().any(|one| !one.met);
     let is_void = match document.series.is_empty() {
-        true => JobRow::of(&asked_of(&document.runs)).any(|row| !row.is_valid()),
+        true => JobRow::of(&asked_of(&document.runs)).any(|row| is_void(&row)),
         false => (document.series.iter()).any(|series| series.no_answer.is_some()),
     };
     if (missed || is_void) && exit == Exit::Done {
