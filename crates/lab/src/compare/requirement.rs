@@ -599,9 +599,8 @@ mod tests {
         assert_eq!(found, (false, Some(1_000.0)));
     }
 
-    #[test]
-    fn a_rate_of_a_bench_is_met_missed_or_undecided_by_its_interval() {
-        let answer = AnswerRecord {
+    fn answer() -> AnswerRecord {
+        AnswerRecord {
             at: AnswerPlace::Limit,
             in_flight: 12.0,
             bound: None,
@@ -616,7 +615,10 @@ mod tests {
             latency: None,
             runs: 20,
             runs_left_out: 0,
-        };
+        }
+    }
+
+    fn series(name: &str, answer: Option<AnswerRecord>) -> SeriesRecord {
         let step = |outstanding: u32, iops: f64| StepRecord {
             run: outstanding.to_string(),
             threads: 1,
@@ -628,7 +630,7 @@ mod tests {
             partial: false,
             void: Vec::new(),
         };
-        let series = |name: &str, answer: Option<AnswerRecord>| SeriesRecord {
+        SeriesRecord {
             id: String::new(),
             name: name.to_owned(),
             slo: "p99<5ms".to_owned(),
@@ -642,7 +644,12 @@ mod tests {
             answer_runs: Vec::new(),
             stopped: String::new(),
             sentence: String::new(),
-        };
+        }
+    }
+
+    #[test]
+    fn a_rate_of_a_bench_is_met_missed_or_undecided_by_its_interval() {
+        let answer = answer();
         let all = [
             series("random-read", Some(answer)),
             series("random-write", None),
@@ -663,6 +670,13 @@ mod tests {
         for text in ["log iops>=1", "random-read p99<5ms"] {
             assert_eq!(judged(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn without_an_interval_a_rate_of_a_bench_is_missed_or_undecided() {
+        let all = [series("random-write", None)];
+        let judged = |text: &str| parsed(text).judge_answers(&all);
+        let answer = answer();
         // Of one run there is no interval, and no load is within the limit.
         let found = judged("random-write iops>=1").expect("an answer");
         assert!(!found.met && !found.undecided, "{found:?}");

@@ -246,7 +246,7 @@ fn void_runs_and_those_that_the_program_held_back_decide_nothing() {
         (void, "io-throttled"),
         (slower, "lower rate"),
     ] {
-        for (met, undecided, words) in verdicts(&fast, &[run.clone()]) {
+        for (met, undecided, words) in verdicts(&fast, std::slice::from_ref(&run)) {
             assert!(!met && undecided && words.contains(says), "{words}");
         }
     }
