@@ -243,6 +243,7 @@ fn the_lines_for_cron_do_what_the_page_says() {
     let (home, volume) = (desk.path(), desk.volume());
     let store = home.join(".local/share/stripewise/stripewise.db");
     let log = home.join("stripewise.log");
+    std::fs::create_dir_all(store.parent().expect("a folder")).expect("made");
     let with_store = |arguments: &[&str]| {
         let mut command = Command::new(program());
         command.args(arguments).arg("--store").arg(&store);

@@ -167,7 +167,7 @@ fn a_merged_run_is_merged_again_exported_listed_and_shown() {
         "--require",
         "read_iops>=1",
     ])
-    .done();
+    .ended(1);
     for format in ["html", "png", "svg", "md", "csv"] {
         let file = desk.file(&format!("report.{format}"));
         desk.run(&["report", &id, "-o", &file]).done();

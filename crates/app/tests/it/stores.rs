@@ -411,7 +411,7 @@ fn a_store_in_a_place_that_cannot_be_written_is_told() {
 }
 
 #[test]
-fn a_directory_that_does_not_exist_is_made_and_a_bad_path_is_told() {
+fn a_directory_that_does_not_exist_and_a_bad_path_are_told() {
     let desk = Desk::new();
     let mut command = std::process::Command::new(crate::support::program());
     let deep = desk.path().join("a/b/results.db");
@@ -423,8 +423,8 @@ fn a_directory_that_does_not_exist_is_made_and_a_bad_path_is_told() {
         "--store",
         text(&deep),
     ]);
-    Answer::of(&mut command).done();
-    assert!(deep.exists());
+    Answer::of(&mut command).failed(2, &["its directory does not exist", "--store"]);
+    assert!(!desk.path().join("a").exists());
     let mut command = std::process::Command::new(crate::support::program());
     command.args(["history", "--store", "/proc/nowhere/results.db"]);
     Answer::of(&mut command).failed(5, &["/proc/nowhere", "--store FILE"]);

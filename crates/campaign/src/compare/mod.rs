@@ -13,7 +13,7 @@ use stripewise_lab::compare::{
 };
 use stripewise_lab::experiment::Metric;
 use stripewise_report::Material;
-use stripewise_results::{ComparisonRecord, Document, RunRecord, SCHEMA_VERSION, Verdict};
+use stripewise_results::{ComparisonRecord, Document, RunRecord, SCHEMA_VERSION};
 
 /// What is asked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,9 +33,6 @@ pub struct CompareQuestion {
 pub struct Comparison {
     /// A table for each pair that was compared.
     pub records: Vec<ComparisonRecord>,
-    /// Whether there is a difference is not known of one of them, beside what has no
-    /// interval by its nature.
-    undecided: bool,
     title: Option<String>,
     runs: Vec<RunRecord>,
 }
@@ -62,7 +59,6 @@ pub fn compare(context: &Context, question: &CompareQuestion) -> Outcome<Compari
             records.extend(alone(context, &a, &asked_for)?);
         }
         return Ok(Comparison {
-            undecided: is_undecided(&records),
             records,
             title: None,
             runs: a.runs,
@@ -80,7 +76,6 @@ pub fn compare(context: &Context, question: &CompareQuestion) -> Outcome<Compari
             Err(reason) => return Err(reason),
         }
     }
-    let undecided = is_undecided(&records);
     records.extend(beside);
     let names: Vec<&str> = others.iter().map(|b| b.name.as_str()).collect();
     let title = format!("{} against {}", names.join(", "), a.name);
@@ -88,14 +83,9 @@ pub fn compare(context: &Context, question: &CompareQuestion) -> Outcome<Compari
     runs.extend(others.into_iter().flat_map(|b| b.runs));
     Ok(Comparison {
         records,
-        undecided,
         title: Some(title),
         runs,
     })
-}
-
-fn is_undecided(records: &[ComparisonRecord]) -> bool {
-    records.iter().any(|one| one.verdict == Verdict::Undecided)
 }
 
 /// What benches answer, held against each other; empty unless all of them have answers in
@@ -150,10 +140,11 @@ impl Comparison {
         }
     }
 
-    /// A difference that is found ends as a finding, and so does one that is not decided.
+    /// A difference that is found ends as a finding. One that is not decided does not:
+    /// nothing is measured here, and of single runs nothing else is to be expected.
     #[must_use]
     pub fn exit(&self) -> Exit {
-        match self.undecided || self.records.iter().any(found) {
+        match self.records.iter().any(found) {
             true => Exit::Finding,
             false => Exit::Done,
         }

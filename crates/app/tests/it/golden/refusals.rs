@@ -518,7 +518,7 @@ hint: give results of SQLIO, DiskSpd, fio, Iometer, vdbench, elbencho, CrystalDi
         r"
 exit 2
 --- stderr
-error: notes.txt: line 1: is neither an option nor a section, or has a variable
+error: notes.txt: line 1: is neither an option nor a section
 hint: options are key=value below [global] or [job]; write variables out
 ",
     ),

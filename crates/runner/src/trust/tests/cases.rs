@@ -359,14 +359,27 @@ pub const CASES: &[Case] = &[
             e.workload.cache = CacheMode::Buffered;
             e.workload.size_bytes = Some(4 * GIB);
         },
-        near_miss: |e| e.workload.size_bytes = Some(4 * GIB),
+        near_miss: |e| {
+            e.workload.size_bytes = Some(4 * GIB);
+            e.cache_size_bytes = Some(GIB);
+        },
     },
     Case {
         code: SmallerThanCache,
         severity: Warning,
         says: &["16 KiB", "256 MiB", "commonly"],
         fires: |e| e.workload.size_bytes = Some(16 << 10),
-        near_miss: |e| e.workload.size_bytes = Some(GIB),
+        near_miss: |e| {
+            e.workload.size_bytes = Some(GIB);
+            e.cache_size_bytes = Some(GIB / 4);
+        },
+    },
+    Case {
+        code: SmallerThanCache,
+        severity: Note,
+        says: &["4 GiB", "unknown"],
+        fires: |e| e.workload.size_bytes = Some(4 * GIB),
+        near_miss: |e| e.workload.size_bytes = Some(100 * GIB),
     },
     Case {
         code: NarrowSpan,
