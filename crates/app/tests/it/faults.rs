@@ -197,7 +197,7 @@ fn a_read_only_file_system_is_told_and_can_be_read() {
     };
     run(mount.text(), &["--size", "1M"]).failed(3, &["read-only", mount.text()]);
     run(&file, &["--write", "--overwrite"]).failed(3, &["ead-only"]);
-    run(&file, &[]).measured();
+    run(&file, &[]).done();
     let made = format!("{}/made", mount.text());
     desk.run(&["prepare", &made, "--size", "1M", "--busy-ok"])
         .failed(3, &["ead-only"]);

@@ -63,7 +63,7 @@ fn memory_is_reported_before_a_file_is_filled() {
             "--duration",
             "100ms",
         ])
-        .measured();
+        .done();
     let position = |word: &str| {
         let found = answer.stderr.find(word);
         found.unwrap_or_else(|| panic!("no `{word}` in {}", answer.stderr))
@@ -92,7 +92,7 @@ fn zeros_and_holes_are_reported_before_the_first_operation() {
     run("truncate", &["--size", "16M", &sparse]);
     let answer = desk
         .run(&["run", &sparse, "--busy-ok", "--duration", "100ms", "--json"])
-        .measured();
+        .done();
     let job = crate::support::only_job(&answer.json());
     let void = codes(&job);
     let told = answer.stderr.find("results will be void (");

@@ -279,7 +279,7 @@ fn a_paused_process_is_no_slow_disk() {
             "--json",
         ]);
         pause(&desk, &mut running);
-        let answer = running.wait().measured();
+        let answer = running.wait().done();
         let job = crate::support::only_job(&answer.json());
         assert_eq!(long_pauses(&job), 1, "{engine}: {}", answer.stdout);
         // The window is as long as asked for, and has the arrivals of its length.

@@ -84,7 +84,7 @@ fn what_is_mounted_may_be_read_and_is_not_changed() {
         &["probe", "flash"],
     ] {
         let words = [command, &[&device.device, "--busy-ok", "--time", "2s"]].concat();
-        desk.run(&words).measured();
+        desk.run(&words).done();
     }
     // To be written, it may not be mounted, whatever is permitted.
     let fill = ["profile", "--fill", &device.device, "--busy-ok"];

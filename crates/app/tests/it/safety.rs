@@ -94,7 +94,7 @@ fn a_kept_file_is_written_again_after_any_run_and_not_after_somebody_else() {
         &["--block", "8K", "--sequential", "--engine", "threads"],
     ];
     for load in loads.iter().chain(&loads) {
-        desk.run(&writing(&file, load)).measured();
+        desk.run(&writing(&file, load)).done();
     }
     let mut bytes = std::fs::read(&file).expect("there");
     let at = bytes.len() - 5000;
@@ -409,7 +409,7 @@ fn a_mounted_device_is_never_written() {
     let data = users_file(&file, MIB);
     desk.run(&writing(&device.device, &["--destroy", device.name()]))
         .failed(3, &["mounted", mount.text()]);
-    desk.run(&reading(&device.device)).measured();
+    desk.run(&reading(&device.device)).done();
     assert!(std::fs::read(&file).expect("there") == data);
 }
 

@@ -248,7 +248,7 @@ fn a_cpu_quota_is_told() {
     let file = format!("{}/data", mount.text());
     users_file(&file, 4 * MIB);
     let command = desk.command(&["run", &file, "--busy-ok", "--duration", "500ms", "--json"]);
-    let answer = Answer::of(&mut group.wrap(&command)).measured();
+    let answer = Answer::of(&mut group.wrap(&command)).done();
     let document = answer.json();
     let quota = document.at("runs.0.host.cpu.quota").number();
     assert!((quota - 0.02).abs() < 0.001, "{quota}");
@@ -380,7 +380,7 @@ fn cells_of_a_grid_that_the_sector_forbids_are_left_out_and_told() {
     let load = ["--busy-ok", "--duration", "50ms", "--block", "512,4K,8K"];
     let mut all = vec!["run", &device.device, "--json"];
     all.extend(load);
-    let answer = desk.run(&all).measured();
+    let answer = desk.run(&all).done();
     assert!(
         answer.stderr.contains("left out: --block 512"),
         "{}",
