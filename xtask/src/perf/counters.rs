@@ -91,7 +91,7 @@ impl Counters {
             Counters::Callgrind => vec!["valgrind", "--tool=callgrind", &profile],
         };
         let before: Vec<String> = before.into_iter().map(str::to_owned).collect();
-        let output = shell::read(&mut command(&before))?;
+        let output = shell::read_measured(&mut command(&before))?;
         let (instructions, cycles) = match self {
             Counters::Hardware => parse_perf(&std::fs::read_to_string(&file)?)
                 .map(|(instructions, cycles)| (instructions, Some(cycles))),

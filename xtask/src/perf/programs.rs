@@ -78,7 +78,7 @@ impl Program {
 
     /// Runs it with `before` in front of it.
     pub fn read_within(&self, before: &[String]) -> Result<Run> {
-        let output = shell::read(&mut self.command(before))?;
+        let output = shell::read_measured(&mut self.command(before))?;
         self.parse(&output.stdout)
     }
 }

@@ -39,7 +39,7 @@ fn count(counters: Counters, binary: &Path, runs: u32) -> Result<f64> {
     ])
     .args(["--threads", counts, "--outstanding", counts])
     .args(["--repeat", &repeat, "--quiet", "--store", &store]);
-    shell::read(&mut grid).context("the grid that the report is about")?;
+    shell::read_measured(&mut grid).context("the grid that the report is about")?;
     let page = super::text(&folder.path().join("page.html"));
     let binary = super::text(binary);
     let words = [&binary, "report", "--all", "-o", &page, "--store", &store];
