@@ -21,6 +21,7 @@ durable() { # WORDS warns|silent|silent-though-fast DISK PATH ARGUMENT...
         stripewise --quiet --json --store $store run "$path" --write --random --block 4K --outstanding 1 --size 4M \
             --duration $duration "$@" > /tmp/out.json 2> /tmp/err
         code=$?
+        judged
         writes=$(values /tmp/out.json | awk '$1 ~ /outcome\.write\.operations$/ { print $2; exit }')
         [ $code = 0 ] && [ "${writes:-0}" -lt 1500 ] || break
     done
