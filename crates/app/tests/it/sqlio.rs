@@ -38,7 +38,7 @@ impl Drive {
     }
 
     fn stripewise(&self, words: &[&str]) -> (i32, String, String) {
-        self.call(Path::new(env!("CARGO_BIN_EXE_stripewise")), words)
+        self.call(Path::new(crate::support::program()), words)
     }
 
     fn sqlio(&self, words: &str) -> (i32, String, String) {
@@ -138,7 +138,7 @@ fn the_name_of_the_program_is_enough() {
     let drive = Drive::new();
     for name in ["sqlio", "SQLIO.EXE"] {
         let link = drive.directory.path().join(name);
-        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_stripewise"), &link).unwrap();
+        std::os::unix::fs::symlink(crate::support::program(), &link).unwrap();
         let words = [
             "-kR",
             "-t4",
@@ -320,7 +320,7 @@ fn a_parameter_file_is_found_on_its_drive_and_q_is_quiet() {
     let drive = Drive::new();
     drive.file("l/param.txt", "L:\\t.dat 2 0x0 4\r\n");
     let store = drive.path("store.db");
-    let output = Command::new(env!("CARGO_BIN_EXE_stripewise"))
+    let output = Command::new(crate::support::program())
         .env("STRIPEWISE_DRIVE_L", drive.path("l"))
         .args([
             "sqlio",
@@ -347,7 +347,7 @@ fn a_command_of_a_link_named_sqlio_is_kept_as_one_that_runs() {
     own_process!();
     let drive = Drive::new();
     let link = drive.directory.path().join("sqlio");
-    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_stripewise"), &link).unwrap();
+    std::os::unix::fs::symlink(crate::support::program(), &link).unwrap();
     drive.file("l/t.dat", &"x".repeat(1 << 20));
     let words = [
         "--json",
@@ -365,7 +365,7 @@ fn a_command_of_a_link_named_sqlio_is_kept_as_one_that_runs() {
     let command = json["runs"][0]["command"].as_array().unwrap();
     let command: Vec<&str> = command.iter().filter_map(|word| word.as_str()).collect();
     assert_eq!(command[..2], ["stripewise", "sqlio"]);
-    let program = Path::new(env!("CARGO_BIN_EXE_stripewise"));
+    let program = Path::new(crate::support::program());
     let again = Command::new(program)
         .env("STRIPEWISE_DRIVE_L", drive.path("l"))
         .args(&command[1..])
