@@ -369,12 +369,7 @@ impl Judged {
             id,
             started_at,
             host: context.host().name,
-            verdict: match (faults.is_empty(), self.unread_count, self.whole) {
-                (false, ..) => VerifyVerdict::Faults,
-                (true, 1.., _) => VerifyVerdict::Errors,
-                (true, 0, false) => VerifyVerdict::Interrupted,
-                (true, 0, true) => VerifyVerdict::Passed,
-            },
+            verdict: VerifyVerdict::of(faults.is_empty(), self.unread_count, self.whole),
             targets: (self.targets.iter())
                 .map(|target| verified(target, None, &phases))
                 .collect(),

@@ -280,12 +280,12 @@ pub fn probe<D: Device>(device: &mut D, limits: &Limits, hear: &mut dyn FnMut(St
     let ended = if size_bytes < SIZE_BYTES_MIN {
         Err(Refusal::too_small(size_bytes).into())
     } else {
-        look(&mut reader, limits, hear, &mut seen).and_then(|mut pattern| {
-            if !moving::has_moving_parts(&mut reader)? {
+        look(&mut reader, limits, hear, &mut seen).map(|mut pattern| {
+            if !moving::has_moving_parts(&mut reader) {
                 let channels = Consistent::flash(pattern.columns);
                 pattern.layouts.insert(0, channels);
             }
-            Ok(pattern)
+            pattern
         })
     };
     let (outcome, halt) = match ended {

@@ -6,8 +6,7 @@
 //! the one before it was far away. Flash does neither.
 
 use super::reads::Reader;
-use super::{Refusal, Trouble};
-use crate::device::Device;
+use crate::device::{Device, Halt};
 use stripewise_stats::{Quantile, median, quantile};
 
 /// Rounds of reads that are near each other, and of reads all over the target.
@@ -25,19 +24,19 @@ const SPREAD_MIN: f64 = 0.3;
 const DISTANCE_MIN: f64 = 1.1;
 const ERRORS_MIN: f64 = 4.0;
 
-/// Whether reads show that something turns or moves.
-pub(super) fn has_moving_parts<D: Device>(reader: &mut Reader<'_, D>) -> Result<bool, Trouble> {
+/// Whether reads show that something turns or moves. Where they end early, they do not.
+pub(super) fn has_moving_parts<D: Device>(reader: &mut Reader<'_, D>) -> bool {
     let size_bytes = reader.size_bytes();
     let (mut near, mut far) = (Vec::new(), Vec::new());
     for round in 1..=ROUNDS as u64 {
         let start = size_bytes / (ROUNDS as u64 + 1) * round;
-        single_reads(reader, (start, size_bytes / NEAR_SHARE), &mut near)?;
-        single_reads(reader, (0, size_bytes), &mut far)?;
+        let read = single_reads(reader, (start, size_bytes / NEAR_SHARE), &mut near)
+            .and_then(|()| single_reads(reader, (0, size_bytes), &mut far));
+        if read.is_err() {
+            break;
+        }
     }
-    shows_moving_parts(&near, &far).ok_or_else(|| {
-        let what = "too few reads came back to tell a disk from flash";
-        Refusal::new("too-few-reads", what).into()
-    })
+    shows_moving_parts(&near, &far) == Some(true)
 }
 
 /// Reads a sector at a time at random places of a part of the target; what each took, in ns.
@@ -45,7 +44,7 @@ fn single_reads<D: Device>(
     reader: &mut Reader<'_, D>,
     (start, length): (u64, u64),
     latencies: &mut Vec<f64>,
-) -> Result<(), Trouble> {
+) -> Result<(), Halt> {
     let sector = reader.sector_bytes();
     for number in 0..READS {
         let at = start / sector + reader.below((length / sector).max(1));
