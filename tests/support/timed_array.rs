@@ -2,7 +2,7 @@
 
 use stripewise_array_sim::{Array, ArraySpec, Finished, Kind, Request, Simulate};
 use stripewise_stats::Random;
-use stripewise_surface::{Answer, Ask, Device, Halt};
+use stripewise_surface::{Device, ProbeIo, ProbeResult, StopReason};
 
 /// Operations of others, at random places, that come whether the array keeps up or not.
 #[derive(Clone, Copy, Debug)]
@@ -81,11 +81,15 @@ impl Device for Simulated {
         self.now_ns
     }
 
-    fn together(&mut self, asks: &[Ask], answers: &mut Vec<Answer>) -> Result<(), Halt> {
+    fn run_batch(
+        &mut self,
+        asks: &[ProbeIo],
+        answers: &mut Vec<ProbeResult>,
+    ) -> Result<(), StopReason> {
         answers.clear();
         answers.resize(
             asks.len(),
-            Answer {
+            ProbeResult {
                 latency_ns: 0,
                 whole: false,
                 medium_error: false,
@@ -114,7 +118,7 @@ impl Device for Simulated {
                     return;
                 }
                 let token = done.token as usize;
-                answers[token] = Answer {
+                answers[token] = ProbeResult {
                     latency_ns: done.at_ns - begun_ns,
                     whole: done.result == asks[token].length_bytes as i32,
                     medium_error: done.result < 0,
@@ -127,7 +131,7 @@ impl Device for Simulated {
         Ok(())
     }
 
-    fn rest(&mut self, rest_ns: u64) -> Result<(), Halt> {
+    fn rest(&mut self, rest_ns: u64) -> Result<(), StopReason> {
         self.now_ns += rest_ns;
         while self.load.is_some() && self.next_other_ns < self.now_ns {
             if let Some(next_ns) = self.array.next_event_ns()

@@ -11,7 +11,7 @@ json 1 advise 'advise on a simulated array' advise "$sim?offset=63s" \
 windows 0 'lab init' lab init 'C:\sw\plan.toml'
 json 0 lab-plans 'lab plans' lab plans
 windows 0 'a study' lab run study:van-dyke-2009
-says 'a study says what it does not explain' 'What the model does not explain'
+says 'a study says what it does not explain' 'The model does not explain this'
 json 0 profile 'profile of a simulated disk' profile sim:disk-7k2 --places 16
 json 0 profile-fill 'profile --fill of a test file' profile 'C:\sw' --fill --size 64M
 json 0 probe-stripe 'probe stripe' probe stripe "$sim"
@@ -19,6 +19,16 @@ json 0 probe-flash 'probe flash' probe flash sim:nvme
 json 0 verify 'verify writes and compares' verify 'C:\sw' --size 4M --duration 300ms --busy-ok
 windows 0 'a run compares what it reads' run 'C:\sw' --size 4M $short --read-percent 50 --verify --busy-ok
 says 'and says so' 'Verification: no fault'
+
+json 1 qualify 'qualify on a simulated array' qualify sim:nvme --for etcd --quick
+says 'and says why it is not met' 'only 300 seconds'
+json 0 qualify-list 'the products' qualify --list
+json 0 limits 'limits of a simulated array' limits sim:nvme
+json 0 headroom 'headroom of a profile' headroom sim:nvme --load sqlserver-oltp --rate 200
+printf '0,R,0,8\r\n1000,W,4096,8\r\n2000,R,8192,16\r\n' >trace.csv
+json 0 observe 'a trace of another tool is observed' \
+    observe --from trace.csv --columns time=us,op=R/W,offset=bytes,size=sectors
+windows 3 'observe refuses the machine itself' observe --duration 1s
 
 windows 0 'six runs' run "$sim" --outstanding 16 --repeat 6
 json 0 baseline 'baseline set' baseline set last
@@ -83,7 +93,7 @@ says 'and names what does it' 'diskpart'
 
 windows 0 'the list of commands' --help
 tr --delete '\r' <"$work/out/stdout" |
-    sed --quiet '/^Commands:/,/^$/s/^  \([a-z][a-z-]*\) .*/\1/p' | grep --invert-match '^help$' | sort >"$work/out/commands"
+    sed --quiet '/^Usage:/,/^Switches/s/^.\{9\}\([a-z][a-z-]*\)  .*/\1/p' | sort >"$work/out/commands"
 holds 'there are commands' test -s "$work/out/commands"
 sort --unique "$work/out/walked" | comm -23 "$work/out/commands" - >"$work/out/missed"
 cat "$work/out/missed" >"$work/out/stdout"

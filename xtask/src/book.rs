@@ -95,6 +95,12 @@ fn write(root: &Path, out: &Path, binary: Option<PathBuf>) -> Result<usize> {
         std::fs::create_dir_all(path.parent().unwrap_or(out))?;
         std::fs::write(path, text)?;
     }
+    let images = out.join("images");
+    std::fs::create_dir_all(&images)?;
+    for image in std::fs::read_dir(docs.join("images"))? {
+        let image = image?;
+        std::fs::copy(image.path(), images.join(image.file_name()))?;
+    }
     // The first page is where a reader arrives.
     let first = html_name(&pages[0].path);
     let index = format!("<!doctype html><meta http-equiv=\"refresh\" content=\"0;url={first}\">\n");
@@ -140,12 +146,17 @@ fn reference(binary: &Path) -> Result<String> {
     while let Some(words) = open.pop() {
         let help = shell::read(Command::new(binary).args(&words).arg("--help"))?;
         let help = help.stdout;
+        // The program's own commands stand in groups, behind the name of theirs.
+        let (head, indent) = match words.is_empty() {
+            true => ("Usage:", 9),
+            false => ("Commands:", 2),
+        };
         let below = help
             .lines()
-            .skip_while(|line| *line != "Commands:")
-            .skip(1)
+            .skip_while(|line| !line.starts_with(head))
+            .skip(1 + usize::from(words.is_empty()))
             .take_while(|line| !line.is_empty())
-            .filter_map(|line| line.strip_prefix("  ")?.split(' ').next())
+            .filter_map(|line| line.get(indent..)?.split(' ').next())
             .filter(|name| !name.is_empty() && *name != "help");
         let mut below: Vec<Vec<String>> = below
             .map(|name| words.iter().cloned().chain([name.to_owned()]).collect())

@@ -71,6 +71,9 @@ usage: cargo xtask COMMAND
                           A/A on a loop device, by the program itself
         --throttled [--tries 5] [--binary PATH]
                           benches of a loop device held to a known rate
+        --sustained [--tries 100] [--seed 1] [--binary PATH]
+                          bench, align and check on simulated arrays with caches, fast
+                          parts and buckets, against long runs
   dist [--only linux|linux-aarch64|windows] [--out DIRECTORY] [--binary PATH]
                           what users download: static binaries for Linux on two
                           processors, each as a tar.gz, a .deb and a .rpm, a zip for

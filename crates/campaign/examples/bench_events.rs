@@ -38,7 +38,7 @@ impl Clock for System {
 fn main() -> Result<(), Box<dyn Error>> {
     let target = std::env::args().nth(1).unwrap_or("sim:nvme".to_owned());
     let directory = tempfile::tempdir()?;
-    let chance = SystemTime::now().duration_since(UNIX_EPOCH)?.as_nanos() as u64;
+    let random_seed = SystemTime::now().duration_since(UNIX_EPOCH)?.as_nanos() as u64;
     let context = Context::new(Surroundings {
         clock: Box::new(System(Instant::now())),
         observer: Box::new(Lines),
@@ -47,7 +47,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         store_is_named: true,
         command: vec!["bench_events".to_owned(), target.clone()],
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        chance: [chance, chance],
+        random_seed: [random_seed, random_seed],
         file_system_size: FileSystemSize::Measured,
     });
     let options = BenchOptions {

@@ -15,27 +15,25 @@ pub mod bench;
 pub mod check;
 pub mod clean;
 pub mod compare;
-pub mod context;
 pub mod convert;
 pub mod disks;
 pub mod doctor;
-mod exit;
 pub mod export;
-mod failure;
 pub mod format;
+pub mod headroom;
 pub mod history;
 pub mod import;
-mod interrupt;
 pub mod lab;
+pub mod limits;
 pub mod live;
 pub mod merge;
-pub mod observer;
+pub mod observe;
 pub mod partition;
-mod permissions;
 pub mod power_cut;
 pub mod prepare;
 pub mod probe;
 pub mod profile;
+pub mod qualify;
 pub mod report;
 pub mod resume;
 pub mod run;
@@ -47,10 +45,8 @@ pub mod study;
 pub mod verify;
 pub mod witness;
 
-pub use context::{Clock, Context, Surroundings};
-pub use exit::Exit;
-pub use failure::{Failure, Outcome};
-pub use interrupt::Interrupt;
-pub use observer::{Event, JobInterval, Observer, Silent};
-pub use permissions::Permissions;
+pub use stripewise_conductor::{
+    Clock, Context, Event, Exit, Failure, Interrupt, JobInterval, NullObserver, Observer, Outcome,
+    Permissions, Surroundings,
+};
 pub use stripewise_targets::FileSystemSize;

@@ -1,20 +1,24 @@
 //! The JSON Schemas of what use cases return and front ends print, from the types.
 
+use crate::qualify::ProductLine;
 use crate::steps::answer::ExperimentDocument;
-use crate::steps::layouts::kept::AdviceDocument;
+use crate::steps::layouts::stored_layouts::AdviceDocument;
 use crate::steps::measured::Measurement;
+use crate::steps::observation::ObservationDocument;
 use crate::steps::provision::ProvisionDocument;
 use crate::steps::surface;
 use crate::steps::verification::document::VerifyDocument;
 use crate::{
-    baseline, check, clean, compare, convert, disks, doctor, history, import, lab, live, prepare,
-    probe, profile, sim, study, witness,
+    baseline, check, clean, compare, convert, disks, doctor, headroom, history, import, lab, live,
+    observe, prepare, probe, profile, sim, study, witness,
 };
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 use stripewise_disk_provision::{FormatPlan, FormatReport, TablePlan, TableReport};
 use stripewise_results::schema::{generator, of, published};
 use stripewise_results::{Document, RunRecord};
+use stripewise_studies::headroom::HeadroomDocument;
+use stripewise_studies::qualify::QualifyDocument;
 
 const HOME: &str = "https://github.com/stripewise/stripewise/blob/main/docs/schema";
 const NEW_FIELDS: &str =
@@ -29,7 +33,27 @@ pub type Described = (
 );
 
 /// The documents of use cases.
-const DOCUMENTS: [Described; 29] = [
+const DOCUMENTS: &[Described] = &[
+    (
+        "compare-observations",
+        "`compare` of two observations",
+        of::<observe::ObservationComparison>,
+    ),
+    (
+        "compare-headrooms",
+        "`compare` of two headrooms",
+        of::<headroom::HeadroomComparison>,
+    ),
+    (
+        "observe",
+        "`observe`: what a server does to its disks",
+        of::<ObservationDocument>,
+    ),
+    (
+        "observe-clean",
+        "`observe --clean`: recordings that were left behind",
+        of::<observe::CleanedDocument>,
+    ),
     (
         "advise",
         "`advise`, and `lab` with several factors: which layouts are the best",
@@ -39,6 +63,11 @@ const DOCUMENTS: [Described; 29] = [
         "align",
         "`align`, `lab run`, `lab resume`: the experiment, what it found, and its runs",
         of::<ExperimentDocument>,
+    ),
+    (
+        "limits",
+        "`limits`: caps, which limit applies, and the burst",
+        of::<stripewise_studies::limits::LimitsDocument>,
     ),
     (
         "lab-plan",
@@ -81,6 +110,11 @@ const DOCUMENTS: [Described; 29] = [
         of::<baseline::RemovedDocument>,
     ),
     (
+        "headroom",
+        "`headroom`: how much more of a load the target carries",
+        of::<HeadroomDocument>,
+    ),
+    (
         "history",
         "`history`: stored runs, the newest first",
         of::<history::HistoryDocument>,
@@ -89,6 +123,11 @@ const DOCUMENTS: [Described; 29] = [
         "history-delete",
         "`history delete`: what was deleted",
         of::<history::DeletedDocument>,
+    ),
+    (
+        "history-salvage",
+        "`history salvage`: what was saved of a damaged store",
+        of::<history::SalvagedDocument>,
     ),
     (
         "prepare",
@@ -154,6 +193,16 @@ const DOCUMENTS: [Described; 29] = [
         "probe-flash",
         "`probe flash`: page, parallelism and pauses of flash, each with an interval or a reason",
         of::<probe::FlashDocument>,
+    ),
+    (
+        "qualify",
+        "`qualify`: each requirement of a product with its verdict",
+        of::<QualifyDocument>,
+    ),
+    (
+        "qualify-list",
+        "`qualify --list`: the products and what they require",
+        of::<Vec<ProductLine>>,
     ),
     (
         "profile",

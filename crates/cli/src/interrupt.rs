@@ -10,7 +10,7 @@ use stripewise_campaign::Interrupt;
 /// Makes a file that grows past `ulimit -f` an error of the write, as a full disk
 /// is, instead of the end of the process.
 #[cfg(unix)]
-pub fn outlive_file_size_limit() {
+pub fn ignore_sigxfsz() {
     // A handler that only sets a flag: mkfs starts with the signal as it was.
     let unread = Arc::default();
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, unread);
@@ -18,7 +18,7 @@ pub fn outlive_file_size_limit() {
 
 /// Windows has no such limit.
 #[cfg(windows)]
-pub fn outlive_file_size_limit() {}
+pub fn ignore_sigxfsz() {}
 
 /// Starts to listen.
 #[cfg(unix)]

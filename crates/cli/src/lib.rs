@@ -3,7 +3,6 @@
 #![forbid(unsafe_code)]
 
 mod commands;
-mod complaint;
 mod exit_codes;
 mod failure;
 mod interrupt;
@@ -14,6 +13,7 @@ mod show;
 mod surroundings;
 mod switches;
 mod together;
+mod usage_error;
 
 use failure::{Failure, Outcome};
 use show::context::Context;
@@ -45,7 +45,7 @@ pub fn run(arguments: Vec<OsString>, surroundings: Surroundings, output: Output)
             let words: Vec<String> = words
                 .map(|word| word.to_string_lossy().into_owned())
                 .collect();
-            complaint::complain(&output, &error, &words, surroundings.commit)
+            usage_error::complain(&output, &error, &words, surroundings.commit)
         }
     };
     let ended = match output.unwritten() {
@@ -66,7 +66,7 @@ pub fn run(arguments: Vec<OsString>, surroundings: Surroundings, output: Output)
         }
         failure.exit
     });
-    output.farewell();
+    output.flush_and_report();
     exit
 }
 
@@ -113,7 +113,10 @@ fn dispatch(
     let done = match &cli.command {
         Command::Bench(arguments) => commands::bench::bench(&context, arguments),
         Command::Run(arguments) => commands::run::run(&context, arguments),
+        Command::Qualify(arguments) => commands::qualify::qualify(&context, arguments),
+        Command::Limits(arguments) => commands::limits::limits(&context, arguments),
         Command::Prepare(arguments) => commands::prepare::prepare(&context, arguments),
+        Command::Observe(arguments) => commands::observe::observe(&context, arguments),
         Command::Compare(arguments) => commands::compare::compare(&context, arguments),
         Command::Verify(arguments) => commands::verify::verify(&context, arguments),
         Command::Witness(arguments) => commands::witness::witness(&context, arguments, stdin),
@@ -121,6 +124,7 @@ fn dispatch(
         Command::Align(arguments) => commands::align::align(&context, arguments),
         Command::Lab(arguments) => commands::lab::lab(&context, arguments),
         Command::Profile(arguments) => commands::profile::profile(&context, arguments),
+        Command::Headroom(arguments) => commands::headroom::headroom(&context, arguments),
         Command::Probe(arguments) => commands::probe::probe(&context, arguments),
         Command::Baseline(arguments) => commands::baseline::baseline(&context, arguments),
         Command::Check(arguments) => commands::check::check(&context, arguments),

@@ -3,15 +3,16 @@
 
 use crate::failure::{Failure, Outcome};
 use crate::show::context::Context;
-use crate::switches::run::Run;
+use crate::switches::run::{LoopName, Run};
 use std::path::Path;
-use stripewise_campaign::steps::input::{PLAN_BYTES_MAX, read_text};
-use stripewise_campaign::steps::measure::workload_failure;
+use stripewise_campaign::run::{Loop, ReplayOptions};
+use stripewise_conductor::input::{PLAN_BYTES_MAX, read_text};
+use stripewise_conductor::measure::workload_failure;
 use stripewise_lab::profiles::{Profile, mix, profile};
-use stripewise_units::{ByteSize, NameText, Nanoseconds};
+use stripewise_units::{ByteSize, NameText, Nanoseconds, ParseError};
 use stripewise_workload::{
     Plan, PlanError, PlanOrder, Request, RequestError, RequestJob, SIMULATED_OPERATIONS_MIN,
-    Workload, check_interval,
+    Steady, Workload, check_interval,
 };
 
 /// The request of a command line.
@@ -47,6 +48,10 @@ pub fn request_of(context: &Context, arguments: &Run) -> Outcome<Request> {
         cache_size_bytes: how.cache_size.map(ByteSize::bytes),
         requirements: how.require.iter().map(ToString::to_string).collect(),
         verify: how.verify,
+        steady: match how.steady {
+            true => Steady::Thorough,
+            false => Steady::No,
+        },
         ..request
     })
 }
@@ -91,6 +96,82 @@ fn of_switches(arguments: &Run, target: &str) -> Outcome<Request> {
         cache_by_name: load.says("cache"),
         load_by_number: load.says("threads") || load.says("outstanding"),
         ..Request::default()
+    })
+}
+
+/// What of a workload may be said of a recorded one.
+const OF_RECORDED: [&str; 7] = [
+    "duration",
+    "size",
+    "outstanding",
+    "cache",
+    "compressible",
+    "dedupable",
+    "seed",
+];
+
+/// What a replay is of, and how.
+pub fn replay_of(arguments: &Run, trace: &Path) -> Outcome<ReplayOptions> {
+    let (load, how, replay) = (&arguments.load, &arguments.how, &arguments.replay);
+    check_interval(how.interval.ns()).map_err(workload_failure)?;
+    let given = |is_given: bool, name: &'static str| is_given.then_some(name);
+    let others = load
+        .others(&OF_RECORDED)
+        .chain(given(how.repeat != 1, "repeat"));
+    let mut others = others
+        .chain(given(how.alone, "alone"))
+        .chain(given(how.verify, "verify"));
+    if let Some(name) = others.next() {
+        return Err(Failure::usage(
+            format!("--{name} cannot be combined with --trace, which says what is done"),
+            format!(
+                "leave it out; with a trace you may give --{}",
+                OF_RECORDED.join(", --")
+            ),
+        ));
+    }
+    let unreadable = |error: ParseError| Failure::usage(error.to_string(), error.hint().to_owned());
+    let cells = load.cells().map_err(unreadable)?;
+    let [options] = &cells[..] else {
+        return Err(Failure::usage(
+            "a list of values means several runs, and a trace is one",
+            "give one value of each option",
+        ));
+    };
+    let base = options
+        .clone()
+        .build(&Workload::default())
+        .map_err(workload_failure)?;
+    Ok(ReplayOptions {
+        target: arguments.target.clone().unwrap_or_default(),
+        trace: trace.to_owned(),
+        columns: replay.columns.clone(),
+        speed: replay.speed,
+        copies: replay.copies,
+        idle_ns_max: replay.idle_max.map(Nanoseconds::ns),
+        closed_loop: match replay.closed_loop {
+            LoopName::Auto => Loop::Auto,
+            LoopName::Open => Loop::Open,
+            LoopName::Closed => Loop::Closed,
+        },
+        duration_ns: load.times()[0].map(Nanoseconds::ns),
+        base,
+        request: Request {
+            label: how.label.clone(),
+            interval_ns: how.interval.ns(),
+            engine: engine(arguments).unwrap_or(Request::default().engine),
+            cpus: cpus(arguments).unwrap_or_default(),
+            cache_size_bytes: how.cache_size.map(ByteSize::bytes),
+            requirements: how.require.iter().map(ToString::to_string).collect(),
+            cache_by_name: load.says("cache"),
+            load_by_number: load.says("outstanding"),
+            jobs: vec![RequestJob {
+                name: "replay".to_owned(),
+                targets: arguments.target.iter().cloned().collect(),
+                workload: Workload::default(),
+            }],
+            ..Request::default()
+        },
     })
 }
 

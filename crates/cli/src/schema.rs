@@ -2,7 +2,7 @@
 //! `docs/schema`; a test holds the files to the types.
 
 use crate::commands::{export, lab, manual, report, serve};
-use crate::complaint::Version;
+use crate::usage_error::Version;
 use serde_json::Value;
 use stripewise_campaign::schema::Described;
 use stripewise_results::schema::of;

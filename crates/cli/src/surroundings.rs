@@ -39,7 +39,7 @@ impl Surroundings {
     /// Those of this process, which listens for signals from now on.
     #[must_use]
     pub fn of_process() -> Surroundings {
-        interrupt::outlive_file_size_limit();
+        interrupt::ignore_sigxfsz();
         Surroundings {
             variable: Rc::new(|name| std::env::var_os(name)),
             interrupt: interrupt::listen(),

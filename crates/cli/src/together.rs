@@ -2,8 +2,8 @@
 
 use crate::failure::{Failure, Outcome};
 use std::rc::Rc;
-use stripewise_campaign::steps::start::Companion;
-use stripewise_campaign::steps::together::Leads;
+use stripewise_conductor::host_group::HostGroup;
+use stripewise_conductor::start::Companion;
 use stripewise_lab::hosts::HostPart;
 use stripewise_workload::Request;
 
@@ -36,7 +36,7 @@ pub trait Together {
     ) -> Outcome<Request>;
 
     /// What goes along with a command that decides from result to result.
-    fn group(&self) -> Rc<dyn Leads>;
+    fn group(&self) -> Rc<dyn HostGroup>;
 
     /// The targets of such a command by the names that this host has for them. Only the one
     /// that leads has read them, as they were typed.

@@ -10,9 +10,9 @@
 //! tests are there a second time.
 
 use crate::Format;
+use crate::foreign_result::{ForeignResult, Origin, agrees, number};
 use crate::out::{LineReader, Out};
 use crate::text::{Line, fingerprint, fingerprint_on, squeezed};
-use crate::told::{Origin, Told, agrees, number};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
@@ -60,7 +60,7 @@ struct Row {
     line: u64,
     section: Section,
     text: String,
-    told: Told,
+    told: ForeignResult,
 }
 
 /// Reads outputs of both programs.
@@ -240,7 +240,7 @@ impl Output {
                 details: self.details.clone(),
                 ..Origin::default()
             };
-            let told = Told {
+            let told = ForeignResult {
                 size_bytes: self.size_bytes,
                 asked_ns: self.asked_ns,
                 ..row.told
@@ -274,7 +274,7 @@ fn section(words: &str) -> Option<Section> {
 }
 
 /// The label of a test, what it says, and whether its MB are 1,024,000 bytes.
-fn told(words: &str, section: Section) -> Option<(String, Told, bool)> {
+fn told(words: &str, section: Section) -> Option<(String, ForeignResult, bool)> {
     let (label, rest) = words.split_once("):")?;
     let (name, load) = label.split_once('(')?;
     let random = match name.split(' ').next()? {
@@ -303,7 +303,7 @@ fn told(words: &str, section: Section) -> Option<(String, Told, bool)> {
     let fits = |unit: f64| agrees(mb * unit, follows, RATES_OFF, 600.0 + 0.06 * block as f64);
     let unit = [1e6, 1_024_000.0].into_iter().find(|unit| fits(*unit))?;
     // Small rates fit both; what the program says of itself holds then.
-    let mut told = Told {
+    let mut told = ForeignResult {
         job: words.split("):").next().unwrap_or_default().to_owned() + ")",
         random: Some(random),
         block_bytes: Some(block),
@@ -311,19 +311,19 @@ fn told(words: &str, section: Section) -> Option<(String, Told, bool)> {
         outstanding: count(queues, "Q="),
         iops: Some(iops),
         mib_per_s: Some(mb * unit / 1_048_576.0),
-        ..Told::default()
+        ..ForeignResult::default()
     };
     let latency = (us > 0.0).then_some(us * 1e3);
     match section {
         Section::Read => {
             told.read_percent = Some(100);
             told.read.latency_mean = latency;
-            told.write = crate::told::ToldKind::none();
+            told.write = crate::foreign_result::ToldKind::none();
         }
         Section::Write => {
             told.read_percent = Some(0);
             told.write.latency_mean = latency;
-            told.read = crate::told::ToldKind::none();
+            told.read = crate::foreign_result::ToldKind::none();
         }
         // Of both together no latency of either is known.
         Section::Mix(reads) => told.read_percent = Some(reads),

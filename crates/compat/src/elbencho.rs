@@ -4,11 +4,11 @@
 //! Of both columns the one of the last thread is taken (`[last]`, `last_done`): all that
 //! was done, over all of its time. Rates are whole numbers, MiB/s in the CSV too.
 
+use crate::foreign_result::{ForeignResult, Origin, ToldKind, agrees, number};
 use crate::json_text::json_end;
 use crate::out::{LineReader, Out};
 use crate::text::{Line, Part, fingerprint, line_feeds};
 use crate::time::from_offset;
-use crate::told::{Origin, Told, ToldKind, agrees, number};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -236,7 +236,11 @@ fn reads_of(operation: &str) -> Option<Option<u8>> {
     }
 }
 
-fn told(operation: &str, read_percent: Option<u8>, cells: &Cells<'_>) -> Result<Told, String> {
+fn told(
+    operation: &str,
+    read_percent: Option<u8>,
+    cells: &Cells<'_>,
+) -> Result<ForeignResult, String> {
     let of = |name: &str| cells.get(name).filter(|cell| !cell.is_empty());
     let value = |name: &str| of(name).and_then(|cell| number(cell));
     let count = |name: &str| of(name).and_then(|cell| cell.parse::<u64>().ok());
@@ -250,7 +254,7 @@ fn told(operation: &str, read_percent: Option<u8>, cells: &Cells<'_>) -> Result<
     let (Some(main), reads) = (main, reads.filter(|_| mixed)) else {
         return Err("has no IOPS and no MiB/s".to_owned());
     };
-    let mut told = Told {
+    let mut told = ForeignResult {
         job: operation.to_owned(),
         read_percent,
         random: count("random").map(|random| random == 1),
@@ -266,7 +270,7 @@ fn told(operation: &str, read_percent: Option<u8>, cells: &Cells<'_>) -> Result<
         measured_ns: Some((ms * 1e6) as u64),
         iops: Some(main.iops + reads.map_or(0.0, |side| side.iops)),
         mib_per_s: Some(main.mib_per_s + reads.map_or(0.0, |side| side.mib_per_s)),
-        ..Told::default()
+        ..ForeignResult::default()
     };
     match (only_reads, reads) {
         (true, _) => (told.read, told.write) = (main.kind, ToldKind::none()),

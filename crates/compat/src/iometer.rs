@@ -4,9 +4,9 @@
 //! The row of all is the result. The rows of its managers, workers and disks must be as
 //! many as it counts, and must add up to it.
 
+use crate::foreign_result::{ForeignResult, Origin, ToldKind, agrees, number};
 use crate::out::{LineReader, Out};
 use crate::text::{Line, fingerprint};
-use crate::told::{Origin, Told, ToldKind, agrees, number};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -298,7 +298,7 @@ impl Reader {
         }
     }
 
-    fn told(&mut self, all: &Row, out: &mut Out<'_>) -> Result<Told, String> {
+    fn told(&mut self, all: &Row, out: &mut Out<'_>) -> Result<ForeignResult, String> {
         let name = all.cells.get("Access Specification Name");
         let name = name.cloned().unwrap_or_default();
         let need = |column: &str| {
@@ -349,7 +349,7 @@ impl Reader {
             }
         }
         let mib_per_s = mib_per_s(all, iops, &read, &write)?;
-        let mut told = Told {
+        let mut told = ForeignResult {
             job: name.clone(),
             iops: Some(iops),
             mib_per_s: Some(mib_per_s),
@@ -359,7 +359,7 @@ impl Reader {
             threads: all.count("# Workers"),
             read,
             write,
-            ..Told::default()
+            ..ForeignResult::default()
         };
         // A worker has the queue depth on each of its disks.
         if all.count("# Workers") == all.count("# Disks") {
@@ -370,7 +370,7 @@ impl Reader {
     }
 
     /// What was asked for, where the access specification of that name has one line.
-    fn specified(&mut self, name: &str, line: u64, told: &mut Told, out: &mut Out<'_>) {
+    fn specified(&mut self, name: &str, line: u64, told: &mut ForeignResult, out: &mut Out<'_>) {
         match self.specifications.get(name).map(Vec::as_slice) {
             Some([one]) => {
                 told.block_bytes = Some(one.bytes);

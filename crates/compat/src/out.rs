@@ -147,7 +147,13 @@ impl<'a> Out<'a> {
             return Err(Error::of_lines(self.source, problems, words.bad_hint));
         }
         if self.results == results_before {
-            return Err(Error::new(self.source, words.none, words.none_hint));
+            // What was left out is why nothing is left.
+            let why = self.notes.iter().rev().find_map(|note| {
+                let line = note.line?;
+                Some(format!("{}: line {line} {}", words.none, note.message))
+            });
+            let problem = why.unwrap_or_else(|| words.none.to_owned());
+            return Err(Error::new(self.source, problem, words.none_hint));
         }
         Ok(())
     }

@@ -212,6 +212,23 @@ fn wide(bytes: &[u8], number: fn([u8; 2]) -> u16) -> String {
         .collect()
 }
 
+/// The text without the marks of a quotation in mail or Markdown (`> `); `None` where no
+/// line has one.
+pub(crate) fn without_quotation(text: &str) -> Option<String> {
+    if !text.lines().any(|line| line.starts_with('>')) {
+        return None;
+    }
+    let mut bare = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let mut rest = line;
+        while let Some(behind) = rest.strip_prefix('>') {
+            rest = behind.strip_prefix(' ').unwrap_or(behind);
+        }
+        bare.push_str(rest);
+    }
+    Some(bare)
+}
+
 /// One line of a source.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Line<'a> {

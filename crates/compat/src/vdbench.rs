@@ -4,9 +4,9 @@
 //! The average of a run (`avg_2-60`) is its result. vdbench does not print counts, so
 //! a record has rates and latencies; rates must be operations times their size.
 
+use crate::foreign_result::{ForeignResult, Origin, ToldKind, agrees, number};
 use crate::out::{LineReader, Out};
 use crate::text::{Line, fingerprint};
-use crate::told::{Origin, Told, ToldKind, agrees, number};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -235,12 +235,27 @@ fn average(
     mut details: Map<String, Value>,
     out: &mut Out<'_>,
 ) {
-    if row.get("read%").is_none() {
-        return out.note(
-            line,
-            format!("is the average of run {name}, whose columns are not those of reads and writes (a file system workload); left out"),
-        );
-    }
+    let share;
+    let mut as_raw;
+    let row = match row.get("read%") {
+        Some(_) => row,
+        None => {
+            let Some(read_percent) = read_percent_of_files(row) else {
+                return out.note(
+                    line,
+                    format!("is the average of run {name}, whose columns are not those of reads and writes; left out"),
+                );
+            };
+            out.note_once("file system workloads: what is done with names and attributes (create, open, getattr ...) is left out");
+            share = read_percent;
+            as_raw = row.clone();
+            as_raw.insert("read%", &share);
+            for (theirs, raw) in OF_FILES {
+                as_raw.extend(row.get(theirs).map(|cell| (raw, *cell)));
+            }
+            &as_raw
+        }
+    };
     if row.get("rate").and_then(|cell| number(cell)) == Some(0.0) {
         return out.note(
             line,
@@ -276,7 +291,7 @@ fn average(
     out.give(told.record(&origin));
 }
 
-fn told(name: &str, row: &Row<'_>) -> Result<Told, String> {
+fn told(name: &str, row: &Row<'_>) -> Result<ForeignResult, String> {
     let of = |column: &str| row.get(column).and_then(|cell| number(cell));
     let need = |column: &str| of(column).ok_or_else(|| format!("has no number in {column}"));
     let (rate, mb) = (need("rate")?, need("MB/sec")?);
@@ -295,7 +310,7 @@ fn told(name: &str, row: &Row<'_>) -> Result<Told, String> {
         ));
     };
     let ms = |column: &str| of(column).map(|ms| ms * 1e6);
-    let mut told = Told {
+    let mut told = ForeignResult {
         job: name.to_owned(),
         iops: Some(rate),
         mib_per_s: Some(mb * unit / 1_048_576.0),
@@ -310,7 +325,7 @@ fn told(name: &str, row: &Row<'_>) -> Result<Told, String> {
             _ => None,
         },
         outstanding_mean: of("queue_depth"),
-        ..Told::default()
+        ..ForeignResult::default()
     };
     let longest = ms("resp_max");
     let alone = |kind: &mut ToldKind, max: &str| {
@@ -340,6 +355,22 @@ fn told(name: &str, row: &Row<'_>) -> Result<Told, String> {
         }
     }
     Ok(told)
+}
+
+/// What flatfiles of file system workloads call columns of raw ones.
+const OF_FILES: [(&str, &str); 4] = [
+    ("Xfersize", "bytes/io"),
+    ("Xfersize", "xfersize"),
+    ("Read_resp", "read_resp"),
+    ("Write_resp", "write_resp"),
+];
+
+/// The share of reads in a row of a file system workload; `None` where it is no such row.
+fn read_percent_of_files(row: &Row<'_>) -> Option<String> {
+    let rate = |column: &str| number(row.get(column)?);
+    let (reads, writes) = (rate("Read_rate")?, rate("Write_rate")?);
+    let all = reads + writes;
+    Some(if all > 0.0 { 100.0 * reads / all } else { 0.0 }.to_string())
 }
 
 /// The columns of a summary by the names of the flatfile's; `None` where they are others.

@@ -26,7 +26,7 @@ mod own_process;
 mod linux;
 
 #[cfg(target_os = "linux")]
-pub use linux::{claims, device, generic, users};
+pub use linux::{claims, device, generic, traffic, users};
 
 pub use error::{Error, ErrorKind, Result};
 pub use problem::Problem;

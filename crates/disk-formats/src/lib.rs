@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 pub mod crossing;
+pub mod health_log;
 pub mod ioctl;
 pub mod mapper_answer;
 pub mod mapper_table;
@@ -15,3 +16,4 @@ pub mod marks;
 pub mod medium;
 pub mod superblocks;
 pub mod tables;
+pub mod volume_log;

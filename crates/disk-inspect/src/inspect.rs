@@ -1,5 +1,6 @@
 //! What can be asked of a [`System`] about its disks.
 
+use crate::device_log::DeviceLog;
 use crate::identity::Identity;
 use crate::storage::{BlockDevice, FileLayout, Storage, Use};
 use crate::survey::{Request, Survey};
@@ -69,6 +70,11 @@ pub trait Inspect {
     #[must_use]
     fn uses_of_device(&self, number: DeviceNumber) -> Vec<Use>;
 
+    /// What the NVMe devices at the bottom of a storage report of themselves now; a few
+    /// commands to each.
+    #[must_use]
+    fn device_logs(&self, storage: &Storage) -> Vec<DeviceLog>;
+
     /// Who uses an open file apart from those that have it open: loop devices
     /// and swap.
     #[must_use]
@@ -116,6 +122,10 @@ impl Inspect for System {
         platform::uses_of_device(self, number)
     }
 
+    fn device_logs(&self, storage: &Storage) -> Vec<DeviceLog> {
+        platform::device_logs(self, storage)
+    }
+
     fn uses_of_file(&self, file: &File) -> Vec<Use> {
         platform::uses_of_file(self, file)
     }
@@ -135,4 +145,23 @@ pub fn layout(file: &File) -> Option<FileLayout> {
 #[must_use]
 pub fn placement_of(file: &File) -> Option<crate::placement::Placement> {
     platform::placement_of(file)
+}
+
+/// The same for a file by its name. One that this process has open is not looked at, see
+/// [`is_open_here`].
+#[must_use]
+pub fn placement_at(path: &Path) -> Option<crate::placement::Placement> {
+    if is_open_here(path) {
+        return None;
+    }
+    placement_of(&File::open(path).ok()?)
+}
+
+/// Whether this process has a file open, other than as its input and output. To open it
+/// once more and close that again would give up the locks that the first has, those of a
+/// database for example: locks of POSIX belong to the process. The file is not opened to
+/// find out. Where the system does not tell, or keeps locks apart, it is not open.
+#[must_use]
+pub fn is_open_here(path: &Path) -> bool {
+    platform::is_open_here(path)
 }

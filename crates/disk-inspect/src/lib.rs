@@ -11,10 +11,11 @@
 //! this file chooses between them.
 #![deny(unsafe_code)]
 
-pub mod answers;
+pub mod device_log;
 mod error;
 mod identity;
 mod inspect;
+pub mod ioctl_replies;
 pub mod placement;
 pub mod storage;
 pub mod survey;
@@ -43,5 +44,5 @@ use other as platform;
 
 pub use error::{Error, Result};
 pub use identity::Identity;
-pub use inspect::{Inspect, layout, placement_of};
+pub use inspect::{Inspect, is_open_here, layout, placement_at, placement_of};
 pub use stripewise_machine::System;

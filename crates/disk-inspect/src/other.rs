@@ -58,3 +58,7 @@ pub fn layout(_file: &File) -> Option<FileLayout> {
 pub fn placement_of(_file: &File) -> Option<crate::placement::Placement> {
     None
 }
+
+pub fn is_open_here(_path: &std::path::Path) -> bool {
+    false
+}

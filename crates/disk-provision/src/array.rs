@@ -1,4 +1,4 @@
-//! md arrays: which command makes one, and which are refused. Pure: from a wish and the
+//! md arrays: which command makes one, and which are refused. Pure: from a spec and the
 //! sizes of devices to an argument vector and to what must come out.
 
 use crate::plan::DeviceFacts;
@@ -180,26 +180,26 @@ pub struct ArrayReport {
 }
 
 /// The arguments of mdadm before the members.
-pub(crate) fn arguments(wish: &ArrayWish, members: usize) -> Vec<String> {
+pub(crate) fn arguments(spec: &ArrayWish, members: usize) -> Vec<String> {
     let mut arguments = vec![
         "--run".to_owned(),
         "--metadata=1.2".to_owned(),
-        format!("--level={}", wish.level.name()),
+        format!("--level={}", spec.level.name()),
         format!("--raid-devices={members}"),
         format!("--data-offset={}K", DATA_OFFSET_BYTES >> 10),
-        format!("--uuid={}", uuid_text(wish.uuid)),
+        format!("--uuid={}", uuid_text(spec.uuid)),
         "--homehost=stripewise".to_owned(),
     ];
-    if wish.level != RaidLevel::Raid0 {
+    if spec.level != RaidLevel::Raid0 {
         arguments.push("--bitmap=none".to_owned());
     }
-    if wish.level == RaidLevel::Raid10 {
+    if spec.level == RaidLevel::Raid10 {
         arguments.push("--layout=n2".to_owned());
     }
-    if let Some(unit) = wish.stripe_unit_bytes.filter(|_| wish.level.is_striped()) {
+    if let Some(unit) = spec.stripe_unit_bytes.filter(|_| spec.level.is_striped()) {
         arguments.push(format!("--chunk={}K", unit >> 10));
     }
-    if !wish.level.needs_resync() && wish.level != RaidLevel::Raid0 {
+    if !spec.level.needs_resync() && spec.level != RaidLevel::Raid0 {
         arguments.push("--assume-clean".to_owned());
     }
     arguments
@@ -216,15 +216,15 @@ pub(crate) fn uuid_text(uuid: [u8; 16]) -> String {
 ///
 /// # Errors
 /// [`ErrorKind::Usage`] for a level that these devices cannot have.
-pub(crate) fn check(wish: &ArrayWish, members: &[DeviceFacts]) -> Result<()> {
+pub(crate) fn check(spec: &ArrayWish, members: &[DeviceFacts]) -> Result<()> {
     let names: Vec<String> = members.iter().map(|one| one.path.as_text()).collect();
     let target = names.join(",");
-    if let Some(why) = wish.level.cannot(members.len(), wish.stripe_unit_bytes) {
+    if let Some(why) = spec.level.cannot(members.len(), spec.stripe_unit_bytes) {
         return Err(Error::new(ErrorKind::Usage, target, why)
             .with_hint("Name more devices, or another level or stripe unit."));
     }
     let sizes: Vec<u64> = members.iter().map(|one| one.size_bytes).collect();
-    if wish.level.capacity_bytes(&sizes, wish.stripe_unit_bytes) == 0 {
+    if spec.level.capacity_bytes(&sizes, spec.stripe_unit_bytes) == 0 {
         let smallest = sizes.iter().copied().min().unwrap_or(0);
         let what = format!(
             "the smallest device has {}, too little for a member of an array",
@@ -241,7 +241,7 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    fn wish(level: RaidLevel, unit: Option<u64>) -> ArrayWish {
+    fn spec(level: RaidLevel, unit: Option<u64>) -> ArrayWish {
         ArrayWish {
             level,
             stripe_unit_bytes: unit,
@@ -251,7 +251,7 @@ mod tests {
 
     #[test]
     fn arrays_differ_in_what_was_asked_for_and_not_in_where_data_begin() {
-        let line = |level, unit| arguments(&wish(level, unit), 4).join(" ");
+        let line = |level, unit| arguments(&spec(level, unit), 4).join(" ");
         let striped = line(RaidLevel::Raid10, Some(64 << 10));
         assert_eq!(
             striped,

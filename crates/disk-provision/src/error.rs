@@ -16,7 +16,7 @@ pub type Error = stripewise_device_guard::Problem<ErrorKind>;
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// The wish makes no sense for this device: an offset that its sectors
+    /// The spec makes no sense for this device: an offset that its sectors
     /// cannot have, a size that does not fit, a file that is no saved table.
     Usage,
     /// There is nothing under that name.

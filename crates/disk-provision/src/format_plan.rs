@@ -1,9 +1,9 @@
 //! The plan and the report of `format`.
 
+use crate::current_layout::Present;
 use crate::file_system::{FileSystemKind, Stripe};
 use crate::layout::Geometry;
 use crate::plan::DeviceFacts;
-use crate::present::Present;
 use serde::Serialize;
 use std::path::PathBuf;
 use stripewise_disk_inspect::storage::Use;

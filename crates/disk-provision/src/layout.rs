@@ -1,4 +1,4 @@
-//! Where a partition comes to lie: arithmetic on a wish, no device needed.
+//! Where a partition comes to lie: arithmetic on a spec, no device needed.
 //!
 //! The partition starts at the first multiple of the alignment that the table
 //! leaves free. That is the alignment itself - 63 sectors start at 63 sectors -
@@ -175,27 +175,27 @@ fn usable(geometry: &Geometry, table: TableKind) -> (u64, u64) {
 /// # Errors
 /// [`ErrorKind::Usage`] when the alignment or size cannot be had on this disk,
 /// with what could be had instead.
-pub fn layout(geometry: &Geometry, wish: &Wish, device: &str) -> Result<Layout> {
+pub fn layout(geometry: &Geometry, spec: &Wish, device: &str) -> Result<Layout> {
     let sector = geometry.sector();
     let fail = |what: String, hint: String| {
         Err(Error::new(ErrorKind::Usage, device, what).with_hint(hint))
     };
-    if wish.align_bytes == 0 {
+    if spec.align_bytes == 0 {
         return fail(
             "an alignment of 0 bytes is not valid".to_owned(),
             "Give one like `--align 1M`.".to_owned(),
         );
     }
-    if !wish.align_bytes.is_multiple_of(sector) {
+    if !spec.align_bytes.is_multiple_of(sector) {
         return fail(
-            impossible(wish.align_bytes, sector),
-            neighbours(wish.align_bytes, sector),
+            impossible(spec.align_bytes, sector),
+            neighbours(spec.align_bytes, sector),
         );
     }
-    let (first, end) = usable(geometry, wish.table);
-    let start_bytes = first.next_multiple_of(wish.align_bytes);
+    let (first, end) = usable(geometry, spec.table);
+    let start_bytes = first.next_multiple_of(spec.align_bytes);
     let room = end.saturating_sub(start_bytes);
-    let size_bytes = match wish.size_bytes {
+    let size_bytes = match spec.size_bytes {
         Some(size) if size == 0 || !size.is_multiple_of(sector) => {
             return fail(
                 format!("a size of {size} bytes is not a number of sectors of {sector} bytes"),
@@ -213,7 +213,7 @@ pub fn layout(geometry: &Geometry, wish: &Wish, device: &str) -> Result<Layout> 
             );
         }
         Some(size) => size,
-        None => rounded(room, wish.align_bytes, sector),
+        None => rounded(room, spec.align_bytes, sector),
     };
     if size_bytes == 0 {
         return fail(
@@ -225,7 +225,7 @@ pub fn layout(geometry: &Geometry, wish: &Wish, device: &str) -> Result<Layout> 
             "Choose a smaller alignment or a larger device.".to_owned(),
         );
     }
-    if wish.table == TableKind::Mbr && (start_bytes + size_bytes) / sector > MBR_SECTORS_MAX {
+    if spec.table == TableKind::Mbr && (start_bytes + size_bytes) / sector > MBR_SECTORS_MAX {
         return fail(
             format!(
                 "an MBR reaches {} with sectors of {sector} bytes, and the partition would end at {}",
@@ -236,8 +236,8 @@ pub fn layout(geometry: &Geometry, wish: &Wish, device: &str) -> Result<Layout> 
         );
     }
     Ok(Layout {
-        table: wish.table,
-        purpose: wish.purpose,
+        table: spec.table,
+        purpose: spec.purpose,
         start_bytes,
         size_bytes,
     })
@@ -290,7 +290,7 @@ mod tests {
         }
     }
 
-    fn wish(align: &str, table: TableKind) -> Wish {
+    fn spec(align: &str, table: TableKind) -> Wish {
         Wish {
             align_bytes: align.parse::<ByteSize>().unwrap().bytes(),
             table,
@@ -318,7 +318,7 @@ mod tests {
             ("36K", Mbr, 4096, 36_864, 64 * MIB - 36_864),
             ("4K", Gpt, 4096, 24_576, 64 * MIB - 24_576 - 5 * 4096),
         ] {
-            let found = layout(&disk(64 * MIB, sector), &wish(align, table), "sda").unwrap();
+            let found = layout(&disk(64 * MIB, sector), &spec(align, table), "sda").unwrap();
             let case = format!("{align} {table:?} {sector}");
             assert_eq!(found.start_bytes, start, "{case}");
             assert_eq!(found.size_bytes, size, "{case}");
@@ -330,33 +330,33 @@ mod tests {
         use TableKind::{Gpt, Mbr};
         let sized = |size| Wish {
             size_bytes: Some(size),
-            ..wish("1M", Gpt)
+            ..spec("1M", Gpt)
         };
-        for (geometry, wish, hint) in [
+        for (geometry, spec, hint) in [
             (
                 disk(64 * MIB, 4096),
-                wish("63s", Gpt),
+                spec("63s", Gpt),
                 "The nearest are 28K and 32K.",
             ),
             (
                 disk(64 * MIB, 4096),
-                wish("512", Mbr),
+                spec("512", Mbr),
                 "The smallest is 4K.",
             ),
             (
                 disk(64 * MIB, 512),
-                wish("100", Mbr),
+                spec("100", Mbr),
                 "The smallest is 512.",
             ),
-            (disk(64 * MIB, 512), wish("0", Mbr), "Give one like"),
+            (disk(64 * MIB, 512), spec("0", Mbr), "Give one like"),
             (disk(64 * MIB, 512), sized(0), "multiple of the sector"),
             (disk(64 * MIB, 512), sized(1000), "multiple of the sector"),
             (disk(64 * MIB, 512), sized(63 * MIB), "Ask for less"),
-            (disk(MIB, 512), wish("1M", Mbr), "smaller alignment"),
-            (disk(0, 512), wish("1M", Gpt), "smaller alignment"),
-            (disk(3 << 40, 512), wish("1M", Mbr), "`--table gpt`"),
+            (disk(MIB, 512), spec("1M", Mbr), "smaller alignment"),
+            (disk(0, 512), spec("1M", Gpt), "smaller alignment"),
+            (disk(3 << 40, 512), spec("1M", Mbr), "`--table gpt`"),
         ] {
-            let error = layout(&geometry, &wish, "sda").unwrap_err();
+            let error = layout(&geometry, &spec, "sda").unwrap_err();
             assert_eq!(error.kind, ErrorKind::Usage);
             assert!(error.hint.contains(hint), "{error}: {}", error.hint);
         }
@@ -401,13 +401,13 @@ mod tests {
             (limit + MIB, 4096, true),
             (8 * limit + MIB, 4096, false),
         ] {
-            let found = layout(&disk(size, sector), &wish("1M", TableKind::Mbr), "sda");
+            let found = layout(&disk(size, sector), &spec("1M", TableKind::Mbr), "sda");
             assert_eq!(found.is_ok(), fits, "{size} {sector}");
         }
         // Part of a larger disk will do.
         let part = Wish {
             size_bytes: Some(limit - MIB),
-            ..wish("1M", TableKind::Mbr)
+            ..spec("1M", TableKind::Mbr)
         };
         assert!(layout(&disk(3 << 40, 512), &part, "sda").is_ok());
     }

@@ -22,15 +22,15 @@
 #![cfg_attr(not(target_os = "linux"), allow(dead_code))]
 
 mod array;
+mod current_layout;
 mod disk;
 mod error;
 mod file_system;
 mod format_plan;
 mod layout;
 mod plan;
-mod present;
-mod remains;
 mod saved;
+mod stale_signatures;
 mod table;
 mod write;
 
@@ -45,16 +45,16 @@ mod other;
 use other as platform;
 
 pub use array::{ArrayPlan, ArrayReport, ArrayWish, DATA_OFFSET_BYTES, RaidLevel};
+pub use current_layout::Identity;
+pub use current_layout::{Present, PresentPartition};
 pub use error::{Error, ErrorKind, Result};
-pub use file_system::{FileSystemKind, FormatWish, Stripe};
+pub use file_system::{FileSystemKind, FormatOptions, Stripe};
 pub use format_plan::{FormatPlan, FormatReport};
 pub use layout::{Extent, Geometry, Layout, Purpose, TableKind, Wish, layout, side_by_side};
 pub use plan::{
     BLOCK_SIZES_BYTES, DeviceFacts, MadePartition, PlannedWrite, TablePlan, TableReport,
 };
 pub use platform::PrivateMount;
-pub use present::Identity;
-pub use present::{Present, PresentPartition};
 pub use saved::{SavedDevice, SavedTable};
 pub use table::Identifiers;
 
@@ -81,8 +81,8 @@ pub struct Destroy<'a> {
 ///
 /// # Errors
 /// See [`ErrorKind`]; not when something is in the way, which the plan tells.
-pub fn plan_partition(path: &Path, wish: &Wish, store: Option<&Path>) -> Result<TablePlan> {
-    platform::plan_partition(path, wish, store)
+pub fn plan_partition(path: &Path, spec: &Wish, store: Option<&Path>) -> Result<TablePlan> {
+    platform::plan_partition(path, spec, store)
 }
 
 /// Plans a new table with several partitions at exactly these places, in their order. Reads
@@ -107,8 +107,8 @@ pub fn plan_restore(path: &Path, file: &Path, store: Option<&Path>) -> Result<Ta
 ///
 /// # Errors
 /// See [`ErrorKind`]; not when something is in the way, which the plan tells.
-pub fn plan_format(path: &Path, wish: &FormatWish, store: Option<&Path>) -> Result<FormatPlan> {
-    platform::plan_format(path, wish, store)
+pub fn plan_format(path: &Path, spec: &FormatOptions, store: Option<&Path>) -> Result<FormatPlan> {
+    platform::plan_format(path, spec, store)
 }
 
 /// Plans to make a device blank: its tables, superblocks and marks become zeros, and the
@@ -126,10 +126,10 @@ pub fn plan_erase(path: &Path, store: Option<&Path>) -> Result<TablePlan> {
 /// See [`ErrorKind`]; not when something is in the way, which the plan tells.
 pub fn plan_array(
     members: &[PathBuf],
-    wish: &ArrayWish,
+    spec: &ArrayWish,
     store: Option<&Path>,
 ) -> Result<ArrayPlan> {
-    platform::plan_array(members, wish, store)
+    platform::plan_array(members, spec, store)
 }
 
 /// Who a device is, for a later look at whether it is the same.
@@ -198,8 +198,8 @@ pub fn forget_mount_point(at: &Path) {
 /// [`ErrorKind::Usage`] for sizes that the file system does not have;
 /// [`ErrorKind::Unusable`] for those that this kernel could not mount;
 /// [`ErrorKind::ToolMissing`].
-pub fn can_format(wish: &FormatWish, logical_sector_bytes: u32) -> Result<()> {
-    platform::can_format(wish, logical_sector_bytes)
+pub fn can_format(spec: &FormatOptions, logical_sector_bytes: u32) -> Result<()> {
+    platform::can_format(spec, logical_sector_bytes)
 }
 
 impl TablePlan {
@@ -208,7 +208,7 @@ impl TablePlan {
     ///
     /// # Errors
     /// See [`ErrorKind`]. After the first write the hint says how to go back.
-    pub fn carry_out(&self, destroy: &Destroy<'_>, ids: &Identifiers) -> Result<TableReport> {
+    pub fn execute(&self, destroy: &Destroy<'_>, ids: &Identifiers) -> Result<TableReport> {
         platform::carry_out_table(self, destroy, ids)
     }
 }
@@ -219,7 +219,7 @@ impl ArrayPlan {
     ///
     /// # Errors
     /// See [`ErrorKind`].
-    pub fn carry_out(&self, destroy: &[Destroy<'_>]) -> Result<ArrayReport> {
+    pub fn execute(&self, destroy: &[Destroy<'_>]) -> Result<ArrayReport> {
         platform::carry_out_array(self, destroy)
     }
 }
@@ -230,7 +230,7 @@ impl FormatPlan {
     ///
     /// # Errors
     /// See [`ErrorKind`].
-    pub fn carry_out(&self, destroy: &Destroy<'_>) -> Result<FormatReport> {
+    pub fn execute(&self, destroy: &Destroy<'_>) -> Result<FormatReport> {
         platform::carry_out_format(self, destroy)
     }
 }

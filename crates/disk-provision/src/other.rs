@@ -2,7 +2,7 @@
 
 use crate::{
     ArrayPlan, ArrayReport, ArrayWish, Destroy, Error, ErrorKind, Extent, FileSystemKind,
-    FormatPlan, FormatReport, FormatWish, Identifiers, Identity, Result, TablePlan, TableReport,
+    FormatOptions, FormatPlan, FormatReport, Identifiers, Identity, Result, TablePlan, TableReport,
     Wish,
 };
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ pub fn plan_restore(path: &Path, _: &Path, _: Option<&Path>) -> Result<TablePlan
     unsupported(path)
 }
 
-pub fn plan_format(path: &Path, _: &FormatWish, _: Option<&Path>) -> Result<FormatPlan> {
+pub fn plan_format(path: &Path, _: &FormatOptions, _: Option<&Path>) -> Result<FormatPlan> {
     unsupported(path)
 }
 
@@ -53,8 +53,8 @@ pub fn carry_out_array(plan: &ArrayPlan, _: &[Destroy<'_>]) -> Result<ArrayRepor
     unsupported(plan.members.first().map_or(Path::new(""), |one| &one.path))
 }
 
-pub fn can_format(wish: &FormatWish, _: u32) -> Result<()> {
-    unsupported(Path::new(wish.file_system.name()))
+pub fn can_format(spec: &FormatOptions, _: u32) -> Result<()> {
+    unsupported(Path::new(spec.file_system.name()))
 }
 
 pub fn identify(path: &Path) -> Result<Identity> {

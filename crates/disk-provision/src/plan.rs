@@ -1,7 +1,7 @@
 //! Plans and reports: what people see before and after, and JSON.
 
+use crate::current_layout::{Present, PresentPartition};
 use crate::layout::{Geometry, Layout};
-use crate::present::{Present, PresentPartition};
 use crate::saved::{SavedDevice, SavedTable};
 use crate::table::Patch;
 use serde::{Serialize, Serializer};
@@ -46,7 +46,7 @@ pub struct PlannedWrite {
 
 /// A new table, or an old one brought back.
 #[derive(Clone, Debug)]
-pub(crate) enum Deed {
+pub(crate) enum Action {
     /// A new table with partitions there.
     Make(Vec<Layout>),
     /// The table of a file.
@@ -86,7 +86,7 @@ pub struct TablePlan {
     #[serde(skip)]
     pub(crate) geometry: Geometry,
     #[serde(skip)]
-    pub(crate) deed: Deed,
+    pub(crate) deed: Action,
     #[serde(skip)]
     pub(crate) known: Known,
 }

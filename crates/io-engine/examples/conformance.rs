@@ -20,17 +20,17 @@ mod devices {
     use std::io::{Error, Write};
     use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
 
-    use stripewise_io_engine::Manner;
+    use stripewise_io_engine::IoFeatures;
     use stripewise_io_engine::backend::linux_io_uring::{Nvme, Uring};
     use stripewise_io_engine::backend::portable_threads::Threads;
-    use stripewise_io_engine::conformance::asked::{Asked, PLAIN, Polled, With};
+    use stripewise_io_engine::conformance::request_log::{Asked, PLAIN, Polled, With};
     use stripewise_io_engine::conformance::{Fixture, Report, Scope, patterns, run};
 
     /// Discards may come between reads and writes.
     struct Discarding;
 
     impl Asked for Discarding {
-        const MANNER: Manner = Manner {
+        const MANNER: IoFeatures = IoFeatures {
             discards: true,
             ..PLAIN
         };
@@ -40,7 +40,7 @@ mod devices {
     struct Uncached;
 
     impl Asked for Uncached {
-        const MANNER: Manner = Manner {
+        const MANNER: IoFeatures = IoFeatures {
             dontcache: true,
             ..PLAIN
         };

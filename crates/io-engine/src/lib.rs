@@ -36,7 +36,7 @@ pub const SLOTS_MAX: u32 = 65_536;
 /// for it alone (Windows: a file object belongs to one completion port for good).
 pub const FILES_SERVE_ONE_ENGINE: bool = backend::sys::FILES_SERVE_ONE_ENGINE;
 
-/// [`Manner::scattered`] works on this system, with
+/// [`IoFeatures::scattered`] works on this system, with
 /// [`Threads`](backend::portable_threads::Threads).
 pub const CAN_SCATTER: bool = backend::sys::CAN_SCATTER;
 
@@ -171,7 +171,7 @@ pub struct OpenPlan {
     /// Ask for registered buffers where the engine has them.
     pub register_buffers: bool,
     /// What is asked of the kernel beyond plain operations.
-    pub manner: Manner,
+    pub manner: IoFeatures,
     /// The clock that all workers of a run share.
     pub clock: Clock,
     /// Faults to inject. Only `backend::faulty::Faulty` looks at it, so the
@@ -191,7 +191,7 @@ impl OpenPlan {
             slots,
             slot_size_bytes,
             register_buffers: true,
-            manner: Manner::default(),
+            manner: IoFeatures::default(),
             clock,
             faults: None,
             hand_overs: None,
@@ -199,15 +199,20 @@ impl OpenPlan {
     }
 }
 
-/// What operations ask of the kernel beyond reading and writing. Linux alone has it:
-/// `targets` refuses it elsewhere. An operation for which it is not to be had fails with
+/// What operations ask of the kernel beyond reading and writing. Linux alone has it, but for
+/// `fsync`: `targets` refuses it elsewhere. An operation for which it is not to be had fails with
 /// `EOPNOTSUPP`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Manner {
+pub struct IoFeatures {
     /// The page cache forgets what was read or written (`RWF_DONTCACHE`).
     pub dontcache: bool,
     /// Writes are never torn (`RWF_ATOMIC`).
     pub atomic: bool,
+    /// Each write is durable when it completes (`RWF_DSYNC`).
+    pub dsync: bool,
+    /// Syncs flush all metadata (`fsync`), not just what is needed to read the data
+    /// (`fdatasync`). Systems that have one call alone, and devices, do the same for both.
+    pub fsync: bool,
     /// Completions are polled for (`IORING_SETUP_IOPOLL`); engines that cannot do not
     /// open. Polled operations are direct ones, and there are no syncs.
     pub poll: bool,
@@ -220,15 +225,19 @@ pub struct Manner {
     pub discards: bool,
 }
 
-impl Manner {
+impl IoFeatures {
     /// The `RWF_` flags of an operation.
     pub(crate) fn flags(self, kind: Kind) -> u32 {
+        const DSYNC: u32 = 0x2;
         const ATOMIC: u32 = 0x40;
         const DONTCACHE: u32 = 0x80;
         let uncached = if self.dontcache { DONTCACHE } else { 0 };
         match kind {
             Kind::Read => uncached,
-            Kind::Write => uncached | if self.atomic { ATOMIC } else { 0 },
+            Kind::Write => {
+                let atomic = if self.atomic { ATOMIC } else { 0 };
+                uncached | atomic | if self.dsync { DSYNC } else { 0 }
+            }
             Kind::Sync | Kind::Discard => 0,
         }
     }
@@ -307,4 +316,19 @@ pub trait Engine: Sized {
     /// Completions seen here reach nobody; what was filled and never submitted
     /// is dropped.
     fn close(self, limit_ns: u64) -> Abandoned;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{IoFeatures, Kind};
+
+    #[test]
+    fn only_writes_are_durable_by_a_flag() {
+        let durable = IoFeatures {
+            dsync: true,
+            ..IoFeatures::default()
+        };
+        // Of linux/fs.h: RWF_DSYNC.
+        assert_eq!(Kind::ALL.map(|kind| durable.flags(kind)), [0, 2, 0, 0]);
+    }
 }

@@ -41,7 +41,7 @@ pub fn latency_stop_ns(slo: Slo) -> u64 {
 
 /// What the user wishes of a bench; `None`: the default of the mode.
 #[derive(Clone, Debug)]
-pub struct BenchWish {
+pub struct LadderOptions {
     /// Long steps, preconditioning, steady state.
     pub qualify: bool,
     /// Only these; empty: all five.
@@ -58,6 +58,8 @@ pub struct BenchWish {
     pub slo: Slo,
     /// Cores to spread threads over.
     pub cores: u32,
+    /// Time of the pilot before each series that writes; 0: none.
+    pub pilot_ns: u64,
     /// Seed of all streams.
     pub seed: u64,
 }
@@ -79,27 +81,28 @@ pub struct BenchPlan {
 
 /// Plans a bench.
 #[must_use]
-pub fn plan_bench(wish: &BenchWish) -> BenchPlan {
-    let step = step_time(wish);
+pub fn plan_bench(options: &LadderOptions) -> BenchPlan {
+    let step = step_time(options);
     let limits = Limits {
-        cores: wish.cores,
+        cores: options.cores,
         in_flight_max: IN_FLIGHT_MAX,
-        latency_stop_ns: latency_stop_ns(wish.slo),
-        slo: wish.slo,
+        latency_stop_ns: latency_stop_ns(options.slo),
+        slo: options.slo,
     };
     let series: Vec<SeriesPlan> = SeriesKind::ALL
         .into_iter()
-        .filter(|kind| wish.series.is_empty() || wish.series.contains(kind))
-        .filter(|kind| !(wish.read_only && kind.writes()))
+        .filter(|kind| options.series.is_empty() || options.series.contains(kind))
+        .filter(|kind| !(options.read_only && kind.writes()))
         .map(|kind| {
-            let block_size_bytes = wish
+            let block_size_bytes = options
                 .block_size_bytes
                 .unwrap_or_else(|| kind.block_size_bytes());
             SeriesPlan {
                 kind,
-                workload: kind.workload(block_size_bytes, step, wish.seed),
+                workload: kind.workload(block_size_bytes, step, options.seed),
                 limits,
-                answer: answer_plan(wish.qualify),
+                pilot_ns: options.pilot_ns * u64::from(kind.writes()),
+                answer: answer_plan(options.qualify),
                 deadline_ns: None,
                 answer_deadline_ns: None,
             }
@@ -108,11 +111,13 @@ pub fn plan_bench(wish: &BenchWish) -> BenchPlan {
     let longest_ns = series.iter().map(longest_ns).fold(0, u64::saturating_add);
     let step_ns = step.ramp_ns.saturating_add(step.duration_ns);
     let shortest_ns = step_ns.saturating_mul(series.len() as u64);
-    let time_ns = wish.time_ns.or((!wish.qualify).then_some(QUICK_TIME_NS));
+    let time_ns = options
+        .time_ns
+        .or((!options.qualify).then_some(QUICK_TIME_NS));
     let budget_ns = time_ns.map_or(longest_ns, |time_ns| time_ns.min(longest_ns));
     BenchPlan {
         series,
-        interval_ns: if wish.qualify {
+        interval_ns: if options.qualify {
             SECOND_NS
         } else {
             SECOND_NS / 10
@@ -126,13 +131,13 @@ pub fn plan_bench(wish: &BenchWish) -> BenchPlan {
 impl BenchPlan {
     /// When series `index` must have ended if it starts at `elapsed_ns` and the
     /// whole bench ends at `end_ns`: what is left is shared by the series that
-    /// are left, in proportion to the runs that each can take. Time that one
+    /// are left, in proportion to the time that each can take. Time that one
     /// does not use goes to those after it.
     #[must_use]
     pub fn deadline_ns(&self, index: usize, elapsed_ns: u64, end_ns: u64) -> u64 {
-        let runs = |plan: &SeriesPlan| u128::from(plan.runs());
-        let left: u128 = self.series[index..].iter().map(runs).sum();
-        let mine = runs(&self.series[index]);
+        let longest = |plan: &SeriesPlan| u128::from(longest_ns(plan));
+        let left: u128 = self.series[index..].iter().map(longest).sum();
+        let mine = longest(&self.series[index]);
         let share = u128::from(end_ns.saturating_sub(elapsed_ns)) * mine / left.max(1);
         elapsed_ns.saturating_add(u64::try_from(share).unwrap_or(u64::MAX))
     }
@@ -153,8 +158,8 @@ impl BenchPlan {
     }
 }
 
-fn step_time(wish: &BenchWish) -> StepTime {
-    let duration_ns = wish.step_ns.unwrap_or(if wish.qualify {
+fn step_time(options: &LadderOptions) -> StepTime {
+    let duration_ns = options.step_ns.unwrap_or(if options.qualify {
         300 * SECOND_NS
     } else {
         3 * SECOND_NS / 2
@@ -171,8 +176,8 @@ fn step_time(wish: &BenchWish) -> StepTime {
 mod tests {
     use super::*;
 
-    fn wish() -> BenchWish {
-        BenchWish {
+    fn options() -> LadderOptions {
+        LadderOptions {
             qualify: false,
             series: Vec::new(),
             read_only: false,
@@ -181,13 +186,14 @@ mod tests {
             block_size_bytes: None,
             slo: "p99<5ms".parse().expect("a limit"),
             cores: 4,
+            pilot_ns: 0,
             seed: 1,
         }
     }
 
     #[test]
     fn reads_come_before_writes_and_the_log_last() {
-        let plan = plan_bench(&wish());
+        let plan = plan_bench(&options());
         let names: Vec<&str> = plan
             .series
             .iter()
@@ -203,9 +209,9 @@ mod tests {
                 "log"
             ]
         );
-        let only_reads = plan_bench(&BenchWish {
+        let only_reads = plan_bench(&LadderOptions {
             read_only: true,
-            ..wish()
+            ..options()
         });
         assert!(only_reads.series.iter().all(|series| !series.kind.writes()));
         assert_eq!(only_reads.series.len(), 2);
@@ -213,7 +219,7 @@ mod tests {
 
     #[test]
     fn a_quick_bench_fits_into_two_minutes_and_a_half() {
-        let plan = plan_bench(&wish());
+        let plan = plan_bench(&options());
         // 9 doublings to 256 each; 20 runs around a crossing, 8 on a plateau, 8 of the log.
         assert_eq!(
             plan.longest_ns,
@@ -221,18 +227,18 @@ mod tests {
         );
         assert_eq!(plan.shortest_ns, 5 * 1_600_000_000);
         assert_eq!(plan.budget_ns, 150 * SECOND_NS);
-        let hours = plan_bench(&BenchWish {
+        let hours = plan_bench(&LadderOptions {
             qualify: true,
-            ..wish()
+            ..options()
         });
         assert_eq!(hours.budget_ns, hours.longest_ns);
     }
 
     #[test]
     fn time_left_is_shared_in_proportion_to_the_runs_left() {
-        let plan = plan_bench(&BenchWish {
+        let plan = plan_bench(&LadderOptions {
             time_ns: Some(100 * SECOND_NS),
-            ..wish()
+            ..options()
         });
         assert_eq!(plan.deadline_ns(0, 0, plan.budget_ns), 29 * SECOND_NS);
         assert_eq!(

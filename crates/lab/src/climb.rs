@@ -1,41 +1,24 @@
-//! Runs one series: asks the ladder for the next step, has it run, and stops when the
-//! ladder does, the time is spent, or the run was interrupted; then has the runs made that
-//! the answer rests on.
+//! One series as a state machine: which run comes next, until the ladder has climbed, the
+//! time is spent, or a run was stopped; then the runs that the answer rests on.
+//!
+//! Pure: it is passed the time and each record, keeps sums over them and no records, and can
+//! be serialised between two runs.
 
 use crate::answer::{
-    Aim, AnswerPlan, BLOCK_RUNS, CROSSING_RUNS_MIN, Judged, Order, aim_of, where_to_move,
+    Aim, AnswerPlan, BLOCK_RUNS, CROSSING_RUNS_MIN, Judged, LEVEL_RUNS_MIN, Order, aim_of,
+    where_to_move,
 };
 use crate::ladder::{Limits, Load, NextStep, Step, Stop, next_step};
 use crate::series::SeriesKind;
 use crate::step::{counts, judged_run, rates_of, step_of};
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
 use stripewise_results::{RunRecord, Status};
-use stripewise_stats::{LadderStep, bracketed};
+use stripewise_stats::{LadderStep, Slo, bracketed};
 use stripewise_workload::{Workload, derived_seed};
 
-/// What a bench needs of whoever runs its steps.
-pub trait StepRunner {
-    /// Why a step could not be run.
-    type Error;
-    /// Runs one step and keeps its record; `answer_block` is that of a run made for the
-    /// answer, and none of a step of the climb.
-    ///
-    /// # Errors
-    /// When nothing could be measured.
-    fn run_step(
-        &mut self,
-        kind: SeriesKind,
-        workload: Workload,
-        answer_block: Option<u32>,
-    ) -> Result<RunRecord, Self::Error>;
-    /// Time since the bench began; virtual for simulated targets.
-    fn elapsed_ns(&self) -> u64;
-    /// The runs that are still to come in this series, the next one included, for the ETA:
-    /// of the climb at most, of the answer as a rule.
-    fn expect(&mut self, kind: SeriesKind, runs_left: u32);
-}
-
 /// One series to run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SeriesPlan {
     /// Which.
     pub kind: SeriesKind,
@@ -43,9 +26,11 @@ pub struct SeriesPlan {
     pub workload: Workload,
     /// Where the ladder stops.
     pub limits: Limits,
+    /// Time of the pilot before it; 0: none.
+    pub pilot_ns: u64,
     /// Runs for the answer.
     pub answer: AnswerPlan,
-    /// When it must have ended, on [`StepRunner::elapsed_ns`]; `None`: never.
+    /// When it must have ended, on the time that [`Series::next`] is passed; `None`: never.
     pub deadline_ns: Option<u64>,
     /// When the fewest runs that make an interval must have ended: a climb that took the
     /// series' whole time is not to leave it without one, as long as the bench has time.
@@ -53,7 +38,7 @@ pub struct SeriesPlan {
 }
 
 /// How a series ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ended {
     /// The ladder said so.
     Ladder(Stop),
@@ -74,7 +59,9 @@ impl Ended {
         match self {
             Ended::Ladder(Stop::KneeBracketed) => "throughput no longer rises with more in flight",
             Ended::Ladder(Stop::LatencyLimit) => "latency grew too long",
-            Ended::Ladder(Stop::InFlightLimit) => "reached the maximum in flight",
+            Ended::Ladder(Stop::InFlightLimit) => {
+                "stopped at the highest queue depth that is tried"
+            }
             Ended::Ladder(Stop::NothingCompleted) => "no operation completed",
             Ended::SingleStep => "a single step",
             Ended::TimeSpent => "the time was up",
@@ -119,220 +106,462 @@ impl SeriesPlan {
 /// looked for twice takes longer, where time is not limited.
 #[must_use]
 pub fn longest_ns(plan: &SeriesPlan) -> u64 {
-    u64::from(plan.runs()).saturating_mul(plan.workload.length_ns())
+    u64::from(plan.runs())
+        .saturating_mul(plan.workload.length_ns())
+        .saturating_add(plan.pilot_ns)
 }
 
-/// Runs a series to its end. Records come back in the order in which they ran.
-///
-/// # Errors
-/// The first error of the runner; what ran before is already kept by it.
-pub fn measure_series<R: StepRunner>(
-    plan: &SeriesPlan,
-    runner: &mut R,
-) -> Result<(Vec<RunRecord>, Ended), R::Error> {
-    let (mut records, ended) = climb(plan, runner)?;
-    if ended == Ended::Partial {
-        return Ok((records, ended));
-    }
-    let whole = answer(plan, runner, &mut records)?;
-    Ok((records, if whole { ended } else { Ended::Partial }))
+/// A run that a series asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SeriesRun {
+    /// What it does.
+    pub workload: Workload,
+    /// Made for the answer, in this random block; none of a step of the climb.
+    pub answer_block: Option<u32>,
+    /// Runs that are still to come in this series, this one included: of the climb at most,
+    /// of the answer as a rule.
+    pub runs_left: u32,
 }
 
-/// The steps of the ladder.
-fn climb<R: StepRunner>(
-    plan: &SeriesPlan,
-    runner: &mut R,
-) -> Result<(Vec<RunRecord>, Ended), R::Error> {
-    let mut records: Vec<RunRecord> = Vec::new();
-    let mut climbed: Vec<Step> = Vec::new();
-    let mut rates: Vec<LadderStep> = Vec::new();
-    loop {
-        let next = if plan.kind.climbs() {
-            next_step(&climbed, bracketed(&rates), &plan.limits)
-        } else if climbed.is_empty() {
-            NextStep::Climb(Load {
-                threads: 1,
-                outstanding: 1,
-            })
-        } else {
-            return Ok((records, Ended::SingleStep));
-        };
-        let load = match next {
-            NextStep::Climb(load) => load,
-            NextStep::Done(stop) => return Ok((records, Ended::Ladder(stop))),
-        };
-        // The first step always runs: a series without a number answers nothing.
-        if !climbed.is_empty() && is_late(plan, runner) {
-            return Ok((records, Ended::TimeSpent));
-        }
-        let done = u32::try_from(climbed.len()).unwrap_or(u32::MAX);
-        runner.expect(plan.kind, plan.runs().saturating_sub(done));
-        let record = runner.run_step(plan.kind, at_load(plan, load, 0), None)?;
-        let partial = record.status != Status::Complete;
-        if let Some(job) = record.jobs.first() {
-            climbed.push(step_of(job, plan.limits.slo));
-            rates.push(rates_of(job));
-        }
-        records.push(record);
-        if partial {
-            return Ok((records, Ended::Partial));
-        }
-    }
+/// A step of the climb: what decides about the next one, and about where to look.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Climbed {
+    step: Step,
+    rates: LadderStep,
+    /// It ran to its end, and no warning voids it.
+    counts: bool,
 }
 
-/// The next run would end after the time for the series.
-fn is_late<R: StepRunner>(plan: &SeriesPlan, runner: &R) -> bool {
-    is_later(plan, runner, plan.deadline_ns)
-}
-
-fn is_later<R: StepRunner>(plan: &SeriesPlan, runner: &R, deadline_ns: Option<u64>) -> bool {
-    let run_ns = plan.workload.length_ns();
-    let end_ns = runner.elapsed_ns().saturating_add(run_ns);
-    deadline_ns.is_some_and(|deadline| end_ns > deadline)
-}
-
-/// The series' workload at a load; runs of an answer have seeds of their own, so that
-/// none meets the positions of another.
-fn at_load(plan: &SeriesPlan, load: Load, number: u64) -> Workload {
-    Workload {
-        threads: load.threads,
-        outstanding: load.outstanding,
-        seed: derived_seed(plan.workload.seed, number),
-        ..plan.workload.clone()
+impl Climbed {
+    /// None of a run without a job.
+    pub(crate) fn of(run: &RunRecord, slo: Slo) -> Option<Climbed> {
+        let job = run.jobs.first()?;
+        Some(Climbed {
+            step: step_of(job, slo),
+            rates: rates_of(job),
+            counts: counts(run),
+        })
     }
 }
 
 /// What the steps of a climb that count say about where to look. Void ones say nothing.
-pub(crate) fn aim_of_records(
-    kind: SeriesKind,
-    limits_slo: stripewise_stats::Slo,
-    records: &[&RunRecord],
-) -> Option<Aim> {
-    let climbed = records
-        .iter()
-        .filter(|run| run.answer_block.is_none() && counts(run));
-    let jobs: Vec<_> = climbed.filter_map(|run| run.jobs.first()).collect();
-    let mut steps: Vec<Step> = jobs.iter().map(|job| step_of(job, limits_slo)).collect();
+pub(crate) fn aim_of_climb(kind: SeriesKind, slo: Slo, climbed: &[Climbed]) -> Option<Aim> {
+    let counting = || climbed.iter().filter(|one| one.counts);
+    let mut steps: Vec<Step> = counting().map(|one| one.step).collect();
     steps.sort_by_key(|step| step.load.in_flight());
-    let rates: Vec<LadderStep> = jobs.iter().map(|job| rates_of(job)).collect();
-    aim_of(kind, limits_slo, &steps, bracketed(&rates))
+    let rates: Vec<LadderStep> = counting().map(|one| one.rates.clone()).collect();
+    aim_of(kind, slo, &steps, bracketed(&rates))
 }
 
-/// Has the runs made that the answer rests on. False where one of them was stopped.
-fn answer<R: StepRunner>(
-    plan: &SeriesPlan,
-    runner: &mut R,
-    records: &mut Vec<RunRecord>,
-) -> Result<bool, R::Error> {
-    let slo = plan.limits.slo;
-    let all: Vec<&RunRecord> = records.iter().collect();
-    let Some(aim) = aim_of_records(plan.kind, slo, &all) else {
-        return Ok(true);
-    };
-    let mut runs = AnswerRuns {
-        plan,
-        runner,
-        records,
-        judged: Vec::new(),
-        block: 0,
-        end: None,
-    };
-    match aim {
-        Aim::Level { load, .. } => {
-            let count = match plan.kind.climbs() {
-                true => plan.answer.level_runs,
-                false => plan.answer.level_runs.saturating_sub(1),
-            };
-            for left in (1..=count).rev() {
-                runs.block(&[load], left)?;
+/// What comes when the runs that are listed are made.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+enum Stage {
+    Climb,
+    /// Blocks around a crossing; `before` was looked at first.
+    Around {
+        in_flight: f64,
+        before: Option<f64>,
+    },
+    /// They are made.
+    Looked {
+        in_flight: f64,
+        before: Option<f64>,
+    },
+    /// Nothing more.
+    Done,
+}
+
+/// A run for the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+struct Planned {
+    load: Load,
+    block: u32,
+    runs_left: u32,
+}
+
+/// Runs in blocks, which are numbered from `first` on.
+fn planned(blocks: Vec<Vec<Load>>, first: u32) -> VecDeque<Planned> {
+    let mut left = blocks.iter().map(|loads| loads.len() as u32).sum::<u32>();
+    let mut runs = VecDeque::new();
+    for (block, loads) in (first..).zip(blocks) {
+        for load in loads {
+            runs.push_back(Planned {
+                load,
+                block,
+                runs_left: left,
+            });
+            left -= 1;
+        }
+    }
+    runs
+}
+
+/// A series while it is measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Series {
+    plan: SeriesPlan,
+    climbed: Vec<Climbed>,
+    judged: Vec<Judged>,
+    stage: Stage,
+    /// Runs of the stage that are still to be made, the next one first.
+    planned: VecDeque<Planned>,
+    /// How the climb ended; none before it has.
+    ended: Option<Ended>,
+    /// The run that was asked for last is of the answer.
+    is_for_answer: bool,
+}
+
+impl Series {
+    /// Before its first run.
+    #[must_use]
+    pub fn new(plan: SeriesPlan) -> Series {
+        Series {
+            plan,
+            climbed: Vec::new(),
+            judged: Vec::new(),
+            stage: Stage::Climb,
+            planned: VecDeque::new(),
+            ended: None,
+            is_for_answer: false,
+        }
+    }
+
+    /// How it ended; partial as long as it has not.
+    #[must_use]
+    pub fn ended(&self) -> Ended {
+        self.ended.unwrap_or(Ended::Partial)
+    }
+
+    /// The next run at this time since the bench began (virtual on simulated targets); none
+    /// where the series is over.
+    pub fn next(&mut self, elapsed_ns: u64) -> Option<SeriesRun> {
+        if self.stage == Stage::Climb {
+            match self.next_step(elapsed_ns) {
+                Ok(load) => return Some(self.step(load)),
+                Err(ended) => self.climb_ended(ended),
             }
         }
-        Aim::Crossing { in_flight } => runs.around(in_flight)?,
+        if self.planned.is_empty() {
+            self.plan_more();
+        }
+        let next = *self.planned.front()?;
+        if self.is_late(elapsed_ns) {
+            self.stop();
+            return None;
+        }
+        self.is_for_answer = true;
+        Some(SeriesRun {
+            workload: self.at_load(next.load, 1 + self.judged.len() as u64),
+            answer_block: Some(next.block),
+            runs_left: next.runs_left,
+        })
     }
-    Ok(runs.end != Some(End::Stopped))
-}
 
-/// Why no further run of an answer is made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
-    Stopped,
-    TimeSpent,
-}
+    /// That run is over. One that was stopped ends the series.
+    pub fn completed(&mut self, record: &RunRecord) {
+        let slo = self.plan.limits.slo;
+        if self.is_for_answer {
+            self.planned.pop_front();
+            self.judged.extend(judged_run(record, slo));
+        } else {
+            self.climbed.extend(Climbed::of(record, slo));
+        }
+        if record.status != Status::Complete || record.jobs.is_empty() {
+            self.stop();
+            self.ended = Some(Ended::Partial);
+        }
+    }
 
-/// The runs of an answer while they are made.
-struct AnswerRuns<'a, R> {
-    plan: &'a SeriesPlan,
-    runner: &'a mut R,
-    records: &'a mut Vec<RunRecord>,
-    judged: Vec<Judged>,
-    block: u32,
-    end: Option<End>,
-}
+    fn stop(&mut self) {
+        self.stage = Stage::Done;
+        self.planned.clear();
+    }
 
-impl<R: StepRunner> AnswerRuns<'_, R> {
+    /// The load of the next step of the climb, or why there is none.
+    fn next_step(&self, elapsed_ns: u64) -> Result<Load, Ended> {
+        let steps: Vec<Step> = self.climbed.iter().map(|one| one.step).collect();
+        let rates = self.climbed.iter().map(|one| one.rates.clone());
+        let rates: Vec<LadderStep> = rates.collect();
+        let load = match (self.plan.kind.climbs(), steps.is_empty()) {
+            (true, _) => match next_step(&steps, bracketed(&rates), &self.plan.limits) {
+                NextStep::Climb(load) => load,
+                NextStep::Done(stop) => return Err(Ended::Ladder(stop)),
+            },
+            (false, true) => Load {
+                threads: 1,
+                outstanding: 1,
+            },
+            (false, false) => return Err(Ended::SingleStep),
+        };
+        // The first step always runs: a series without a number answers nothing.
+        match !steps.is_empty() && self.is_later(elapsed_ns, self.plan.deadline_ns) {
+            true => Err(Ended::TimeSpent),
+            false => Ok(load),
+        }
+    }
+
+    fn step(&self, load: Load) -> SeriesRun {
+        let done = u32::try_from(self.climbed.len()).unwrap_or(u32::MAX);
+        SeriesRun {
+            workload: self.at_load(load, 0),
+            answer_block: None,
+            runs_left: self.plan.runs().saturating_sub(done),
+        }
+    }
+
+    /// Plans what the answer rests on.
+    fn climb_ended(&mut self, ended: Ended) {
+        self.ended = Some(ended);
+        self.stage = Stage::Done;
+        let Some(aim) = aim_of_climb(self.plan.kind, self.plan.limits.slo, &self.climbed) else {
+            return;
+        };
+        match aim {
+            Aim::Level { load, .. } => {
+                let count = match self.plan.kind.climbs() {
+                    true => self.plan.answer.level_runs,
+                    false => self.plan.answer.level_runs.saturating_sub(1),
+                };
+                let runs = (0..count).map(|block| Planned {
+                    load,
+                    block,
+                    runs_left: count - block,
+                });
+                self.planned = runs.collect();
+            }
+            Aim::Plateau { loads } => {
+                let mut loads = loads.to_vec();
+                loads.dedup();
+                let mut order = self.order();
+                let blocks = (0..LEVEL_RUNS_MIN).map(|_| order.shuffled(loads.clone()));
+                self.planned = planned(blocks.collect(), 0);
+            }
+            Aim::Crossing { in_flight } => {
+                self.stage = Stage::Around {
+                    in_flight,
+                    before: None,
+                };
+            }
+        }
+    }
+
     /// Blocks around a crossing; where the fresh runs show it elsewhere, once more there,
     /// and all of them are kept. Runs that something disturbed are made again, once.
-    fn around(&mut self, in_flight: f64) -> Result<(), R::Error> {
-        let Limits {
-            cores,
-            in_flight_max,
-            slo,
-            ..
-        } = self.plan.limits;
-        let mut order = Order::new(self.plan.workload.seed, cores, in_flight_max);
-        let mut centre = in_flight;
-        for attempt in 0..2 {
-            for block in 0..self.plan.answer.blocks {
-                let left = (self.plan.answer.blocks - block).saturating_mul(BLOCK_RUNS);
-                self.block(&order.block(centre), left)?;
-            }
-            match where_to_move(&self.judged, slo) {
-                Some(load) if attempt == 0 => centre = load.clamp(centre / 4.0, centre * 4.0),
-                _ => break,
+    fn plan_more(&mut self) {
+        let slo = self.plan.limits.slo;
+        loop {
+            match self.stage {
+                Stage::Climb | Stage::Done => return,
+                Stage::Around { in_flight, before } => {
+                    self.planned = self.around(in_flight, before);
+                    self.stage = Stage::Looked { in_flight, before };
+                    if !self.planned.is_empty() {
+                        return;
+                    }
+                }
+                Stage::Looked { in_flight, before } => {
+                    let moved =
+                        where_to_move(in_flight, &self.judged, slo).filter(|_| before.is_none());
+                    if let Some(load) = moved {
+                        self.stage = Stage::Around {
+                            in_flight: load.clamp(in_flight / 4.0, in_flight * 4.0),
+                            before: Some(in_flight),
+                        };
+                        continue;
+                    }
+                    let blocks = 1 + u32::from(before.is_some());
+                    self.planned = self.again(blocks * self.plan.answer.blocks);
+                    self.stage = Stage::Done;
+                    return;
+                }
             }
         }
-        let again: Vec<Load> = self
-            .judged
-            .iter()
-            .filter(|run| run.disturbed && run.counts)
-            .map(|run| run.step.load)
-            .take(BLOCK_RUNS as usize)
-            .collect();
-        let left = u32::try_from(again.len()).unwrap_or(0);
-        self.block(&again, left)
     }
 
-    /// The next run would end too late.
-    fn is_late(&self) -> bool {
+    fn order(&self) -> Order {
+        let limits = self.plan.limits;
+        Order::new(self.plan.workload.seed, limits.cores, limits.in_flight_max)
+    }
+
+    /// The blocks around a crossing, in an order that goes on where those of the place
+    /// before it ended.
+    fn around(&self, in_flight: f64, before: Option<f64>) -> VecDeque<Planned> {
+        let mut order = self.order();
+        let blocks = self.plan.answer.blocks;
+        let first = match before {
+            Some(before) => {
+                (0..blocks).for_each(|_| drop(order.block(before)));
+                blocks
+            }
+            None => 0,
+        };
+        let blocks = (0..blocks).map(|_| order.block(in_flight)).collect();
+        planned(blocks, first)
+    }
+
+    /// Runs that something disturbed.
+    fn again(&self, block: u32) -> VecDeque<Planned> {
+        let disturbed = self.judged.iter().filter(|run| run.disturbed && run.counts);
+        let loads = disturbed.map(|run| run.step.load);
+        let loads: Vec<Load> = loads.take(BLOCK_RUNS as usize).collect();
+        let left = u32::try_from(loads.len()).unwrap_or(0);
+        let runs = loads.into_iter().zip(0..).map(|(load, done)| Planned {
+            load,
+            block,
+            runs_left: left.saturating_sub(done),
+        });
+        runs.collect()
+    }
+
+    /// The next run of the answer would end too late.
+    fn is_late(&self, elapsed_ns: u64) -> bool {
         let due = match self.judged.len() < CROSSING_RUNS_MIN {
             true => self.plan.answer_deadline_ns.max(self.plan.deadline_ns),
             false => self.plan.deadline_ns,
         };
-        is_later(self.plan, self.runner, due)
+        self.is_later(elapsed_ns, due)
     }
 
-    /// A block; `left` runs are still to come, its own included.
-    fn block(&mut self, loads: &[Load], left: u32) -> Result<(), R::Error> {
-        for (&load, done) in loads.iter().zip(0..) {
-            if self.end.is_none() && self.is_late() {
-                self.end = Some(End::TimeSpent);
-            }
-            if self.end.is_some() {
-                return Ok(());
-            }
-            let kind = self.plan.kind;
-            self.runner.expect(kind, left.saturating_sub(done));
-            let number = 1 + self.judged.len() as u64;
-            let workload = at_load(self.plan, load, number);
-            let record = self.runner.run_step(kind, workload, Some(self.block))?;
-            self.judged
-                .extend(judged_run(&record, self.plan.limits.slo));
-            if record.status != Status::Complete {
-                self.end = Some(End::Stopped);
-            }
-            self.records.push(record);
+    fn is_later(&self, elapsed_ns: u64, deadline_ns: Option<u64>) -> bool {
+        let end_ns = elapsed_ns.saturating_add(self.plan.workload.length_ns());
+        deadline_ns.is_some_and(|deadline| end_ns > deadline)
+    }
+
+    /// The series' workload at a load; runs of an answer have seeds of their own, so that
+    /// none meets the positions of another.
+    fn at_load(&self, load: Load, number: u64) -> Workload {
+        let workload = &self.plan.workload;
+        Workload {
+            threads: load.threads,
+            outstanding: load.outstanding,
+            seed: derived_seed(workload.seed, number),
+            ..workload.clone()
         }
-        self.block += 1;
-        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::budget::{LadderOptions, plan_bench};
+    use stripewise_results::{
+        EngineFacts, Interval, JobOutcome, JobRecord, LatencySummary, TargetFacts,
+    };
+
+    const STEP_NS: u64 = 1_600_000_000;
+
+    fn plan(kind: SeriesKind, limit: &str) -> SeriesPlan {
+        let options = LadderOptions {
+            qualify: false,
+            series: vec![kind],
+            read_only: false,
+            step_ns: None,
+            time_ns: None,
+            block_size_bytes: None,
+            slo: limit.parse().expect("a limit"),
+            cores: 4,
+            pilot_ns: 0,
+            seed: 1,
+        };
+        plan_bench(&options).series.remove(0)
+    }
+
+    /// The record of a run on a device with 16 servers of 10 ms.
+    fn record(run: &SeriesRun) -> RunRecord {
+        let in_flight = run.workload.threads * run.workload.outstanding;
+        let iops = 100.0 * f64::from(in_flight.min(16));
+        let latency_ns = (f64::from(in_flight) / iops * 1e9) as u64;
+        let interval = |number: u64| Interval {
+            start_ns: number * 100_000_000,
+            duration_ns: 100_000_000,
+            read_operations: (iops / 10.0) as u64,
+            ..Interval::default()
+        };
+        let mut outcome = JobOutcome {
+            iops,
+            operations: iops as u64,
+            intervals: (0..15).map(interval).collect(),
+            ..JobOutcome::default()
+        };
+        outcome.read.latency_ns = Some(LatencySummary {
+            p99: latency_ns,
+            ..LatencySummary::default()
+        });
+        RunRecord {
+            answer_block: run.answer_block,
+            jobs: vec![JobRecord {
+                name: "job".to_owned(),
+                target: TargetFacts::unknown(),
+                further_targets: Vec::new(),
+                workload: run.workload.clone(),
+                engine: EngineFacts::default(),
+                outcome,
+                warnings: Vec::new(),
+            }],
+            ..RunRecord::empty()
+        }
+    }
+
+    /// All runs, with the state stored and read between any two.
+    fn runs(plan: SeriesPlan) -> (Vec<SeriesRun>, Ended) {
+        let mut series = Series::new(plan);
+        let mut runs = Vec::new();
+        while let Some(run) = series.next(runs.len() as u64 * STEP_NS) {
+            assert_eq!(
+                series.next(runs.len() as u64 * STEP_NS).as_ref(),
+                Some(&run)
+            );
+            series.completed(&record(&run));
+            let stored = serde_json::to_string(&series).expect("JSON");
+            series = serde_json::from_str(&stored).expect("the same series");
+            runs.push(run);
+        }
+        (runs, series.ended())
+    }
+
+    #[test]
+    fn a_series_climbs_and_then_measures_around_its_crossing() {
+        let (all, ended) = runs(plan(SeriesKind::RandomRead, "p99<20ms"));
+        assert_eq!(ended, Ended::Ladder(Stop::KneeBracketed));
+        let climb = all.iter().take_while(|run| run.answer_block.is_none());
+        let loads = climb.map(|run| run.workload.threads * run.workload.outstanding);
+        assert_eq!(loads.collect::<Vec<_>>()[..5], [1, 2, 4, 8, 16]);
+        let answer: Vec<&SeriesRun> = all
+            .iter()
+            .filter(|run| run.answer_block.is_some())
+            .collect();
+        assert_eq!(answer.len() % BLOCK_RUNS as usize, 0);
+        assert_eq!((answer[0].runs_left, answer[0].answer_block), (20, Some(0)));
+        let mut seeds: Vec<u64> = answer.iter().map(|run| run.workload.seed).collect();
+        seeds.sort_unstable();
+        seeds.dedup();
+        assert_eq!(seeds.len(), answer.len());
+    }
+
+    #[test]
+    fn a_log_is_one_load_and_a_stopped_run_ends_a_series() {
+        let (all, ended) = runs(plan(SeriesKind::Log, "p99<5ms"));
+        assert_eq!((all.len(), ended), (8, Ended::SingleStep));
+        let mut series = Series::new(plan(SeriesKind::RandomRead, "p99<5ms"));
+        let first = series.next(0).expect("a step");
+        series.completed(&RunRecord {
+            status: Status::Partial,
+            ..record(&first)
+        });
+        assert_eq!((series.next(0), series.ended()), (None, Ended::Partial));
+    }
+
+    #[test]
+    fn the_time_ends_the_climb_and_then_the_answer() {
+        let limited = SeriesPlan {
+            deadline_ns: Some(3 * STEP_NS),
+            answer_deadline_ns: Some(13 * STEP_NS),
+            ..plan(SeriesKind::RandomRead, "p99<15ms")
+        };
+        let (all, ended) = runs(limited);
+        assert_eq!(ended, Ended::TimeSpent);
+        let climb = all.iter().filter(|run| run.answer_block.is_none()).count();
+        assert_eq!(climb, 3);
+        assert!(all.len() <= 13, "{}", all.len());
     }
 }

@@ -5,10 +5,11 @@
 //! then outstanding per thread. Where between the steps the latency limit is crossed,
 //! is for the runs after the climb ([`crate::answer`]).
 
+use serde::{Deserialize, Serialize};
 use stripewise_stats::Slo;
 
 /// How much work is kept in flight, and how it is spread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Load {
     /// Threads.
     pub threads: u32,
@@ -47,6 +48,20 @@ impl Load {
         }
     }
 
+    /// Just so many in flight (at least 1), on the most threads that divide them and have a
+    /// core each.
+    #[must_use]
+    pub fn exactly(in_flight: u32, cores: u32) -> Self {
+        let in_flight = in_flight.max(1);
+        let dividing = (1..=cores.clamp(1, in_flight)).rev();
+        let mut dividing = dividing.filter(|threads| in_flight.is_multiple_of(*threads));
+        let threads = dividing.next().unwrap_or(1);
+        Load {
+            threads,
+            outstanding: in_flight / threads,
+        }
+    }
+
     /// The load nearest to `in_flight`, above or below it, with more than half of the
     /// cores busy: one operation in flight more or less for each thread at most. Of two
     /// that are as near, the one with more threads.
@@ -70,7 +85,7 @@ impl Load {
 }
 
 /// What the ladder needs to know of a finished step.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step {
     /// What was in flight.
     pub load: Load,
@@ -82,7 +97,7 @@ pub struct Step {
 }
 
 /// Where a ladder stops.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Limits {
     /// Cores to spread threads over.
     pub cores: u32,
@@ -95,7 +110,7 @@ pub struct Limits {
 }
 
 /// Why there is no further step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Stop {
     /// More work in flight no longer rises.
     KneeBracketed,

@@ -1,7 +1,7 @@
 //! Series and experiments: ladders to saturation and the answers read off them.
 //!
-//! Runs are made by whoever implements [`StepRunner`]; this crate decides which
-//! come next and says what they mean.
+//! Runs are made elsewhere; this crate decides which come next ([`Series`]) and says what
+//! they mean.
 #![forbid(unsafe_code)]
 
 mod answer;
@@ -21,7 +21,7 @@ mod step;
 mod summary;
 
 pub use answer::{AnswerPlan, BLOCK_RUNS};
-pub use budget::{BenchPlan, BenchWish, IN_FLIGHT_MAX, QUICK_TIME_NS, plan_bench};
-pub use climb::{Ended, SeriesPlan, StepRunner, longest_ns, measure_series};
+pub use budget::{BenchPlan, IN_FLIGHT_MAX, LadderOptions, QUICK_TIME_NS, plan_bench};
+pub use climb::{Ended, Series, SeriesPlan, SeriesRun, longest_ns};
 pub use series::{SeriesKind, StepTime};
 pub use summary::{series_of, summarise};

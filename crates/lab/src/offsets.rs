@@ -32,7 +32,7 @@ pub const OFFSET_36K: u64 = 36 * KIB;
 
 /// Where a target lies and what may be used of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ground {
+pub struct UsableRange {
     /// Where its byte 0 lies on the disk, modulo `period_bytes` where there is one.
     pub start_bytes: u64,
     /// The start is only known modulo this (extents of a file agree no further).
@@ -105,7 +105,7 @@ pub fn offsets_unasked(start_bytes: Option<u64>) -> [u64; 2] {
 /// # Errors
 /// Where the target's sector forbids one of them, where two are the same as far
 /// as the start is known, and where the target is too small.
-pub fn shift(ground: &Ground, offsets: &[u64]) -> Result<Shifted, OffsetProblem> {
+pub fn shift(ground: &UsableRange, offsets: &[u64]) -> Result<Shifted, OffsetProblem> {
     distinct(ground, offsets)?;
     let first = offsets.iter().copied().min().unwrap_or(0);
     // Levels must begin behind the first byte that may be used.
@@ -143,7 +143,7 @@ pub fn shift(ground: &Ground, offsets: &[u64]) -> Result<Shifted, OffsetProblem>
     })
 }
 
-fn period(ground: &Ground) -> u64 {
+fn period(ground: &UsableRange) -> u64 {
     if let Some(period) = ground.period_bytes {
         return period.max(1);
     }
@@ -152,7 +152,7 @@ fn period(ground: &Ground) -> u64 {
     best.unwrap_or(MIB)
 }
 
-fn distinct(ground: &Ground, offsets: &[u64]) -> Result<(), OffsetProblem> {
+fn distinct(ground: &UsableRange, offsets: &[u64]) -> Result<(), OffsetProblem> {
     // Where the start is known exactly, or up to 1M, 1M and 2M are two levels.
     let period = ground.period_bytes.filter(|period| *period < MIB);
     let phase = |offset: u64| period.map_or(offset, |period| offset % period);
@@ -182,7 +182,7 @@ fn distinct(ground: &Ground, offsets: &[u64]) -> Result<(), OffsetProblem> {
     Ok(())
 }
 
-fn beside_sector(ground: &Ground, offset: u64) -> OffsetProblem {
+fn beside_sector(ground: &UsableRange, offset: u64) -> OffsetProblem {
     let sector = ground.sector_bytes;
     let start = match ground.start_bytes {
         0 => String::new(),
@@ -207,8 +207,8 @@ mod tests {
 
     const GIB: u64 = 1 << 30;
 
-    fn ground(start_bytes: u64) -> Ground {
-        Ground {
+    fn ground(start_bytes: u64) -> UsableRange {
+        UsableRange {
             start_bytes,
             period_bytes: None,
             from_bytes: 0,
@@ -246,7 +246,7 @@ mod tests {
 
     #[test]
     fn small_targets_move_less() {
-        let small = Ground {
+        let small = UsableRange {
             end_bytes: 64 * MIB,
             ..ground(MIB)
         };
@@ -255,7 +255,7 @@ mod tests {
             shifted.base_offsets_bytes[0],
             2 * MIB + OFFSET_63_SECTORS - MIB
         );
-        let tiny = Ground {
+        let tiny = UsableRange {
             end_bytes: MIB,
             ..ground(MIB)
         };
@@ -265,7 +265,7 @@ mod tests {
 
     #[test]
     fn a_sector_of_4096_forbids_63_sectors() {
-        let large_sector = Ground {
+        let large_sector = UsableRange {
             sector_bytes: 4096,
             ..ground(0)
         };
@@ -279,7 +279,7 @@ mod tests {
 
     #[test]
     fn extents_that_agree_only_in_pages_tell_pages_apart_and_no_more() {
-        let file = Ground {
+        let file = UsableRange {
             period_bytes: Some(4 * KIB),
             start_bytes: 0,
             ..ground(0)
@@ -292,7 +292,7 @@ mod tests {
 
     #[test]
     fn a_part_of_a_file_is_not_left() {
-        let part = Ground {
+        let part = UsableRange {
             start_bytes: 36 * KIB,
             period_bytes: Some(MIB),
             from_bytes: 128 * MIB,

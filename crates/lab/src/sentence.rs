@@ -5,10 +5,11 @@ use crate::climb::Ended;
 use crate::ladder::Step;
 use crate::series::SeriesKind;
 use stripewise_results::{
-    AnswerBound, AnswerPlace, AnswerReason, AnswerRecord, SeriesRecord, StepRecord,
+    AnswerBound, AnswerPlace, AnswerReason, AnswerRecord, SeriesRecord, StepRecord, SustainedClaim,
+    SustainedRecord,
 };
 use stripewise_stats::Slo;
-use stripewise_units::{format_count, format_duration, format_iops, plural};
+use stripewise_units::{format_bytes, format_count, format_duration, format_iops, plural};
 
 /// "Random read: 9,800 IOPS (9,500-10,100) at p99 < 5 ms with 16 in flight; the ceiling is
 /// 12,400 at 64." Where no step counts, no number is in it.
@@ -31,6 +32,7 @@ pub(crate) fn answer(
         SeriesKind::Log => log(series),
         _ => ladder(kind, slo, ended, series, view),
     });
+    words.push_str(&absorbed(kind, series));
     let void = series.steps.iter().filter(|step| !step.void.is_empty());
     let void = void.count();
     if void > 0 {
@@ -42,6 +44,36 @@ pub(crate) fn answer(
         ));
     }
     words
+}
+
+/// " A cache absorbs writes before that: 45,000 IOPS until 256 MiB are written.", or for how
+/// many bytes the rate was seen to hold.
+fn absorbed(kind: SeriesKind, series: &SeriesRecord) -> String {
+    let Some(found) = series.sustained else {
+        return String::new();
+    };
+    match (found.absorbed_words(kind.told_in_bytes()), found.claim) {
+        (Some(words), _) => format!(" Before that a cache absorbs writes: {words}."),
+        (None, SustainedClaim::AtLeast) => format!(
+            " It held for {} of writing; a larger cache is not excluded.",
+            format_bytes(found.written_bytes)
+        ),
+        (None, _) => String::new(),
+    }
+}
+
+/// Why a ladder that only measured a cache has no answer: its highest rate is called what it
+/// is. None where the rate lasts.
+pub(crate) fn not_sustained(
+    kind: SeriesKind,
+    highest: Option<&StepRecord>,
+    found: &SustainedRecord,
+) -> Option<String> {
+    let why = found.not_reached_words()?;
+    Some(match highest {
+        Some(step) => format!("{} was the most so far, but {why}", throughput(kind, step)),
+        None => why,
+    })
 }
 
 /// Why no step counts: "all 8 steps are VOID (zero-data)".
@@ -159,7 +191,7 @@ fn within(kind: SeriesKind, slo: Slo, answer: &AnswerRecord, top: &str) -> Strin
             format!("{rate} at {limit} with {load} in flight{ONE_RUN}; {top}.")
         }
         (AnswerPlace::Plateau, None) => {
-            format!("{rate} at {limit} with {load} in flight; more in flight does not increase it.")
+            format!("{rate} at {limit} with {load} in flight; this is the maximum.")
         }
         (AnswerPlace::Plateau, Some(AnswerBound::AtLeast)) => format!(
             "{rate} at {limit} with {load} in flight, where the ladder ended; throughput was \

@@ -1,9 +1,11 @@
 //! The five series of a bench: what each one does.
 
+use serde::{Deserialize, Serialize};
 use stripewise_workload::{CacheMode, CursorKind, DataPattern, Distribution, Pattern, Workload};
 
 /// One of the five.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum SeriesKind {
     /// Random reads, 8K.
     RandomRead,
@@ -120,10 +122,12 @@ impl SeriesKind {
             },
             block_size_bytes,
             block_sizes: stripewise_workload::BlockSizes::default(),
+            recorded: None,
             threads: 1,
             outstanding: 1,
             in_turn: false,
             atomic: false,
+            dsync: false,
             poll: false,
             duration_ns: step.duration_ns,
             ramp_ns: step.ramp_ns,

@@ -9,7 +9,7 @@
 //! | mount points | volumes in folders are links there, which nobody follows |
 
 use crate::observe::InFlight;
-use crate::{System, Throttle};
+use crate::{Process, System, Throttle};
 use std::fs::File;
 use std::path::PathBuf;
 use stripewise_units::DeviceNumber;
@@ -24,6 +24,73 @@ pub(crate) fn temperature_millicelsius(_system: &System, _device: &str) -> Optio
 
 pub(crate) fn mount_points(_system: &System) -> Vec<PathBuf> {
     Vec::new()
+}
+
+pub(crate) fn process_of_thread(_system: &System, _thread: i32) -> Option<Process> {
+    None
+}
+
+pub(crate) fn process_name(_system: &System, _process: i32) -> Option<String> {
+    None
+}
+
+pub(crate) fn process_title(_system: &System, _process: i32) -> Option<String> {
+    None
+}
+
+pub(crate) fn process_tree(_system: &System, _root: i32) -> Vec<i32> {
+    Vec::new()
+}
+
+pub(crate) fn open_files(_system: &System, _process: i32) -> Vec<PathBuf> {
+    Vec::new()
+}
+
+pub(crate) fn processor_pressure_us(_system: &System) -> Option<u64> {
+    None
+}
+
+pub(crate) fn all_throttles(_system: &System) -> Vec<Throttle> {
+    Vec::new()
+}
+
+/// The kernel's recording of events, which only Linux has.
+pub(crate) mod tracefs {
+    use crate::tracefs::{Cleaned, Lost, TraceError, TraceRequest};
+    use std::io;
+
+    #[derive(Debug)]
+    pub(crate) enum Instance {}
+
+    impl Instance {
+        pub(crate) fn header_page(&self) -> &str {
+            match *self {}
+        }
+
+        pub(crate) fn formats(&self) -> &[String] {
+            match *self {}
+        }
+
+        pub(crate) fn read(&mut self, _page: &mut dyn FnMut(usize, &[u8])) -> io::Result<usize> {
+            match *self {}
+        }
+
+        pub(crate) fn pause(&self) -> io::Result<()> {
+            match *self {}
+        }
+
+        pub(crate) fn lost(&self) -> Lost {
+            match *self {}
+        }
+    }
+
+    pub(crate) fn start(_request: &TraceRequest) -> Result<Instance, TraceError> {
+        Err(TraceError::System)
+    }
+
+    pub(crate) fn clean() -> Result<Cleaned, TraceError> {
+        Err(TraceError::System)
+    }
 }
 
 pub(crate) fn in_flight(_system: &System, _number: DeviceNumber) -> Option<InFlight> {

@@ -16,7 +16,7 @@ pub struct Host {
     /// Memory.
     pub memory: Memory,
     /// Hypervisor, as recognised: `kvm`, `vmware`, `hyper-v`, `xen`,
-    /// `virtualbox`, `amazon`, `google`, `firecracker`... or `unknown` where the
+    /// `virtualbox`, `amazon`, `azure`, `google`, `firecracker`... or `unknown` where the
     /// processor says that there is one and nothing says which.
     pub hypervisor: Option<String>,
     /// Container runtime, as recognised: `docker`, `podman`, `lxc`, `kubernetes`...

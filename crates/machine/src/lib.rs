@@ -16,6 +16,7 @@ pub mod host;
 pub mod observe;
 mod system;
 mod throttle;
+pub mod tracefs;
 
 #[cfg(all(test, target_os = "linux"))]
 #[path = "../../../tests/support/skips.rs"]
@@ -50,4 +51,4 @@ pub use std::alloc::System as Memory;
 pub fn explain_lack_of_memory() {}
 
 pub use system::{System, cached_bytes};
-pub use throttle::Throttle;
+pub use throttle::{Process, Throttle};

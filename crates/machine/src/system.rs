@@ -2,7 +2,7 @@
 
 use crate::host::Host;
 use crate::observe::InFlight;
-use crate::{Throttle, platform};
+use crate::{Process, Throttle, platform};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use stripewise_units::DeviceNumber;
@@ -67,6 +67,50 @@ impl System {
     #[must_use]
     pub fn in_flight(&self, number: DeviceNumber) -> Option<InFlight> {
         platform::in_flight(self, number)
+    }
+
+    /// The process of a thread; `None` where it is gone, or the system does not say.
+    #[must_use]
+    pub fn process_of_thread(&self, thread: i32) -> Option<Process> {
+        platform::process_of_thread(self, thread)
+    }
+
+    /// The name of a process, at most 15 letters; `None` where it is gone.
+    #[must_use]
+    pub fn process_name(&self, process: i32) -> Option<String> {
+        platform::process_name(self, process)
+    }
+
+    /// What a server has put in place of its command line, as PostgreSQL does:
+    /// `postgres: checkpointer`; `None` for those that have a command line.
+    #[must_use]
+    pub fn process_title(&self, process: i32) -> Option<String> {
+        platform::process_title(self, process)
+    }
+
+    /// A process and all that descend from it; empty where there is none of this id.
+    #[must_use]
+    pub fn process_tree(&self, root: i32) -> Vec<i32> {
+        platform::process_tree(self, root)
+    }
+
+    /// The regular files that a process has open, each once; at most 4,096.
+    #[must_use]
+    pub fn open_files(&self, process: i32) -> Vec<PathBuf> {
+        platform::open_files(self, process)
+    }
+
+    /// For how long some task has waited for a processor since the start, microseconds
+    /// (`/proc/pressure/cpu`, "some").
+    #[must_use]
+    pub fn processor_pressure_us(&self) -> Option<u64> {
+        platform::processor_pressure_us(self)
+    }
+
+    /// I/O limits of all control groups that can be seen.
+    #[must_use]
+    pub fn all_throttles(&self) -> Vec<Throttle> {
+        platform::all_throttles(self)
     }
 
     /// Where file systems are mounted, and parts of them once more, as far as this process

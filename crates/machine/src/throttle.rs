@@ -1,7 +1,16 @@
-//! Limits on I/O: types only.
+//! Limits on I/O, and processes: types only.
 
 use serde::{Deserialize, Serialize};
 use stripewise_units::DeviceNumber;
+
+/// A process, as the kernel names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Process {
+    /// Its id (thread group).
+    pub id: i32,
+    /// Its parent's id.
+    pub parent: i32,
+}
 
 /// A limit that a control group puts on I/O to a device.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]

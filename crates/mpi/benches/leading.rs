@@ -11,10 +11,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use stripewise_campaign::run::{Beside, run};
-use stripewise_campaign::steps::start::{Agreed, Companion, Waiting};
 use stripewise_campaign::{
-    Clock, Context, FileSystemSize, Interrupt, Outcome, Permissions, Silent, Surroundings,
+    Clock, Context, FileSystemSize, Interrupt, NullObserver, Outcome, Permissions, Surroundings,
 };
+use stripewise_conductor::start::{Agreed, Companion, Waiting};
 use stripewise_lab::hosts::{Merge, Missing, PartInterval};
 use stripewise_mpi::{Carrier, Member, Message, Patience, Settings, parts_of};
 use stripewise_results::{GroupRecord, Interval, RunRecord, StartRecord};
@@ -81,13 +81,13 @@ fn recorded(target: &str, seconds: u64, seed: u64) -> Recorded {
     let folder = tempfile::tempdir().unwrap();
     let context = Context::new(Surroundings {
         clock: Box::new(Replayed::default()),
-        observer: Box::new(Silent),
+        observer: Box::new(NullObserver),
         interrupt: Interrupt::default(),
         store: Some(folder.path().join("store.db")),
         store_is_named: true,
         command: vec!["bench".to_owned()],
         version: "1".to_owned(),
-        chance: [seed, 1],
+        random_seed: [seed, 1],
         file_system_size: FileSystemSize::Measured,
     });
     let request = Request {

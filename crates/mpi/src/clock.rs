@@ -3,7 +3,7 @@
 //! answer was sent (Cristian 1989; Hunold and Carpen-Amarie 2015 on why barriers do not
 //! do).
 
-use stripewise_campaign::steps::start::ClockOffset;
+use stripewise_conductor::start::ClockOffset;
 use stripewise_units::WallTime;
 
 /// Round trips that are tried.

@@ -22,7 +22,7 @@ pub use carrier::Carrier;
 pub use clock::{Comparison, ROUND_TRIPS};
 pub use group::{Closing, Member, Patience, Pulse, Settings};
 pub use message::Message;
-pub use one_of::OneOf;
+pub use one_of::GroupMember;
 pub use pieces::{PIECE_BYTES_MAX, Pieces, cut};
 pub use places::{Places, PlacesError, Targets};
 pub use runs::parts_of;

@@ -10,7 +10,7 @@ use mpi_carrier::{Beater, Gate, MpiCarrier};
 use std::process::ExitCode;
 use std::rc::Rc;
 use stripewise_cli::{Output, Surroundings, VERSION, host_name, refuse, run, system_clock};
-use stripewise_mpi::{Closing, Member, OneOf, Patience, Settings, of_rank};
+use stripewise_mpi::{Closing, GroupMember, Member, Patience, Settings, of_rank};
 
 /// Messages that wait for their receiver: a host that stands still for its six seconds
 /// gets few.
@@ -56,7 +56,7 @@ fn main() -> ExitCode {
     // With an MPI that allows one thread only, a rank that its disk holds up for long while
     // it prepares is taken for lost: the run ends before it began.
     let beater = (threading >= Threading::Serialized).then(|| Beater::start(member.pulse(), gate));
-    let together = OneOf::new(Rc::clone(&member), arguments.map);
+    let together = GroupMember::new(Rc::clone(&member), arguments.map);
     let surroundings = Surroundings {
         together: Some(Rc::new(together)),
         typed: Some(std::env::args_os().collect()),

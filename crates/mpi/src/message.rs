@@ -3,8 +3,8 @@
 use crate::places::Places;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use stripewise_campaign::steps::start::MeasuredPlace;
-use stripewise_campaign::steps::together::{Aim, Step};
+use stripewise_conductor::host_group::{Aim, Step};
+use stripewise_conductor::start::MeasuredPlace;
 use stripewise_lab::hosts::PartInterval;
 use stripewise_results::{GroupRecord, RunRecord};
 use stripewise_units::WallTime;

@@ -6,25 +6,25 @@ use crate::places::Places;
 use serde_json::Value;
 use std::path::PathBuf;
 use std::rc::Rc;
-use stripewise_campaign::steps::input::{PLAN_BYTES_MAX, read_text};
-use stripewise_campaign::steps::start::Companion;
-use stripewise_campaign::steps::together::Leads;
 use stripewise_campaign::{Context, Failure, Outcome};
 use stripewise_cli::{HostDocument, Together};
+use stripewise_conductor::host_group::HostGroup;
+use stripewise_conductor::input::{PLAN_BYTES_MAX, read_text};
+use stripewise_conductor::start::Companion;
 use stripewise_lab::hosts::HostPart;
 use stripewise_workload::Request;
 
 /// A member, and where rank 0 finds the map.
-pub struct OneOf<C> {
+pub struct GroupMember<C> {
     member: Rc<Member<C>>,
     map: Option<PathBuf>,
 }
 
-impl<C: Carrier + 'static> OneOf<C> {
+impl<C: Carrier + 'static> GroupMember<C> {
     /// Of this member.
     #[must_use]
-    pub fn new(member: Rc<Member<C>>, map: Option<PathBuf>) -> OneOf<C> {
-        OneOf { member, map }
+    pub fn new(member: Rc<Member<C>>, map: Option<PathBuf>) -> GroupMember<C> {
+        GroupMember { member, map }
     }
 
     fn places(&self, context: &Context) -> Outcome<Places> {
@@ -37,7 +37,7 @@ impl<C: Carrier + 'static> OneOf<C> {
     }
 }
 
-impl<C: Carrier + 'static> Together for OneOf<C> {
+impl<C: Carrier + 'static> Together for GroupMember<C> {
     fn leads(&self) -> bool {
         self.member.leads()
     }
@@ -51,8 +51,8 @@ impl<C: Carrier + 'static> Together for OneOf<C> {
         self.member.request(context, read.transpose()?)
     }
 
-    fn group(&self) -> Rc<dyn Leads> {
-        Rc::clone(&self.member) as Rc<dyn Leads>
+    fn group(&self) -> Rc<dyn HostGroup> {
+        Rc::clone(&self.member) as Rc<dyn HostGroup>
     }
 
     fn targets(&self, context: &Context, read: Option<&[String]>) -> Outcome<Vec<String>> {

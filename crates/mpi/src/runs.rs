@@ -1,6 +1,6 @@
 //! What rank 0 has heard of the runs of all ranks.
 
-use stripewise_campaign::steps::start::{Agreed, ClockOffset};
+use stripewise_conductor::start::{Agreed, ClockOffset};
 use stripewise_io_engine::Kind;
 use stripewise_lab::hosts::{HostPart, Latencies, PartInterval, PartJob};
 use stripewise_results::{Interval, JobRecord, RunRecord, StartRecord, Status};

@@ -192,6 +192,7 @@ mod tests {
             ceiling: Some(2),
             answer: None,
             answer_runs: Vec::new(),
+            sustained: None,
             stopped: String::new(),
             sentence: String::new(),
         }

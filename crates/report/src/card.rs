@@ -7,14 +7,15 @@ use crate::answers::{
 use crate::chart::nines;
 use crate::identity::{NamedSeries, named_series};
 use crate::material::Material;
-use crate::number::rate;
+use crate::sheets::{cautions, width_words};
+use crate::warning_summary::Marks;
 use crate::words::series_title;
 use stripewise_results::{
     AnswerBound, AnswerPlace, AnswerRecord, Document, LatencySummary, RunRecord, SeriesAnswer,
-    SeriesRecord, StepRecord,
+    SeriesRecord, Severity, StepRecord,
 };
 use stripewise_stats::LatencyStatistic;
-use stripewise_units::{ByteSize, format_duration, format_rate_interval};
+use stripewise_units::{ByteSize, counted, format_duration, format_three_digits};
 
 /// More rows cannot be read in one picture.
 const ROWS_MAX: usize = 10;
@@ -92,11 +93,30 @@ pub(crate) fn card(material: &Material) -> Option<Card> {
     let rows = named.iter().map(|named| row(named, &document.runs));
     Some(Card {
         rows: rows.collect(),
-        cautions: crate::caution::cautions(document)
+        cautions: required(document)
             .into_iter()
-            .chain(required(document))
+            .chain(warned(document))
             .collect(),
     })
+}
+
+/// Warnings that a card has room for.
+const WARNINGS_MAX: usize = 3;
+
+/// The worst warnings: a picture is passed on without the page.
+fn warned(document: &Document) -> Vec<String> {
+    let all = cautions(document, &Marks::NONE).into_iter();
+    let all = all.filter(|caution| caution.severity != Severity::Note);
+    let all: Vec<String> = all.map(|caution| caution.marked()).collect();
+    let more = all.len().saturating_sub(WARNINGS_MAX);
+    let mut lines: Vec<String> = all.into_iter().take(WARNINGS_MAX).collect();
+    if more > 0 {
+        lines.push(format!(
+            "! {}",
+            counted(more, "more warning", "more warnings")
+        ));
+    }
+    lines
 }
 
 /// What was required, and what came of it, in a line: a picture is passed on without the
@@ -153,11 +173,11 @@ fn found(series: &SeriesRecord, answer: &SeriesAnswer) -> CardFigures {
             None => "",
         },
         amount,
-        amount_words: amount_words(record, in_bytes),
+        amount_words: format_three_digits(amount),
         unit: unit(series),
         interval,
-        interval_words: match interval {
-            Some(ends) => format!("{}, {runs}", interval_words(amount, ends)),
+        interval_words: match width_words(series, record) {
+            Some(width) => format!("{width}, {runs}"),
             None => runs,
         },
         load: match place_of(answer) {
@@ -169,9 +189,9 @@ fn found(series: &SeriesRecord, answer: &SeriesAnswer) -> CardFigures {
         within: answer.is_within,
         verdict: match (answer.is_within, record.at) {
             // Between two steps, where the line crosses the limit.
-            (true, AnswerPlace::Limit) => format!("at the limit, {limit}"),
-            (true, _) => format!("within {limit}"),
-            (false, _) => format!("over {limit}"),
+            (true, AnswerPlace::Limit) => format!("ok, at {limit}"),
+            (true, _) => format!("ok, {limit}"),
+            (false, _) => format!("missed {limit}"),
         },
         others: match place_of(answer) {
             Some(_) => at_all_limits(series),
@@ -193,23 +213,6 @@ fn amounts(record: &AnswerRecord, in_bytes: bool) -> (f64, Option<[f64; 2]>) {
     (amount, ends.map(|(low, high)| [low, high]))
 }
 
-/// `5,300`: with as many digits as the interval leaves to it.
-fn amount_words(record: &AnswerRecord, in_bytes: bool) -> String {
-    let words = record.words(in_bytes, "");
-    let words = words.trim_start_matches("at least ");
-    let words = words.trim_start_matches("at most ");
-    words.split(' ').next().unwrap_or_default().to_owned()
-}
-
-/// `862-881`, with as many digits as the answer has elsewhere.
-fn interval_words(amount: f64, ends: [f64; 2]) -> String {
-    let whole = format_rate_interval(amount, ends, "");
-    let inside = whole
-        .split_once('(')
-        .and_then(|(_, rest)| rest.split_once(')'));
-    inside.map_or_else(String::new, |(inside, _)| inside.to_owned())
-}
-
 fn throughput(step: &StepRecord, in_bytes: bool) -> f64 {
     match in_bytes {
         true => step.mib_per_s,
@@ -220,7 +223,8 @@ fn throughput(step: &StepRecord, in_bytes: bool) -> f64 {
 fn ceiling(series: &SeriesRecord, in_bytes: bool) -> Option<(f64, String)> {
     let step = series.ceiling_above()?;
     let value = throughput(step, in_bytes);
-    let words = format!("ceiling {} at {}", rate(value), step.in_flight());
+    let value_words = format_three_digits(value);
+    let words = format!("ceiling {value_words} at {}", step.in_flight());
     Some((value, words))
 }
 

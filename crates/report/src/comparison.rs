@@ -1,13 +1,13 @@
-//! A comparison as text: the articles' table with intervals and a verdict for
-//! each row, means per kind of I/O, sentences and notes; at most 100 columns.
+//! The rows of a comparison: the articles' table with intervals and a verdict for each row,
+//! and means per kind of I/O.
 //!
 //! The classic column `diff %` has two decimals and no plus sign, as the
 //! articles print it, so that tables can be laid side by side. Everything shown
 //! stands in the record; nothing is worked out here.
 
-use crate::table::{Column, draw, number, words};
-use crate::warnings::wrapped;
-use stripewise_results::{ComparisonRecord, ComparisonRow, Verdict};
+use crate::difference::percent;
+use crate::sheet::{Cell, Column, Judgement};
+use stripewise_results::{ComparisonGroup, ComparisonRecord, ComparisonRow, Verdict};
 use stripewise_units::{ByteSize, format_count, format_duration};
 
 /// The longest name of a side that heads its column; a longer one is spelt out
@@ -17,155 +17,231 @@ const HEADING_MAX: usize = 16;
 /// Rates from here on are shown without decimals.
 const DECIMALS_BELOW: f64 = 100_000.0;
 
-/// All of a comparison: title, table, means, sentences, notes.
-#[must_use]
-pub fn comparison_text(record: &ComparisonRecord) -> String {
-    let mut text = comparison_heading(record);
-    text.push('\n');
-    text.push_str(&comparison_table(record));
-    text.push('\n');
-    text.push_str(&comparison_words(&[record]));
-    text
-}
-
-/// Title and, where they are too long for a column, the names of both sides.
-#[must_use]
-pub fn comparison_heading(record: &ComparisonRecord) -> String {
-    let mut text = wrapped(&record.title, "  ");
-    if !heads_columns(record) {
-        text.push_str(&wrapped(&format!("A: {}", record.a.name), "   "));
-        text.push_str(&wrapped(&format!("B: {}", record.b.name), "   "));
+/// Columns of the rows of a comparison; with a twin those of both, side by side.
+pub(crate) fn columns_of(
+    record: &ComparisonRecord,
+    twin: Option<&ComparisonRecord>,
+) -> Vec<Column> {
+    let [a, b] = side_names(record);
+    let mut columns = cell_columns();
+    if let Some(twin) = twin {
+        // A narrow terminal leaves out what repeats the first metric in another unit.
+        for (of, order) in [(record, 0), (twin, 1)] {
+            let sides = [a, b].map(|side| format!("{} {side}", metric_of(of)));
+            let headings = sides.iter().map(String::as_str).chain(["diff %"]);
+            columns.extend(headings.map(|heading| Column::number(heading).dropped(order)));
+        }
+        return columns;
     }
-    text
-}
-
-/// The rows as a table. Columns that say nothing are left out.
-#[must_use]
-pub fn comparison_table(record: &ComparisonRecord) -> String {
-    let (a, b) = side_names(record);
-    let shown = Shown::of(record);
+    let level = percent_of(record.level);
     let estimate = match record.rows.first() {
-        Some(row) if !shown.blocks => {
-            format!(
-                "estimate % ({} %, n {})",
-                percent_of(record.level),
-                row.blocks
-            )
+        Some(row) if !Shown::of(record).blocks => {
+            format!("estimate % ({level} %, n {})", row.blocks)
         }
-        _ => format!("estimate % ({} %)", percent_of(record.level)),
+        _ => format!("estimate % ({level} %)"),
     };
-    let mut columns = cell_columns();
     columns.extend([
-        words("Metric"),
-        number("n"),
-        number(a),
-        number(b),
-        number("diff %"),
-        number("printed %"),
-        words(&estimate),
-        words("Verdict"),
+        Column::text("Metric"),
+        Column::number("n").dropped(2),
+        Column::number(a),
+        Column::number(b),
+        Column::number("diff %").dropped(1),
+        Column::number("printed %"),
+        Column::text(&estimate),
+        Column::text("Verdict"),
     ]);
-    let rows: Vec<Vec<String>> = record
-        .rows
-        .iter()
-        .map(|row| {
-            let mut cells = cell_words(row);
+    columns
+}
+
+/// What a row is about.
+fn cell_columns() -> Vec<Column> {
+    vec![
+        Column::text("I/O"),
+        Column::text("Pattern"),
+        Column::number("Block"),
+        Column::number("Threads"),
+        Column::number("QD"),
+    ]
+}
+
+/// Columns of a table in which every subject has a row of its own.
+pub(crate) fn columns_of_subjects(group: &[&ComparisonRecord]) -> Vec<Column> {
+    let level = group.first().map_or(0.95, |record| record.level);
+    let mut columns = vec![Column::text("Load")];
+    columns.extend([
+        Column::text("Metric"),
+        Column::text("Subject"),
+        Column::number(match single_metric(group) {
+            Some(metric) => metric_name(metric),
+            None => "Value",
+        }),
+        Column::number("diff %").dropped(1),
+        Column::text(&format!("estimate % ({} %)", percent_of(level))),
+        Column::text("Verdict"),
+    ]);
+    columns
+}
+
+/// For each load the value of the reference, and below it those of the others.
+pub(crate) fn rows_of_subjects(group: &[&ComparisonRecord]) -> Vec<Vec<Cell>> {
+    let rows = group.iter().flat_map(|record| &record.rows);
+    let mut loads: Vec<&ComparisonRow> = Vec::new();
+    for row in rows {
+        if !loads.iter().any(|known| same_load(known, row)) {
+            loads.push(row);
+        }
+    }
+    let is_single = single_metric(group).is_some();
+    let reference = group.first().map_or("", |record| short_sides(record)[0]);
+    let of_load = |load: &&ComparisonRow| {
+        let mut first = vec![Cell::from(load_words(load))];
+        first.extend([
+            only(!is_single, || metric_name(&load.metric).to_owned()).into(),
+            reference.into(),
+            Cell::exact(value(&load.metric, load.a), load.a),
+        ]);
+        let of_record = |record: &&ComparisonRecord| {
+            let row = record.rows.iter().find(|row| same_load(row, load))?;
+            let mut cells = vec![Cell::default(); 2];
             cells.extend([
-                only(shown.metric, || metric_name(&row.metric).to_owned()),
-                only(shown.blocks, || row.blocks.to_string()),
-                value(&row.metric, row.a),
-                value(&row.metric, row.b),
-                two_decimals(row.difference_percent),
-                only(shown.published, || {
-                    row.published_difference_percent
-                        .map(two_decimals)
-                        .unwrap_or_default()
-                }),
+                short_sides(record)[1].into(),
+                Cell::exact(value(&row.metric, row.b), row.b),
+                Cell::exact(two_decimals(row.difference_percent), row.difference_percent),
                 interval(row),
-                only(shown.verdict, || verdict(row)),
+                judged(row),
             ]);
-            cells
-        })
-        .collect();
-    draw(&columns, &rows)
-}
-
-/// Two comparisons of the same rows by two metrics (IOPS and MB/s) in one table,
-/// as the articles print them. Rows are those of the first.
-#[must_use]
-pub fn comparison_table_beside(first: &ComparisonRecord, second: &ComparisonRecord) -> String {
-    let (a, b) = side_names(first);
-    let headings: Vec<String> = [first, second]
-        .iter()
-        .flat_map(|record| [a, b].map(|side| format!("{} {side}", metric_of(record))))
-        .collect();
-    let mut columns = cell_columns();
-    columns.extend([
-        number(&headings[0]),
-        number(&headings[1]),
-        number("diff %"),
-        number(&headings[2]),
-        number(&headings[3]),
-        number("diff %"),
-    ]);
-    let rows: Vec<Vec<String>> = first
-        .rows
-        .iter()
-        .map(|row| {
-            let mut cells = cell_words(row);
-            cells.extend(three(row));
-            if let Some(other) = second.rows.iter().find(|other| same_cell(row, other)) {
-                cells.extend(three(other));
-            }
-            cells
-        })
-        .collect();
-    draw(&columns, &rows)
-}
-
-/// Means, sentences and notes of comparisons, each distinct line once.
-#[must_use]
-pub fn comparison_words(records: &[&ComparisonRecord]) -> String {
-    let mut lines: Vec<String> = Vec::new();
-    let mut add = |line: String| {
-        if !lines.contains(&line) {
-            lines.push(line);
-        }
+            Some(cells)
+        };
+        let others = group.iter().filter_map(of_record);
+        std::iter::once(first).chain(others).collect::<Vec<_>>()
     };
-    for record in records {
-        if follows(record, records) {
-            continue;
-        }
-        for group in &record.groups {
-            add(wrapped(
-                &format!(
-                    "Average difference, {}, {}: {} % over {} row{}.",
-                    group.name,
-                    metric_name(&group.metric),
-                    two_decimals(group.difference_percent_mean),
-                    group.rows,
-                    if group.rows == 1 { "" } else { "s" },
-                ),
-                "  ",
-            ));
-        }
+    loads.iter().flat_map(of_load).collect()
+}
+
+/// What all rows are of, where that is one thing.
+fn single_metric<'a>(group: &[&'a ComparisonRecord]) -> Option<&'a str> {
+    let mut rows = group.iter().flat_map(|record| &record.rows);
+    let first = rows.next()?.metric.as_str();
+    rows.all(|row| row.metric == first).then_some(first)
+}
+
+fn same_load(one: &ComparisonRow, other: &ComparisonRow) -> bool {
+    one.metric == other.metric && same_cell(one, other)
+}
+
+/// `read random 8K 1x16`.
+fn load_words(row: &ComparisonRow) -> String {
+    let mut words = cell_words(row)[..3].to_vec();
+    if let Some((threads, outstanding)) = row.threads.zip(row.outstanding) {
+        words.push(format!("{threads}x{outstanding}"));
     }
-    for record in records {
-        for sentence in &record.sentences {
-            add(wrapped(sentence, "  "));
+    words.retain(|word| !word.is_empty());
+    words.join(" ")
+}
+
+/// What became worse, in a line for a mail: `read random 8K 1x16: 674.00 IOPS (-9.21 %),
+/// was 742.34`; several after each other.
+#[must_use]
+pub fn comparison_line(records: &[ComparisonRecord]) -> String {
+    let rows = records.iter().flat_map(|record| {
+        let rows = record.rows.iter();
+        rows.map(|row| (record.level, row))
+    });
+    let worse = rows.filter(|(_, row)| row.verdict == Verdict::Worse);
+    let line = |(level, row): (f64, &ComparisonRow)| {
+        let interval = row.interval_percent.map(|[low, high]| {
+            format!(
+                ", {} % interval {low:+.2} to {high:+.2} %",
+                percent_of(level)
+            )
+        });
+        format!(
+            "{}: {} {} ({:+.2} %{}), was {}",
+            load_words(row),
+            value(&row.metric, row.b),
+            metric_name(&row.metric),
+            percent(row),
+            interval.unwrap_or_default(),
+            value(&row.metric, row.a)
+        )
+    };
+    worse.map(line).collect::<Vec<_>>().join("; ")
+}
+
+/// The rows of a comparison. Columns that say nothing are empty.
+pub(crate) fn cells_of(
+    record: &ComparisonRecord,
+    twin: Option<&ComparisonRecord>,
+) -> Vec<Vec<Cell>> {
+    let shown = Shown::of(record);
+    let rows = record.rows.iter().map(|row| {
+        let mut cells: Vec<Cell> = cell_words(row).into_iter().map(Cell::from).collect();
+        if let Some(twin) = twin {
+            cells.extend(three(row));
+            let other = twin.rows.iter().find(|other| same_cell(row, other));
+            cells.extend(other.into_iter().flat_map(three));
+            return cells;
         }
+        let printed = row.published_difference_percent.map(two_decimals);
+        cells.extend([
+            only(shown.metric, || metric_name(&row.metric).to_owned()).into(),
+            only(shown.blocks, || row.blocks.to_string()).into(),
+            Cell::exact(value(&row.metric, row.a), row.a),
+            Cell::exact(value(&row.metric, row.b), row.b),
+            Cell::exact(two_decimals(row.difference_percent), row.difference_percent),
+            only(shown.published, || printed.clone().unwrap_or_default()).into(),
+            interval(row),
+        ]);
+        cells.push(match shown.verdict {
+            true => judged(row),
+            false => Cell::default(),
+        });
+        cells
+    });
+    rows.collect()
+}
+
+/// The verdict of a row.
+fn judged(row: &ComparisonRow) -> Cell {
+    let word = verdict(row);
+    match row.verdict {
+        _ if !row.void.is_empty() => Cell::judged(word, Judgement::Bad),
+        Verdict::Worse => Cell::judged(word, Judgement::Bad),
+        Verdict::Better => Cell::judged(word, Judgement::Good),
+        _ => word.into(),
     }
-    for record in records {
-        for note in &record.notes {
-            add(wrapped(&format!("note: {note}"), "  "));
-        }
-    }
-    lines.concat()
+}
+
+/// The mean of each kind of I/O that has several rows.
+pub(crate) fn means(record: &ComparisonRecord) -> String {
+    let groups = record.groups.iter().filter(|group| group.rows > 1);
+    let mean = |group: &ComparisonGroup| {
+        format!(
+            "Average difference, {}, {}: {} % over {} rows.",
+            group.name,
+            metric_name(&group.metric),
+            two_decimals(group.difference_percent_mean),
+            group.rows,
+        )
+    };
+    groups.map(mean).collect::<Vec<_>>().join(" ")
+}
+
+/// The same sides by another metric, and nothing in the rows that needs room.
+pub(crate) fn are_twins(one: &ComparisonRecord, other: &ComparisonRecord) -> bool {
+    let plain = |record: &ComparisonRecord| {
+        let mut rows = record.rows.iter();
+        rows.all(|row| row.interval_percent.is_none())
+    };
+    (&one.a.name, &one.b.name, &one.title) == (&other.a.name, &other.b.name, &other.title)
+        && metric_of(one) != metric_of(other)
+        && plain(one)
+        && plain(other)
 }
 
 /// Its MiB/s are the IOPS of another table of the same sides times block sizes that
 /// its rows keep: their means say nothing that those of IOPS do not.
-fn follows(record: &ComparisonRecord, records: &[&ComparisonRecord]) -> bool {
+pub(crate) fn follows(record: &ComparisonRecord, records: &[&ComparisonRecord]) -> bool {
     let twin = |mine: &ComparisonRow, row: &ComparisonRow| {
         row.metric == "iops"
             && mine.block_size_bytes.is_some()
@@ -239,17 +315,7 @@ fn only(shown: bool, text: impl Fn() -> String) -> String {
     if shown { text() } else { String::new() }
 }
 
-pub(crate) fn cell_columns<'a>() -> Vec<Column<'a>> {
-    vec![
-        words("Operation"),
-        words("Pattern"),
-        number("Block"),
-        number("Threads"),
-        number("Out"),
-    ]
-}
-
-pub(crate) fn cell_words(row: &ComparisonRow) -> Vec<String> {
+fn cell_words(row: &ComparisonRow) -> Vec<String> {
     vec![
         row.operation.clone(),
         row.pattern.clone(),
@@ -261,11 +327,12 @@ pub(crate) fn cell_words(row: &ComparisonRow) -> Vec<String> {
     ]
 }
 
-fn three(row: &ComparisonRow) -> [String; 3] {
+fn three(row: &ComparisonRow) -> [Cell; 3] {
+    let difference = row.difference_percent;
     [
-        value(&row.metric, row.a),
-        value(&row.metric, row.b),
-        two_decimals(row.difference_percent),
+        Cell::exact(value(&row.metric, row.a), row.a),
+        Cell::exact(value(&row.metric, row.b), row.b),
+        Cell::exact(two_decimals(difference), difference),
     ]
 }
 
@@ -274,22 +341,39 @@ fn same_cell(one: &ComparisonRow, other: &ComparisonRow) -> bool {
     one.operation == other.operation && one.pattern == other.pattern && cell(one) == cell(other)
 }
 
-fn heads_columns(record: &ComparisonRecord) -> bool {
-    [&record.a.name, &record.b.name]
+pub(crate) fn heads_columns(record: &ComparisonRecord) -> bool {
+    short_sides(record)
         .iter()
         .all(|name| name.chars().count() <= HEADING_MAX)
 }
 
-fn side_names(record: &ComparisonRecord) -> (&str, &str) {
-    if heads_columns(record) {
-        (&record.a.name, &record.b.name)
-    } else {
-        ("A", "B")
+fn side_names(record: &ComparisonRecord) -> [&str; 2] {
+    match heads_columns(record) {
+        true => short_sides(record),
+        false => ["A", "B"],
     }
 }
 
+/// Both names; of ids their ends, by which the store finds them, unless these are the same.
+pub(crate) fn short_sides(record: &ComparisonRecord) -> [&str; 2] {
+    let names = [record.a.name.as_str(), record.b.name.as_str()];
+    let ends = names.map(|name| id_end(name).unwrap_or(name));
+    if ends[0] == ends[1] { names } else { ends }
+}
+
+/// `dhqk` of `20261127-111110-dhqk`.
+fn id_end(name: &str) -> Option<&str> {
+    let mut parts = name.splitn(3, '-');
+    let (date, time, end) = (parts.next()?, parts.next()?, parts.next()?);
+    let is_number = |text: &str, digits: usize| {
+        text.len() == digits && text.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let is_id = is_number(date, 8) && is_number(time, 6) && end.len() == 4;
+    is_id.then_some(end)
+}
+
 /// A value in the unit that its metric's name carries.
-pub(crate) fn value(metric: &str, value: f64) -> String {
+fn value(metric: &str, value: f64) -> String {
     if metric.starts_with("latency_ns") {
         // Latencies are not negative and far below 2^53 ns.
         return format_duration(value.round() as u64);
@@ -318,15 +402,18 @@ fn two_decimals(value: f64) -> String {
     }
 }
 
-fn interval(row: &ComparisonRow) -> String {
+fn interval(row: &ComparisonRow) -> Cell {
     match (row.estimate_percent, row.interval_percent) {
-        (Some(estimate), Some([low, high])) => format!(
-            "{} ({}..{})",
-            two_decimals(estimate),
-            two_decimals(low),
-            two_decimals(high)
-        ),
-        _ => String::new(),
+        (Some(estimate), Some([low, high])) => {
+            let text = format!(
+                "{} ({}..{})",
+                two_decimals(estimate),
+                two_decimals(low),
+                two_decimals(high)
+            );
+            Cell::estimate(text, estimate, [low, high])
+        }
+        _ => Cell::default(),
     }
 }
 
@@ -416,6 +503,11 @@ mod tests {
         }
     }
 
+    fn text(record: ComparisonRecord) -> String {
+        let sheet = crate::comparison_sheet(&[record], &[], false);
+        crate::sheet_text(&sheet, 100)
+    }
+
     #[test]
     fn a_published_table_looks_as_the_articles() {
         let rows = vec![
@@ -423,14 +515,15 @@ mod tests {
             row(64, 18_361.12, 18_275.00, None),
         ];
         assert_eq!(
-            comparison_text(&record(rows, ["31.5K", "64K"])),
+            text(record(rows, ["31.5K", "64K"])),
             "partition offset\n\n\
-             Operation  Pattern  Block  Threads  Out      31.5K        64K  diff %\n\
-             ---------------------------------------------------------------------\n\
-             read       random      8K        1    4     400.45     589.11   47.11\n\
-             read       random      8K       64    4  18,361.12  18,275.00   -0.47\n\n\
-             Average difference, random read, IOPS: 33.90 % over 2 rows.\n\
-             Nobody can say.\nnote: A is old.\n"
+             Undecided: IOPS from -0.47 to +47.11 %; 1 of 2 rows above 0\n  \
+             Nobody can say.\n\n\
+             I/O   Pattern  Block  Threads  QD      31.5K        64K  diff %\n\
+             read  random      8K        1   4     400.45     589.11   47.11\n\
+             read  random      8K       64   4  18,361.12  18,275.00   -0.47\n\
+             Average difference, random read, IOPS: 33.90 % over 2 rows.\n\n\
+             note: A is old.\n"
         );
     }
 
@@ -440,28 +533,127 @@ mod tests {
             row(1, 123_400.45, 138_000.0, Some([-11.9, -13.8, -10.15])),
             row(256, 4_512_345.1, 4_512_346.4, Some([-0.0, -10.62, 10.31])),
         ];
-        let text = comparison_table(&record(rows, ["20261121-201530-k3f9", "64K"]));
+        let text = text(record(rows, ["20261121-201530-k3f9", "64K"]));
         assert!(text.contains("-11.90 (-13.80..-10.15)"), "{text}");
         assert!(
-            text.contains("0.00 (-10.62..10.31)") && text.contains("  none >10.7 %"),
+            text.contains("0.00 (-10.62..10.31)") && text.contains(" none >10.7 %"),
             "{text}"
         );
         assert!(
             text.contains("123,400") && text.contains("4,512,345"),
             "{text}"
         );
+    }
+
+    /// IOPS of a subject against ext4, by threads.
+    fn of_subject(name: &str, rows: &[(u32, f64, Verdict)]) -> ComparisonRecord {
+        let rows = rows.iter().map(|&(threads, b, verdict)| ComparisonRow {
+            verdict,
+            ..row(threads, 1000.0, b, None)
+        });
+        ComparisonRecord {
+            title: format!("{name} against ext4"),
+            ..record(rows.collect(), ["ext4", name])
+        }
+    }
+
+    #[test]
+    fn each_subject_has_a_row_below_the_reference() {
+        let records = [
+            of_subject(
+                "xfs",
+                &[(1, 1050.0, Verdict::Better), (2, 900.0, Verdict::Undecided)],
+            ),
+            of_subject("btrfs", &[(1, 500.0, Verdict::Worse)]),
+        ];
+        let sheet = crate::comparison_sheet(&records, &[], false);
+        assert_eq!(sheet.title, "xfs, btrfs against ext4");
+        let [table] = &sheet.tables[..] else {
+            panic!("{:?}", sheet.tables);
+        };
+        assert_eq!(table.title, "Each against ext4: IOPS");
+        let texts = |row: &Vec<Cell>| {
+            let texts = row.iter().map(|cell| cell.text.as_str());
+            texts
+                .filter(|text| !text.is_empty())
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
+        let rows: Vec<String> = table.rows.iter().map(texts).collect();
+        assert_eq!(
+            rows,
+            [
+                "read random 8K 1x4 ext4 1,000.00",
+                "xfs 1,050.00 5.00 better",
+                "btrfs 500.00 -50.00 worse",
+                "read random 8K 2x4 ext4 1,000.00",
+                // What a subject has not measured is left out.
+                "xfs 900.00 -10.00 undecided",
+            ]
+        );
+        let line = "read random 8K 1x4: 500.00 IOPS (-50.00 %), was 1,000.00";
+        assert_eq!(comparison_line(&records), line);
+        assert_eq!(comparison_line(&records[..1]), "");
+    }
+
+    #[test]
+    fn a_line_has_the_estimate_of_the_table_with_its_interval() {
+        let worse = row(1, 742.2, 680.0, Some([-8.35, -9.82, -7.22]));
+        let records = [record(vec![worse], ["baseline", "now"])];
+        let line = "read random 8K 1x4: 680.00 IOPS (-8.35 %, 95 % interval -9.82 to -7.22 %), \
+                    was 742.20";
+        assert_eq!(comparison_line(&records), line);
+        let sheet = crate::sheet_text(&crate::comparison_sheet(&records, &[], false), 100);
         assert!(
-            text.lines().all(|line| line.chars().count() <= 100),
-            "{text}"
+            sheet.contains("8.35 % fewer IOPS (95 % interval 7.22 to 9.82 %)"),
+            "{sheet}"
         );
     }
 
     #[test]
-    fn long_names_are_spelt_out_above_the_table() {
-        let long = record(vec![row(1, 1.0, 2.0, None)], ["a", &"b".repeat(30)]);
-        assert_eq!(
-            comparison_heading(&long),
-            format!("partition offset\nA: a\nB: {}\n", "b".repeat(30))
+    fn terminal_page_markdown_and_picture_have_the_same_numbers() {
+        let rows = vec![
+            row(1, 742.2, 680.0, Some([-8.35, -9.82, -7.22])),
+            row(16, 1_102.88, 1_215.73, None),
+        ];
+        let records = vec![record(rows, ["baseline", "now"])];
+        let sheet = crate::comparison_sheet(&records, &[], false);
+        let document = stripewise_results::Document {
+            comparisons: records,
+            ..stripewise_results::Document::new(Vec::new())
+        };
+        let material = crate::Material::new("Check".to_owned(), document);
+        let picture = &crate::pictures(&material)[0];
+        let shown = [
+            ("terminal", crate::sheet_text(&sheet, 160)),
+            ("page", crate::html(&material)),
+            ("Markdown", crate::markdown(&material)),
+            (
+                "picture",
+                crate::svg_picture(picture, &crate::About::default(), &crate::Look::default()),
+            ),
+        ];
+        let cells = sheet.tables.iter().flat_map(|table| &table.rows).flatten();
+        let numbers: Vec<&Cell> = cells.filter(|cell| cell.value.is_some()).collect();
+        assert!(numbers.len() >= 7, "{numbers:?}");
+        for (what, shown) in &shown {
+            // A picture leaves out the column that repeats the estimate.
+            let of = |cell: &&&Cell| *what != "picture" || !cell.text.starts_with("10.23");
+            for cell in numbers.iter().filter(of) {
+                assert!(shown.contains(&cell.text), "{what}: {}", cell.text);
+            }
+        }
+    }
+
+    #[test]
+    fn long_names_are_spelt_out_below_the_table() {
+        let long = text(record(vec![row(1, 1.0, 2.0, None)], ["a", &"b".repeat(30)]));
+        assert!(
+            long.split_whitespace()
+                .collect::<Vec<_>>()
+                .join(" ")
+                .contains(&format!("A is a, B is {}.", "b".repeat(30))),
+            "{long}"
         );
     }
 
@@ -469,10 +661,10 @@ mod tests {
     fn a_printed_difference_is_shown_where_another_comes_out() {
         let mut rows = vec![row(1, 400.45, 589.11, None)];
         rows[0].published_difference_percent = Some(47.11);
-        let same = comparison_table(&record(rows.clone(), ["31.5K", "64K"]));
+        let same = text(record(rows.clone(), ["31.5K", "64K"]));
         assert!(!same.contains("printed"));
         rows[0].published_difference_percent = Some(48.0);
-        let other = comparison_table(&record(rows, ["31.5K", "64K"]));
+        let other = text(record(rows, ["31.5K", "64K"]));
         assert!(other.contains("printed %") && other.contains("48.00"));
     }
 

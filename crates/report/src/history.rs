@@ -1,10 +1,7 @@
 //! The list of stored runs.
 
 use crate::number::rate;
-use crate::table::{draw, number, words};
-
-/// The longest line of a table.
-const COLUMNS_MAX: usize = 100;
+use crate::sheet::{Cell, Column, Judgement, SheetTable};
 
 /// One stored run, as the list shows it.
 #[derive(Clone, Debug, Default)]
@@ -29,95 +26,47 @@ pub struct HistoryRow {
     pub label: String,
 }
 
-/// The list as a table.
+/// The list as a table. A day is given where the id does not begin with it.
 #[must_use]
-pub fn history_table(rows: &[HistoryRow]) -> String {
+pub fn history_table(rows: &[HistoryRow]) -> SheetTable {
     let columns = [
-        words("Run"),
-        words("Date"),
-        words("Kind"),
-        words("Target"),
-        words("Workload"),
-        number("IOPS"),
-        words("Status"),
-        words("Label"),
+        Column::text("Run"),
+        Column::text("Date").dropped(1),
+        Column::text("Kind"),
+        Column::text("Target"),
+        Column::text("Workload"),
+        Column::number("IOPS"),
+        Column::text("Status"),
+        Column::text("Label"),
     ];
-    // Targets give way; where that is not enough, labels get lines of their own.
-    let tables = [22, 16, 12].map(|target| draw(&columns, &cells(rows, target)));
-    if let Some(table) = tables.iter().find(fits) {
-        return table.clone();
-    }
-    let bare: Vec<HistoryRow> = rows
-        .iter()
-        .map(|row| HistoryRow {
-            label: String::new(),
-            ..row.clone()
-        })
-        .collect();
-    let tables = [22, 16, 12, 8].map(|target| draw(&columns, &cells(&bare, target)));
-    let [.., narrowest] = &tables;
-    labelled(tables.iter().find(fits).unwrap_or(narrowest), rows)
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "it filters references")]
-fn fits(table: &&String) -> bool {
-    let mut lines = table.lines();
-    lines.all(|line| line.chars().count() <= COLUMNS_MAX)
-}
-
-/// Each label in full, below its row.
-fn labelled(table: &str, rows: &[HistoryRow]) -> String {
-    // Heading and rule come first.
-    let (head, body): (Vec<_>, Vec<_>) =
-        table.lines().enumerate().partition(|(index, _)| *index < 2);
-    let mut text = String::new();
-    for (_, line) in head {
-        text.push_str(line);
-        text.push('\n');
-    }
-    for ((_, line), row) in body.into_iter().zip(rows) {
-        text.push_str(line);
-        text.push('\n');
-        if !row.label.is_empty() {
-            text.push_str(&format!("  {}\n", row.label));
-        }
-    }
-    text
-}
-
-fn cells(rows: &[HistoryRow], target: usize) -> Vec<Vec<String>> {
-    rows.iter()
-        .map(|row| {
-            vec![
-                row.id.clone(),
-                row.date.clone(),
-                row.series.clone(),
-                shorten(&row.target, target),
-                row.what.clone(),
-                match row.amount.as_str() {
-                    "" => row.iops.map(rate).unwrap_or_default(),
-                    amount => amount.to_owned(),
-                },
-                row.status.clone(),
-                row.label.clone(),
-            ]
-        })
-        .collect()
-}
-
-/// The end of a long text, which for a path is what tells it from others.
-pub(crate) fn shorten(text: &str, width: usize) -> String {
-    let length = text.chars().count();
-    if length <= width {
-        return text.to_owned();
-    }
-    let tail: String = text.chars().skip(length - (width - 1)).collect();
-    format!("…{tail}")
+    let row = |row: &HistoryRow| {
+        let is_of_id = row.id.starts_with(&row.date.replace('-', ""));
+        let amount = match (row.amount.as_str(), row.iops) {
+            ("", Some(iops)) => Cell::exact(rate(iops), iops),
+            (amount, _) => amount.into(),
+        };
+        let is_void = row.status.contains("VOID");
+        vec![
+            Cell::from(row.id.as_str()),
+            if is_of_id { "" } else { row.date.as_str() }.into(),
+            row.series.as_str().into(),
+            row.target.as_str().into(),
+            row.what.as_str().into(),
+            amount,
+            match is_void {
+                true => Cell::judged(row.status.as_str(), Judgement::Bad),
+                false => row.status.as_str().into(),
+            },
+            row.label.as_str().into(),
+        ]
+    };
+    SheetTable::new("", columns, rows.iter().map(row).collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sheet_text::table_text;
 
     fn row(label: &str) -> HistoryRow {
         HistoryRow {
@@ -134,27 +83,24 @@ mod tests {
     }
 
     #[test]
-    fn a_label_is_shown_in_full_and_a_path_keeps_its_end() {
-        assert_eq!(shorten("/mnt/volumes/data/database", 12), "…ta/database");
+    fn a_label_is_shown_in_full_at_any_width() {
         let long = "before the change of March that nobody remembers";
-        let table = history_table(&[row(long), row(""), row("after it")]);
-        assert!(fits(&&table), "{table}");
-        for words in ["2026-11-22", "12,532 MiB/s", "VOID"] {
-            assert!(table.contains(words), "{words}: {table}");
+        let mut imported = row("");
+        imported.date = "2007-03-01".to_owned();
+        let table = history_table(&[row(long), row(""), imported]);
+        for width in [80, 100, 160, 200] {
+            let text = table_text(&table, width, &|_, text| text.to_owned());
+            let lines = || text.lines();
+            assert!(lines().all(|line| line.chars().count() <= width), "{text}");
+            let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            for word in long
+                .split(' ')
+                .chain(["12,532", "VOID", "20261122-101530-abcd"])
+            {
+                assert!(words.contains(word), "{word}: {text}");
+            }
+            assert!(!text.contains("2026-11-22"), "{text}");
+            assert_eq!(text.contains("2007-03-01"), width == 200, "{text}");
         }
-        let lines: Vec<&str> = table.lines().collect();
-        assert_eq!(lines.len(), 2 + 3 + 2, "{table}");
-        assert_eq!(lines[3], format!("  {long}"));
-        assert_eq!(lines[6], "  after it");
-    }
-
-    #[test]
-    fn a_short_label_stays_in_its_row() {
-        let mut short = row("before");
-        short.target = "/data".to_owned();
-        short.status = String::new();
-        let table = history_table(&[short]);
-        assert_eq!(table.lines().count(), 3, "{table}");
-        assert!(table.ends_with("before\n"), "{table}");
     }
 }

@@ -1,8 +1,7 @@
 //! Several hosts as one: a row and a small curve for each, and what they say together.
 
 use crate::number::{latency, rate};
-use crate::table::{draw, number, words};
-use crate::warnings::wrapped;
+use crate::sheet::{Column, SheetTable};
 use std::fmt::Write;
 use stripewise_results::{HostPoint, HostRecord, MergedRecord, RunRecord, Status};
 use stripewise_units::{counted, format_duration, format_iops};
@@ -11,49 +10,23 @@ use stripewise_units::{counted, format_duration, format_iops};
 const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 /// Letters of a curve at most.
 const CURVE_WIDTH: usize = 16;
-/// Longest name of a target in the table.
-const TARGET_WIDTH: usize = 24;
 
-/// The hosts of a merged run as a table, and sentences about them; empty for other runs.
-#[must_use]
-pub fn hosts_text(run: &RunRecord) -> String {
-    let Some(merged) = &run.merged else {
-        return String::new();
-    };
-    let sentences = hosts_sentences(run, merged);
-    let sentences = sentences.iter().map(|sentence| wrapped(sentence, "  "));
-    format!("{}\n{}", hosts_table(merged), sentences.collect::<String>())
-}
-
-/// Columns of the table of hosts; the last but one is the curve.
-const COLUMNS: [(&str, bool); 11] = [
-    ("Host", false),
-    ("Target", false),
-    ("IOPS", true),
-    ("MiB/s", true),
-    ("Share", true),
-    ("p99 read", true),
-    ("p99 write", true),
-    ("Start", true),
-    ("Errors", true),
-    ("Over time", false),
-    ("", false),
-];
-
-/// The table for other forms than the terminal: headings, which columns are numbers, and
-/// a row for each host.
-pub(crate) fn hosts_rows(merged: &MergedRecord) -> (Vec<String>, [bool; 11], Vec<Vec<String>>) {
-    let headings = COLUMNS.iter().map(|(heading, _)| (*heading).to_owned());
-    let numbers = COLUMNS.map(|(_, is_number)| is_number);
-    (headings.collect(), numbers, rows(merged))
-}
-
-fn hosts_table(merged: &MergedRecord) -> String {
-    let columns = COLUMNS.map(|(heading, is_number)| match is_number {
-        true => number(heading),
-        false => words(heading),
-    });
-    draw(&columns, &rows(merged))
+/// A row for each host of a merged run, with a small curve.
+pub(crate) fn hosts_table(merged: &MergedRecord) -> SheetTable {
+    let columns = [
+        Column::text("Host"),
+        Column::text("Target").dropped(2),
+        Column::number("IOPS"),
+        Column::number("MiB/s").dropped(3),
+        Column::number("Share"),
+        Column::number("p99 read"),
+        Column::number("p99 write"),
+        Column::number("Start").dropped(1),
+        Column::number("Errors"),
+        Column::text("Over time").dropped(4),
+        Column::text(""),
+    ];
+    SheetTable::new("", columns, rows(merged))
 }
 
 fn rows(merged: &MergedRecord) -> Vec<Vec<String>> {
@@ -70,11 +43,8 @@ fn rows(merged: &MergedRecord) -> Vec<Vec<String>> {
 fn row(host: &HostRecord, merged: &MergedRecord, highest: f64) -> Vec<String> {
     let target = match host.targets.as_slice() {
         [] => String::new(),
-        [one] => crate::history::shorten(one, TARGET_WIDTH),
-        [first, more @ ..] => {
-            let first = crate::history::shorten(first, TARGET_WIDTH - 4);
-            format!("{first} +{}", more.len())
-        }
+        [one] => one.clone(),
+        [first, more @ ..] => format!("{first} +{}", more.len()),
     };
     let p99 = |kind: &stripewise_results::KindOutcome| match &kind.latency_ns {
         Some(summary) => latency(Some(summary.p99)),
@@ -226,7 +196,9 @@ mod tests {
             merged: Some(Box::new(merged)),
             ..RunRecord::empty()
         };
-        let text = hosts_text(&run);
+        let document = stripewise_results::Document::new(vec![run]);
+        let sheet = crate::runs_sheet(&document, &crate::RunsLook::default());
+        let text = crate::sheet_text(&sheet, 400);
         for words in [
             "alpha  /dev/sdb",
             "66.7 %",
@@ -239,9 +211,7 @@ mod tests {
         ] {
             assert!(text.contains(words), "{words}\n{text}");
         }
-        assert!(hosts_text(&RunRecord::empty()).is_empty());
         // The same in a file.
-        let document = stripewise_results::Document::new(vec![run]);
         let material = crate::Material::new("Two hosts", document);
         for text in [crate::html(&material), crate::markdown(&material)] {
             for words in ["alpha", "66.7 %", "Fairness 0.900", "Over time"] {

@@ -434,6 +434,7 @@ mod tests {
             ceiling: None,
             answer: None,
             answer_runs: Vec::new(),
+            sustained: None,
             stopped: String::new(),
             sentence: String::new(),
         };

@@ -2,28 +2,29 @@
 //! source says nothing. Sees records through [`JobRow`] only.
 
 use crate::number::{count, latency_of_source, rate, size};
-use crate::table::{draw, number, words};
+use crate::sheet::{Column, SheetTable};
 use stripewise_results::{JobRow, RunRecord};
 
 /// A row for each job of imported records.
 #[must_use]
-pub fn imported_rows_table(runs: &[RunRecord]) -> String {
+pub fn imported_table(runs: &[RunRecord]) -> SheetTable {
     let columns = [
-        words("Tool"),
-        words("Target"),
-        words("Workload"),
-        number("Block"),
-        number("Thr"),
-        number("Out"),
-        number("IOPS"),
-        number("MiB/s"),
-        number("Mean"),
-        number("p50"),
-        number("p99"),
-        number("Max"),
+        Column::text("Tool"),
+        Column::text("Target"),
+        Column::text("Workload"),
+        Column::number("Block"),
+        Column::number("Threads").dropped(5),
+        Column::number("QD").dropped(4),
+        Column::number("In flight"),
+        Column::number("IOPS"),
+        Column::number("MiB/s").dropped(2),
+        Column::number("Mean").dropped(3),
+        Column::number("p50").dropped(1),
+        Column::number("p99"),
+        Column::number("Max"),
     ];
-    let rows: Vec<Vec<String>> = JobRow::of(runs).map(|row| cells(&row)).collect();
-    draw(&columns, &rows)
+    let rows = JobRow::of(runs).map(|row| cells(&row)).collect();
+    SheetTable::new("", columns, rows)
 }
 
 fn cells(row: &JobRow<'_>) -> Vec<String> {
@@ -37,11 +38,12 @@ fn cells(row: &JobRow<'_>) -> Vec<String> {
     let workload: Vec<String> = workload.into_iter().flatten().collect();
     vec![
         tool.unwrap_or_default(),
-        shortened(&row.target_names()),
+        row.target_names(),
         workload.join(" "),
         size(row.block_size_bytes()),
         count(row.threads()),
         count(row.outstanding()),
+        count(row.in_flight()),
         row.iops().map(rate).unwrap_or_default(),
         row.mib_per_s().map(rate).unwrap_or_default(),
         latency("mean"),
@@ -49,13 +51,4 @@ fn cells(row: &JobRow<'_>) -> Vec<String> {
         latency("p99"),
         latency("max"),
     ]
-}
-
-/// The end of a long name: that is where names differ.
-fn shortened(name: &str) -> String {
-    let signs: Vec<char> = name.chars().filter(|sign| !sign.is_control()).collect();
-    match signs.len() {
-        0..=16 => signs.into_iter().collect(),
-        length => format!("...{}", signs[length - 13..].iter().collect::<String>()),
-    }
 }

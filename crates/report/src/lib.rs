@@ -6,17 +6,15 @@
 //! data that [`svg`] draws and that the page of `html` draws again when it is open.
 #![forbid(unsafe_code)]
 
-mod about;
 mod advice;
 mod answers;
+mod attribution;
 mod bench;
-mod brief;
 mod card;
-mod caution;
 mod chart;
 mod choose;
 mod comparison;
-mod comparisons;
+mod crystaldiskmark;
 mod csv;
 mod difference;
 mod draw;
@@ -26,43 +24,40 @@ mod history;
 mod hosts;
 mod identity;
 mod imported;
-mod like;
 mod line;
 mod markdown;
+mod markdown_table;
 mod material;
 mod number;
-mod overview;
 mod page;
 mod picture;
 mod plain;
 mod quantity_text;
 mod repetitions;
+mod replay;
 mod rows;
 mod run;
-mod runs;
 mod sheet;
+mod sheet_csv;
 mod sheet_markdown;
+mod sheet_text;
+mod sheets;
 mod sqlio_histogram;
-mod table;
+mod validity;
+mod warning_summary;
 mod warnings;
 mod words;
 
-pub use about::{About, KeptFacts, moment};
-pub use advice::{advice_charts, advice_html, advice_markdown, advice_text};
-pub use bench::{bench_sentences, series_table};
-pub use brief::warnings_brief;
+pub use advice::{advice_charts, advice_sheet};
+pub use attribution::{About, KeptFacts, moment};
 pub use card::Card;
-pub use caution::caution_text;
 pub use chart::{
     Annotation, Axis, Chart, ChartTable, Form, Panel, Point, Quantity, Scale, Series, Tick, nines,
     ticks,
 };
 pub use choose::{charts, runs_worth_a_closer_look};
-pub use comparison::{
-    comparison_heading, comparison_table, comparison_table_beside, comparison_text,
-    comparison_words,
-};
-pub use comparisons::comparisons_text;
+pub use comparison::comparison_line;
+pub use crystaldiskmark::{are_like_runs, is_like_job, megabytes_per_s};
 pub use csv::{csv_answer, csv_heading, csv_rows, csv_text};
 pub use draw::{
     Axes, Look, PALETTE_DARK, PALETTE_LIGHT, PhaseBar, PictureError, Pixels, SIZE, SURFACE_SIZE,
@@ -71,20 +66,19 @@ pub use draw::{
 };
 pub use faults::{FAULTS_SHOWN_MAX, classes_text, faults_text, verification_text};
 pub use history::{HistoryRow, history_table};
-pub use hosts::{hosts_sentences, hosts_text};
-pub use imported::imported_rows_table;
-pub use like::{are_like_runs, is_like_job, like_table, megabytes_per_s};
+pub use imported::imported_table;
 pub use line::{document_line, experiment_line, one_line};
 pub use markdown::markdown;
 pub use material::{LatencyInterval, LatencyOverTime, Material};
-pub use overview::{comparison_line, comparison_overview};
 pub use page::{html, page_policy, sheet_page};
 pub use picture::{Multiples, Picture, pictures};
 pub use plain::plain_json;
-pub use repetitions::repetitions_table;
-pub use run::{job_details, percentiles_text, processors_text, run_header};
-pub use runs::{RunsLook, header_text, like_text, partial_lines, runs_text};
-pub use sheet::{Judged, Sheet, SheetTable};
+pub use replay::fidelity_text;
+pub use sheet::{Caution, Cell, Column, Judgement, Sheet, SheetTable};
+pub use sheet_csv::sheet_csv;
 pub use sheet_markdown::sheet_markdown;
-pub use warnings::{errors_text, warnings_line, warnings_text, wrapped};
-pub use words::{Heading, requirement_text};
+pub use sheet_text::{Emphasis, Paint, sheet_line, sheet_text, sheet_text_painted, wrapped_at};
+pub use sheets::{RunsLook, comparison_sheet, partial_lines, runs_origin, runs_sheet};
+pub use warning_summary::warnings_brief;
+pub use warnings::{failed_lines, warnings_text};
+pub use words::{Heading, requirement_line};

@@ -3,12 +3,12 @@
 //! What must be known first stands first: that numbers are void, that something was
 //! missed, that a run was stopped. Then the numbers; warnings by their codes at the end.
 
-use crate::answers::{answer_amount, limit_words, place_of};
-use crate::caution::cautions;
+use crate::answers::{limit_words, place_of};
 use crate::faults::verification_text;
 use crate::number::{latency, rate};
 use crate::repetitions::groups_of;
-use crate::words::{requirement_text, series_title};
+use crate::validity::cautions;
+use crate::words::{requirement_line, series_title};
 use stripewise_results::{
     AnswerReason, ComparisonRecord, Document, JobRecord, JobRow, OperationKind, RunRecord,
     SeriesRecord, Severity,
@@ -33,7 +33,7 @@ pub fn one_line(text: &str) -> String {
 pub fn document_line(document: &Document) -> String {
     let mut parts = cautions(document);
     let unmet = document.requirements.iter().filter(|one| !one.met);
-    parts.extend(unmet.map(|one| one_line(&requirement_text(one))));
+    parts.extend(unmet.map(|one| one_line(&requirement_line(one))));
     match document.series.is_empty() {
         true => parts.extend(of_runs(&document.runs)),
         false => parts.extend(document.series.iter().map(of_series)),
@@ -82,7 +82,7 @@ pub fn experiment_line(records: &[ComparisonRecord]) -> String {
     one_line(&said.join(" "))
 }
 
-/// `random read: 48,200 IOPS (44,600-52,000) at p99 < 5 ms`.
+/// `random read: 48,200 IOPS ±8 % at p99 < 5 ms`.
 fn of_series(series: &SeriesRecord) -> String {
     let name = series_title(&series.name).to_lowercase();
     let Some(answer) = series.answered() else {
@@ -92,7 +92,7 @@ fn of_series(series: &SeriesRecord) -> String {
             .unwrap_or("nothing was measured");
         return format!("{name}: no answer; {reason}");
     };
-    let amount = answer_amount(series, &answer.record);
+    let amount = crate::sheets::answer_words(series, &answer.record);
     let limit = limit_words(series);
     let at = match (place_of(&answer), answer.reason) {
         (Some(place), _) => format!(" {place}, over {limit}"),

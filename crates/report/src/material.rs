@@ -44,7 +44,7 @@ impl Material {
         let steps = self.document.series.iter().flat_map(|series| &series.steps);
         let in_ladder: BTreeSet<&str> = steps.map(|step| step.run.as_str()).collect();
         self.rows()
-            .filter(|row| !in_ladder.contains(row.run.id.as_str()))
+            .filter(|row| !in_ladder.contains(row.run.id.as_str()) && !row.run.is_pilot())
             .collect()
     }
 }

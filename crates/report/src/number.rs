@@ -14,15 +14,6 @@ pub(crate) fn rate(per_second: f64) -> String {
     }
 }
 
-/// A value of a comparison by the name of its metric.
-pub(crate) fn metric_value(metric: &str, value: f64) -> String {
-    if metric.starts_with("latency_ns") {
-        format_duration(value.round().max(0.0) as u64)
-    } else {
-        rate(value)
-    }
-}
-
 /// A count that may be unknown.
 pub(crate) fn count(value: Option<u32>) -> String {
     value.map_or_else(String::new, |value| value.to_string())

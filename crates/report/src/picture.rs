@@ -3,13 +3,18 @@
 
 use crate::card::{Card, card};
 use crate::chart::Chart;
+use crate::crystaldiskmark::are_like_runs;
 use crate::material::Material;
+use crate::sheet::Sheet;
+use crate::sheets::{RunsLook, comparison_sheet, runs_sheet};
 
 /// Something that is drawn as a picture of its own.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Picture {
     /// The summary of a bench.
     Card(Box<Card>),
+    /// A verdict with its table.
+    Sheet(Box<Sheet>),
     /// A chart.
     Chart(Box<Chart>),
     /// All maps of one scale beside each other.
@@ -30,7 +35,7 @@ impl Picture {
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
-            Picture::Card(_) => "summary",
+            Picture::Card(_) | Picture::Sheet(_) => "summary",
             Picture::Chart(chart) => &chart.name,
             Picture::Multiples(all) => &all.head.name,
         }
@@ -40,10 +45,7 @@ impl Picture {
 /// The pictures of a report, the most telling first.
 #[must_use]
 pub fn pictures(material: &Material) -> Vec<Picture> {
-    // A comparison answers more than the benches that it compares.
-    let has_card = material.document.comparisons.is_empty();
-    let card = card(material).filter(|_| has_card);
-    let card = card.map(|card| Picture::Card(Box::new(card)));
+    let card = summary(material);
     let charts = crate::charts(material);
     let multiples = multiples(&charts);
     let first_map = charts.iter().position(is_map);
@@ -55,6 +57,26 @@ pub fn pictures(material: &Material) -> Vec<Picture> {
         pictures.push(Picture::Chart(Box::new(chart)));
     }
     pictures
+}
+
+/// Rows of comparisons that one picture has room for.
+const COMPARED_MAX: usize = 16;
+
+/// What is answered: of a bench its card. A comparison answers more than the benches that it
+/// compares.
+fn summary(material: &Material) -> Option<Picture> {
+    let document = &material.document;
+    let sheet = |sheet: Sheet| Some(Picture::Sheet(Box::new(sheet)));
+    let comparisons = &document.comparisons;
+    let rows: usize = comparisons.iter().map(|one| one.rows.len()).sum();
+    match rows {
+        0 if document.series.is_empty() && are_like_runs(&document.runs) => {
+            sheet(runs_sheet(document, &RunsLook::default()))
+        }
+        0 => card(material).map(|card| Picture::Card(Box::new(card))),
+        1..=COMPARED_MAX => sheet(comparison_sheet(comparisons, &document.runs, false)),
+        _ => None,
+    }
 }
 
 /// A map whose shades have one scale with others.

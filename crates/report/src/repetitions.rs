@@ -2,10 +2,10 @@
 //! its runs, the interval of the median (from six runs on), and their range; below the
 //! table, how the interval comes about.
 
-use crate::caution::state_in_brief;
 use crate::number::{latency, rate};
 use crate::run::{kinds, row_name};
-use crate::table::{draw, number, words};
+use crate::sheet::{Column, SheetTable};
+use crate::validity::state_in_brief;
 use stripewise_results::{JobRecord, RunRecord};
 use stripewise_stats::{median, median_interval};
 
@@ -17,33 +17,26 @@ const RUNS_MIN: usize = 6;
 
 /// The table; nothing where no workload ran twice. Rates are those of each kind of
 /// operation; of a mixed load, also of both together.
-#[must_use]
-pub fn repetitions_table(runs: &[RunRecord]) -> String {
+pub(crate) fn repetitions_table(runs: &[RunRecord]) -> Option<SheetTable> {
     let groups = groups_of(runs);
-    let repeated: Vec<&Vec<(&RunRecord, &JobRecord)>> =
-        groups.iter().filter(|group| group.len() > 1).collect();
-    if repeated.is_empty() {
-        return String::new();
-    }
+    let repeated = || groups.iter().filter(|group| group.len() > 1);
+    repeated().next()?;
     let columns = [
-        words("Medians"),
-        number("Block"),
-        number("Thr"),
-        number("Out"),
-        number("Runs"),
-        number("IOPS"),
-        number("95 %"),
-        number("lowest"),
-        number("highest"),
-        number("p99"),
-        number("worst"),
-        words(""),
+        Column::text("Medians"),
+        Column::number("Block"),
+        Column::number("In flight"),
+        Column::number("Runs").dropped(3),
+        Column::number("IOPS"),
+        Column::number("95 %"),
+        Column::number("Lowest").dropped(1),
+        Column::number("Highest").dropped(1),
+        Column::number("p99"),
+        Column::number("Worst p99").dropped(2),
+        Column::text(""),
     ];
-    let few = repeated.iter().any(|group| group.len() < RUNS_MIN);
-    let rows: Vec<Vec<String>> = repeated.into_iter().flat_map(|group| rows(group)).collect();
-    let mut text = draw(&columns, &rows);
-    text.push_str(&legend(few));
-    text
+    let few = repeated().any(|group| group.len() < RUNS_MIN);
+    let rows = repeated().flat_map(|group| rows(group)).collect();
+    Some(SheetTable::new("", columns, rows).with_note(legend(few)))
 }
 
 /// What the interval is, and what it takes where a row has none.
@@ -52,7 +45,6 @@ fn legend(few: bool) -> String {
     if few {
         text.push_str(&format!("; it needs {RUNS_MIN} runs (--repeat {RUNS_MIN})"));
     }
-    text.push('\n');
     text
 }
 
@@ -99,8 +91,7 @@ fn rows(group: &[(&RunRecord, &JobRecord)]) -> Vec<Vec<String>> {
         let mut cells = vec![
             row_name(first, name),
             workload.block_text(),
-            workload.threads.to_string(),
-            workload.outstanding.to_string(),
+            (u64::from(workload.threads) * u64::from(workload.outstanding)).to_string(),
             group.len().to_string(),
         ];
         let [middle, low, high] = spread(&rates, rate);

@@ -277,5 +277,5 @@ fn label(row: &JobRow<'_>) -> String {
 }
 
 fn state(row: &JobRow<'_>) -> String {
-    crate::caution::state(row.run, &row.void_codes())
+    crate::validity::state(row.run, &row.void_codes())
 }

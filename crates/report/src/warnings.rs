@@ -1,52 +1,24 @@
-//! Warnings as text: code, what is the case, what to do; wrapped to 100 columns.
+//! Warnings as text: code, what is the case, what to do.
 
 use std::collections::BTreeMap;
 use stripewise_results::{RunRecord, Severity, Warning};
-use stripewise_units::{counted, format_count};
+use stripewise_units::format_count;
 
 /// All warnings of runs, each distinct one once, with the number of runs it
-/// concerns where that is not all of them, and the targets of those runs.
+/// concerns where that is not all of them, and the targets of those runs; in lines that are
+/// not broken.
 #[must_use]
 pub fn warnings_text(runs: &[RunRecord]) -> String {
     collected(runs)
         .into_iter()
-        .map(|(warning, count)| one(warning, "", &of_runs(warning, count, runs)))
+        .map(|(warning, count)| one(warning, &of_runs(warning, count, runs)))
         .collect()
-}
-
-/// How many warnings there are and which, in a line: what stands below an answer
-/// whose warnings stand above it.
-#[must_use]
-pub fn warnings_line(runs: &[RunRecord]) -> String {
-    let all = collected(runs);
-    let of = |severity: Severity| -> Vec<&str> {
-        let these = all
-            .iter()
-            .filter(|(warning, _)| warning.severity == severity);
-        these.map(|(warning, _)| warning.code.as_str()).collect()
-    };
-    let mut parts = Vec::new();
-    for (severity, one, several) in [
-        (Severity::Void, "VOID", "VOID"),
-        (Severity::Warning, "warning", "warnings"),
-        (Severity::Note, "note", "notes"),
-    ] {
-        let codes = of(severity);
-        if !codes.is_empty() {
-            let count = counted(codes.len(), one, several);
-            parts.push(format!("{count} ({})", codes.join(", ")));
-        }
-    }
-    if parts.is_empty() {
-        return "No warnings.\n".to_owned();
-    }
-    wrapped(&format!("See above: {}.", parts.join(", ")), "  ")
 }
 
 /// Which operations failed with which error, a line for each workload; nothing where
 /// none failed.
 #[must_use]
-pub fn errors_text(runs: &[RunRecord]) -> String {
+pub fn failed_lines(runs: &[RunRecord]) -> Vec<String> {
     /// What failed of one workload on one target.
     struct Failed<'a> {
         what: String,
@@ -103,16 +75,13 @@ pub fn errors_text(runs: &[RunRecord]) -> String {
             .map(|(reason, count)| format!("{reason}: {}", format_count(*count)))
             .collect();
         let first = of.first.map(|first| format!("; first: {first}"));
-        wrapped(
-            &format!(
-                "failed: {}: {} of {} operations ({}){}",
-                of.what,
-                format_count(of.failed),
-                format_count(of.operations),
-                reasons.join(", "),
-                first.unwrap_or_default()
-            ),
-            "  ",
+        format!(
+            "failed: {}: {} of {} operations ({}){}",
+            of.what,
+            format_count(of.failed),
+            format_count(of.operations),
+            reasons.join(", "),
+            first.unwrap_or_default()
         )
     };
     all.iter().map(line).collect()
@@ -189,43 +158,14 @@ pub(crate) fn of_runs(warning: &Warning, count: usize, runs: &[RunRecord]) -> St
     format!(" (in {count} of {} runs{where_})", runs.len())
 }
 
-/// In full: `number` stands behind its code, `of` behind its message.
-pub(crate) fn one(warning: &Warning, number: &str, of: &str) -> String {
+/// In full; `of` stands behind its message.
+fn one(warning: &Warning, of: &str) -> String {
     let word = severity_word(warning.severity);
-    let mut text = wrapped(
-        &format!("{word}[{}]{number}: {}{of}", warning.code, warning.message),
-        "  ",
-    );
+    let mut text = format!("{word}[{}]: {}{of}\n", warning.code, warning.message);
     if !warning.hint.is_empty() {
-        text.push_str(&wrapped(&format!("  hint: {}", warning.hint), "        "));
+        text.push_str(&format!("  hint: {}\n", warning.hint));
     }
     text
-}
-
-/// Wraps at 100 columns; further lines start with `indent`.
-#[must_use]
-pub fn wrapped(text: &str, indent: &str) -> String {
-    const WIDTH: usize = 100;
-    let leading: String = text.chars().take_while(|c| *c == ' ').collect();
-    let mut lines = String::new();
-    let mut line = leading;
-    let mut empty = true;
-    for word in text.split_whitespace() {
-        if !empty && line.chars().count() + 1 + word.chars().count() > WIDTH {
-            lines.push_str(&line);
-            lines.push('\n');
-            line = indent.to_owned();
-            empty = true;
-        }
-        if !empty {
-            line.push(' ');
-        }
-        line.push_str(word);
-        empty = false;
-    }
-    lines.push_str(&line);
-    lines.push('\n');
-    lines
 }
 
 #[cfg(test)]
@@ -233,17 +173,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_text_is_wrapped_to_a_hundred_columns_and_nothing_is_lost() {
-        let text = "word ".repeat(60);
-        let wrapped = wrapped(&text, "  ");
-        assert!(wrapped.lines().all(|line| line.chars().count() <= 100));
-        assert_eq!(wrapped.split_whitespace().count(), 60);
-    }
-
-    #[test]
     fn operations_that_failed_after_the_stop_are_named_too() {
         let mut run = RunRecord::empty();
-        assert_eq!(errors_text(std::slice::from_ref(&run)), "");
+        assert!(failed_lines(std::slice::from_ref(&run)).is_empty());
         run.jobs.push(stripewise_results::JobRecord {
             name: "job".to_owned(),
             target: stripewise_results::TargetFacts::unknown(),
@@ -256,12 +188,11 @@ mod tests {
         let outcome = &mut run.jobs[0].outcome;
         outcome.operations = 100;
         outcome.drain.operations = 8;
-        assert_eq!(errors_text(std::slice::from_ref(&run)), "");
+        assert!(failed_lines(std::slice::from_ref(&run)).is_empty());
         let outcome = &mut run.jobs[0].outcome;
         outcome.drain.errors = 5;
         outcome.drain.first_error = Some("read at byte 4096: EIO".to_owned());
-        let text = errors_text(&[run]);
-        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = failed_lines(&[run]).join("\n");
         assert!(
             text.contains("5 of 108 operations (after the stop: 5); first: read at byte 4096: EIO"),
             "{text}"

@@ -1,6 +1,5 @@
 //! Names in records as people read them.
 
-use crate::warnings::wrapped;
 use stripewise_results::{RequirementRecord, RunRecord};
 use stripewise_units::capitalised;
 
@@ -23,13 +22,27 @@ pub(crate) fn requirement_words(requirement: &RequirementRecord) -> String {
 
 /// A line of text about a requirement: `MISSED: p99<1ms: 3.2 ms (...)`.
 #[must_use]
-pub fn requirement_text(requirement: &RequirementRecord) -> String {
+pub fn requirement_line(requirement: &RequirementRecord) -> String {
     let word = match (requirement.met, requirement.undecided) {
         (true, _) => "met",
         (false, true) => "UNDECIDED",
         (false, false) => "MISSED",
     };
-    wrapped(&format!("{word}: {}", requirement_words(requirement)), "  ")
+    format!("{word}: {}", requirement_words(requirement))
+}
+
+/// `iops` as people say it.
+pub(crate) fn metric_words(metric: &str) -> String {
+    match metric {
+        "iops" => "IOPS".to_owned(),
+        "mib_per_s" => "MiB/s".to_owned(),
+        other => match other.strip_prefix("latency_ns_") {
+            Some("p999") => "p99.9 latency".to_owned(),
+            Some("max") => "longest latency".to_owned(),
+            Some(statistic) => format!("{statistic} latency"),
+            None => other.replace('_', " "),
+        },
+    }
 }
 
 /// `Random read` for `random-read`.

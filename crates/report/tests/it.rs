@@ -58,6 +58,7 @@ fn ladder() -> SeriesRecord {
         void: Vec::new(),
     });
     SeriesRecord {
+        sustained: None,
         id: "series".to_owned(),
         name: "random-read".to_owned(),
         slo: "p99<5ms".to_owned(),

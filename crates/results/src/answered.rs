@@ -216,6 +216,7 @@ mod tests {
             within_limit: None,
             answer,
             answer_runs: Vec::new(),
+            sustained: None,
             stopped: String::new(),
             sentence: String::new(),
         }

@@ -90,8 +90,11 @@ impl JobOutcome {
             errors: parts.errors,
             drain: parts.drain,
             open_loop: parts.open_loop,
+            replay: None,
             due: None,
             pauses: Vec::new(),
+            volume: None,
+            drives: Vec::new(),
             intervals: coarsen(parts.intervals),
         }
     }

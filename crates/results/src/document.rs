@@ -4,7 +4,7 @@
 //! parsing and printing again gives the same bytes: fields keep their order,
 //! floats are printed with the fewest digits that give the same value back.
 
-use crate::sound::impossible_number;
+use crate::consistency::impossible_number;
 use crate::{Document, RunRecord, SCHEMA_VERSION};
 
 /// A document that cannot be read.

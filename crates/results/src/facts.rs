@@ -117,15 +117,12 @@ impl TargetFacts {
         self.path.as_deref().unwrap_or(&self.name)
     }
 
-    /// As the user named it, but where that says nothing elsewhere (`.`, `../`): there the
-    /// absolute path.
+    /// As the user named it, but where that says nothing elsewhere (`.`, `../data`): there
+    /// the absolute path.
     #[must_use]
     pub fn shown_name(&self) -> &str {
-        let is_of_dots = self
-            .name
-            .chars()
-            .all(|sign| matches!(sign, '.' | '/' | '\\'));
-        match is_of_dots {
+        let mut parts = self.name.split(['/', '\\']);
+        match parts.any(|part| matches!(part, "." | "..")) {
             true => self.full_name(),
             false => &self.name,
         }
@@ -161,6 +158,20 @@ pub struct FileSystemFacts {
     /// Bytes of one allocation unit (cluster).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allocation_unit_bytes: Option<u64>,
+    /// Writes to this file that are never torn (`statx`); absent where the kernel does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub atomic_writes: Option<AtomicWriteFacts>,
+}
+
+/// Sizes of writes that not even a loss of power tears; both 0: there are none.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
+pub struct AtomicWriteFacts {
+    /// The smallest.
+    pub unit_min_bytes: u64,
+    /// The largest.
+    pub unit_max_bytes: u64,
 }
 
 /// A block device.
@@ -192,6 +203,9 @@ pub struct DeviceFacts {
     /// `write back` or `write through`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_cache: Option<String>,
+    /// Writes that are never torn (sysfs); absent before Linux 6.11.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub atomic_writes: Option<AtomicWriteFacts>,
     /// For loop devices: direct I/O to the backing file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loop_direct_io: Option<bool>,

@@ -4,9 +4,11 @@
 
 mod advice;
 mod answered;
-mod asked;
 mod build;
 mod comparison;
+mod consistency;
+mod counting;
+mod device_report;
 mod document;
 mod facts;
 pub mod faults;
@@ -17,10 +19,12 @@ mod intervals;
 mod load;
 mod outcome;
 mod record;
+mod replay;
+mod requested;
 mod row;
 pub mod schema;
 mod series;
-mod sound;
+mod sustained;
 mod validity;
 mod warning;
 
@@ -34,9 +38,15 @@ pub use comparison::{
     ComparisonGroup, ComparisonRecord, ComparisonRow, DriftRecord, RequirementRecord, SideRecord,
     Verdict,
 };
+pub use counting::{CountedOperations, Counting};
+pub use device_report::{
+    DriveReport, ExceededLimit, VolumeLatencyBin, VolumeOperations, VolumeReport,
+    where_latency_arises,
+};
 pub use document::DocumentError;
 pub use facts::{
-    CpuFacts, DeviceFacts, FileSystemFacts, HostFacts, ProcessorUse, TargetFacts, TargetKind,
+    AtomicWriteFacts, CpuFacts, DeviceFacts, FileSystemFacts, HostFacts, ProcessorUse, TargetFacts,
+    TargetKind,
 };
 pub use hosts::{
     GroupRecord, HostPoint, HostRecord, HostsLimit, HostsLimitKind, MergedRecord, StartRecord,
@@ -50,8 +60,10 @@ pub use outcome::{
     JobOutcome, KindOutcome, LatencySummary, OpenLoop, Pause, ThreadOutcome,
 };
 pub use record::{
-    AT_RATE, Document, ExperimentPlace, JobRecord, RunRecord, SCHEMA_VERSION, Status,
+    AT_RATE, Document, ExperimentPlace, JobRecord, PILOT, RunRecord, SCHEMA_VERSION, Status,
 };
+pub use replay::{FeatureRecord, FidelityRecord, LatenessRecord, PunctualityRecord, ReplayRecord};
 pub use row::{JobRow, OperationKind};
 pub use series::{AnswerBound, AnswerPlace, AnswerRecord, KneeRecord, SeriesRecord, StepRecord};
+pub use sustained::{SustainedClaim, SustainedRecord};
 pub use warning::{Severity, Warning};

@@ -1,5 +1,7 @@
 //! What came of a job.
 
+use crate::device_report::{DriveReport, VolumeReport};
+use crate::replay::ReplayRecord;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use stripewise_stats::Histogram;
@@ -85,14 +87,23 @@ pub struct JobOutcome {
     /// Open loop only.
     #[serde(flatten)]
     pub open_loop: Option<OpenLoop>,
-    /// Open loop only: what became of its arrivals, where a requirement is judged by it.
+    /// What became of its operations by the second, where a requirement is judged by it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub due: Option<DueRecord>,
+    /// Recorded loads only: how they were issued.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replay: Option<Box<ReplayRecord>>,
     /// Times in which nothing of the program ran (stopped, frozen, or its virtual
     /// machine was), in order. They are in no other number here: `duration_ns`,
     /// latencies, intervals and arrivals go on where they left off.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pauses: Vec<Pause>,
+    /// What the volume of a cloud under the first target reports of itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub volume: Option<Box<VolumeReport>>,
+    /// What the NVMe drives under the first target report of their heat, where they may be asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub drives: Vec<DriveReport>,
     /// At most 4,096; neighbours are joined where there were more.
     pub intervals: Vec<Interval>,
 }
@@ -224,23 +235,24 @@ pub struct OpenLoop {
     pub schedule_lag_ns_max: u64,
 }
 
-/// What became of the arrivals of an open loop, by the second in which they were due.
-/// Arrivals so shortly before the stop that they could not be late by then are left out.
+/// What became of operations, by the second in which they were due: in an open loop when
+/// they were to arrive, else when they were issued. Arrivals so shortly before the stop
+/// that they could not be late by then are left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct DueRecord {
     /// Latencies in nanoseconds beyond which operations are counted, by rising value.
     pub thresholds_ns: Vec<u64>,
     /// Seconds of the measured window, in order; never joined.
     pub seconds: Vec<DueSecondRecord>,
-    /// Arrivals that the program itself issued late, by more than a tenth of the smallest
-    /// threshold, although fewer than the most that may be in flight were.
+    /// Arrivals that the program itself issued late, by more than a tenth of the limit that
+    /// they are judged by, although fewer than the most that may be in flight were.
     pub own_lags: u64,
 }
 
 /// One second of due time.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct DueSecondRecord {
-    /// Arrivals that were due in it.
+    /// Operations that were due in it.
     pub due: u64,
     /// For each threshold: those of them that were later, failed, were never issued or
     /// never completed.

@@ -1,9 +1,11 @@
 //! Runs and jobs.
 
 use crate::faults::Verification;
+use crate::replay::FidelityRecord;
 use crate::{
     ComparisonRecord, EngineFacts, HostFacts, Imported, JobOutcome, KindOutcome, MergedRecord,
-    ProcessorUse, RequirementRecord, SeriesRecord, StartRecord, TargetFacts, Warning,
+    ProcessorUse, RequirementRecord, SeriesRecord, StartRecord, SustainedRecord, TargetFacts,
+    Warning,
 };
 use serde::{Deserialize, Serialize};
 use stripewise_workload::{Request, Workload};
@@ -32,6 +34,8 @@ pub struct Document {
 
 /// Behind the name of a series: its runs at a rate that was required of it.
 pub const AT_RATE: &str = "-at-rate";
+/// Behind the name of a series: the pilot of its load.
+pub const PILOT: &str = "-pilot";
 
 /// How a run ended.
 #[derive(
@@ -101,6 +105,10 @@ pub struct RunRecord {
     /// Its place in an experiment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub experiment: Option<ExperimentPlace>,
+    /// What a pilot of its load found of caches before. Absent where there was none: of
+    /// loads that read, of single runs, and in records of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sustained: Option<Box<SustainedRecord>>,
     /// Another tool's result: where it came from and what it lacks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub imported: Option<Imported>,
@@ -124,6 +132,10 @@ pub struct RunRecord {
     /// What comparing its data came to, where it ran with `--verify`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verification: Option<Box<Verification>>,
+    /// Of a replay: how like the recording it was, as `outcome.replay` of its job has it. Absent where that was not
+    /// judged, and in records of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fidelity: Option<Box<FidelityRecord>>,
     /// What ran.
     pub jobs: Vec<JobRecord>,
     /// Warnings about the run as a whole.
@@ -166,6 +178,20 @@ impl RunRecord {
         self.series_part.as_deref() == Some("precondition")
     }
 
+    /// It only looked for what a cache absorbs, before the runs of its series.
+    #[must_use]
+    pub fn is_pilot(&self) -> bool {
+        let part = self.series_part.as_deref();
+        part.is_some_and(|part| part.ends_with(PILOT))
+    }
+
+    /// Its rate and latencies answer nothing that was asked: it prepared a target, or looked
+    /// for a cache.
+    #[must_use]
+    pub fn is_preparation(&self) -> bool {
+        self.is_precondition() || self.is_pilot()
+    }
+
     /// The record without the intervals of its jobs, which are most of its size.
     #[must_use]
     pub fn without_intervals(mut self) -> RunRecord {
@@ -205,6 +231,7 @@ impl RunRecord {
             series_part: None,
             answer_block: None,
             experiment: None,
+            sustained: None,
             imported: None,
             latency_limit: None,
             start: None,
@@ -212,6 +239,7 @@ impl RunRecord {
             host: HostFacts::default(),
             processors: Vec::new(),
             verification: None,
+            fidelity: None,
             jobs: Vec::new(),
             warnings: Vec::new(),
         }
@@ -277,7 +305,10 @@ impl JobRecord {
     /// `random`, `sequential` or `stride`: the workload's `pattern` in JSON.
     #[must_use]
     pub fn pattern_name(&self) -> &'static str {
-        self.workload.pattern.name()
+        match self.workload.recorded {
+            Some(_) => "replayed",
+            None => self.workload.pattern.name(),
+        }
     }
 
     /// `random read`, `sequential write`, `random 70 % read`.

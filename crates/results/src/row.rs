@@ -52,7 +52,8 @@ impl<'a> JobRow<'a> {
     /// Bytes of one operation; none where operations have several sizes.
     #[must_use]
     pub fn block_size_bytes(&self) -> Option<u64> {
-        let one_size = self.job.workload.block_sizes.is_empty();
+        let workload = &self.job.workload;
+        let one_size = workload.block_sizes.is_empty() && workload.recorded.is_none();
         let block_size_bytes = self.given(
             "jobs.workload.block_size_bytes",
             self.job.workload.block_size_bytes,

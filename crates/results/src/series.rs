@@ -1,6 +1,6 @@
 //! A series: the steps of a ladder and the answers read off them.
 
-use crate::LatencySummary;
+use crate::{LatencySummary, SustainedRecord};
 use serde::{Deserialize, Serialize};
 use stripewise_units::{format_iops, format_rate_interval};
 
@@ -41,6 +41,9 @@ pub struct SeriesRecord {
     /// The runs that were made for the answer, in the order in which they ran.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub answer_runs: Vec<StepRecord>,
+    /// What a pilot found before the first step: of loads that write.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sustained: Option<SustainedRecord>,
     /// Why the ladder ended, in words.
     pub stopped: String,
     /// The answer in plain words.
@@ -80,7 +83,7 @@ pub struct AnswerRecord {
     /// Confidence of the interval, 0 to 1: the share of such intervals that hold the rate.
     pub level: f64,
     /// What the latency limit judges, there, nanoseconds: the typical run's. At a crossing
-    /// that is the limit itself.
+    /// between two loads that is the limit itself.
     pub latency_ns: u64,
     /// All latencies of those runs, where they are of one load: the median of each
     /// statistic over the runs, of the shortest the shortest and of the longest the longest.
@@ -97,7 +100,8 @@ pub struct AnswerRecord {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AnswerPlace {
-    /// Where the latency limit is crossed.
+    /// Where the latency limit is crossed; with fewer than ten in flight, the largest whole
+    /// load that meets it, or a smaller one that gives as much.
     Limit,
     /// Within the limit, where throughput no longer rises; or the most that was tried.
     Plateau,

@@ -61,6 +61,7 @@ mod tests {
             code: code.to_owned(),
             severity,
             message: String::new(),
+            short: String::new(),
             hint: Hint::default(),
         }
     }

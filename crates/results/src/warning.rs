@@ -26,6 +26,53 @@ pub struct Warning {
     pub severity: Severity,
     /// What is the case, with numbers.
     pub message: String,
+    /// The message in at most about 60 letters, with its number; absent where the message
+    /// begins so: see [`Warning::in_short`].
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub short: String,
     /// What to do about it.
     pub hint: Hint,
+}
+
+impl Warning {
+    /// One short and complete line: the short form, else the message up to its first colon or
+    /// semicolon, behind which messages explain.
+    #[must_use]
+    pub fn in_short(&self) -> &str {
+        match self.short.as_str() {
+            "" => {
+                let end = self.message.find(": ").into_iter();
+                let end = end.chain(self.message.find("; ")).min();
+                &self.message[..end.unwrap_or(self.message.len())]
+            }
+            short => short,
+        }
+    }
+
+    /// The same warning with a short form of its message.
+    #[must_use]
+    pub fn shortened(self, short: impl Into<String>) -> Warning {
+        Warning {
+            short: short.into(),
+            ..self
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_is_short_up_to_its_colon_or_has_a_short_form() {
+        let warning = Warning {
+            code: "zero-data".to_owned(),
+            severity: Severity::Void,
+            message: "9 of 10 blocks are zeros: devices skip them".to_owned(),
+            short: String::new(),
+            hint: Hint::plain(""),
+        };
+        assert_eq!(warning.in_short(), "9 of 10 blocks are zeros");
+        assert_eq!(warning.shortened("zeros").in_short(), "zeros");
+    }
 }

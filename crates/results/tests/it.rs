@@ -138,7 +138,7 @@ fn workload() -> impl Strategy<Value = Workload> {
                 iops,
                 arrivals: Arrivals::Poisson,
             }),
-            sync: sync.map(|every| SyncPolicy { every }),
+            sync: sync.map(SyncPolicy::fdatasync),
             seed,
             size_bytes,
             ..Workload::default()
@@ -146,10 +146,11 @@ fn workload() -> impl Strategy<Value = Workload> {
 }
 
 fn warning() -> impl Strategy<Value = Warning> {
-    (text(), text(), text()).prop_map(|(code, message, hint)| Warning {
+    (text(), text(), text(), text()).prop_map(|(code, message, short, hint)| Warning {
         code,
         severity: Severity::Void,
         message,
+        short,
         hint: hint.into(),
     })
 }
@@ -203,6 +204,7 @@ prop_compose! {
     ) -> RunRecord {
         RunRecord {
             answer_block: None,
+            sustained: None,
             merged: None,
             start: None,
             experiment: None,
@@ -220,6 +222,7 @@ prop_compose! {
             latency_limit: None,
             processors: Vec::new(),
             verification: None,
+            fidelity: None,
             host: HostFacts { name: texts[2].clone(), ..HostFacts::default() },
             jobs,
             warnings,

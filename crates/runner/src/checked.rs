@@ -13,14 +13,14 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
 use stripewise_io_engine::{Completion, Kind, Next, Operation, Source};
-use stripewise_verify::see::{Suspect, fill_with_poison, is_mixed, poison};
+use stripewise_verify::sector_reading::{Suspect, fill_with_poison, is_mixed, poison};
 use stripewise_verify::stamp::{Origin, Stamp, read_sector, write_sector};
-use stripewise_verify::{Field, Region};
+use stripewise_verify::{Region, VerifyTargets};
 
 /// What the data of a run is compared with, and what that came to.
 #[derive(Clone, Debug)]
 pub struct Checks {
-    field: Arc<Field>,
+    field: Arc<VerifyTargets>,
     /// By job and file: the number of the target in the field.
     targets: Vec<Vec<u16>>,
     /// Writes of this run are numbered from here, so that no two of a field have one number.
@@ -43,7 +43,12 @@ impl Checks {
     /// For run number `round` of this field, whose targets each have one region and are its
     /// owners' as long as no run goes on. `targets`: by job and file, the target's number.
     #[must_use]
-    pub fn new(field: Arc<Field>, targets: Vec<Vec<u16>>, round: u16, epoch_ns: u64) -> Checks {
+    pub fn new(
+        field: Arc<VerifyTargets>,
+        targets: Vec<Vec<u16>>,
+        round: u16,
+        epoch_ns: u64,
+    ) -> Checks {
         let owners = u16::try_from(field.grounds.len()).unwrap_or(u16::MAX);
         Checks {
             targets,
@@ -151,7 +156,7 @@ impl Checked {
     }
 
     /// The number of an operation's target, and its region.
-    fn place<'a>(&self, field: &'a Field, operation: &Operation) -> (u16, &'a Region) {
+    fn place<'a>(&self, field: &'a VerifyTargets, operation: &Operation) -> (u16, &'a Region) {
         let target = self.checks.targets[self.job][usize::from(operation.file)];
         (target, &field.grounds[usize::from(target)].regions[0])
     }

@@ -1,8 +1,10 @@
-//! What became of the arrivals of an open loop, by the second in which they were due: what
-//! a required rate is judged by. An operation that is late, failed, was never issued or
-//! never completed is beyond every threshold; seconds are never joined.
+//! What became of operations, by the second in which they were due: what a requirement on
+//! latency is judged by. Of an open loop all arrivals count; of a closed loop what was
+//! issued, in the second in which it was. An operation that is late, failed, was never
+//! issued or never completed is beyond every threshold; seconds are never joined.
 
-use stripewise_results::{DueRecord, DueSecondRecord};
+use stripewise_io_engine::Kind;
+use stripewise_results::{CountedOperations, Counting, DueRecord, DueSecondRecord};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -12,8 +14,10 @@ const SECONDS_MAX: usize = 86_400;
 /// Counts of one worker, or of all workers of a job.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DueCounts {
-    /// Latencies beyond which operations are counted, by rising value.
-    thresholds_ns: Vec<u64>,
+    counting: Counting,
+    /// What was due so shortly before the end is left out: of arrivals that are never
+    /// issued it is not known whether they would have been late.
+    margin_ns: u64,
     seconds: Vec<DueSecond>,
     own_lags: u64,
 }
@@ -21,39 +25,48 @@ pub struct DueCounts {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct DueSecond {
     due: u64,
-    /// For each threshold.
-    beyond: Vec<u64>,
+    /// Operations by how many of the thresholds they were beyond: none, the first, ...
+    by_thresholds: Vec<u64>,
     latency_ns_sum: u64,
 }
 
 impl DueCounts {
-    pub(crate) fn new(thresholds_ns: &[u64]) -> DueCounts {
+    pub(crate) fn new(counting: &Counting, open_loop: bool) -> DueCounts {
+        let waits = open_loop && counting.operations == CountedOperations::Transfers;
+        let latest_ns = counting.thresholds_ns.last().copied().unwrap_or(0);
         DueCounts {
-            thresholds_ns: thresholds_ns.to_vec(),
+            counting: counting.clone(),
+            margin_ns: if waits { latest_ns } else { 0 },
             ..DueCounts::default()
         }
     }
 
-    /// Somebody wants to know.
+    /// A study asked for them.
     pub(crate) fn is_counted(&self) -> bool {
-        !self.thresholds_ns.is_empty()
+        !self.counting.thresholds_ns.is_empty()
     }
 
-    /// An arrival that was due at `due_ns` and took so long, or has no latency because it
-    /// came to nothing. `window`: when measuring began and ended. What was due so shortly
-    /// before the end that it could not be late by then is left out.
+    /// Operations of this kind are counted.
+    pub(crate) fn counts(&self, kind: Kind) -> bool {
+        let is_sync = kind == Kind::Sync;
+        self.is_counted() && is_sync == (self.counting.operations == CountedOperations::Syncs)
+    }
+
+    /// An operation that was due at `due_ns` and took so long, or has no latency because it
+    /// came to nothing. `window`: when measuring began and ended.
     pub(crate) fn add(&mut self, due_ns: u64, latency_ns: Option<u64>, window: (u64, u64)) {
         let (from_ns, until_ns) = window;
-        let latest = self.thresholds_ns.last().copied().unwrap_or(0);
-        if due_ns < from_ns || due_ns > until_ns.saturating_sub(latest) {
+        let judged_until_ns = until_ns.saturating_sub(self.margin_ns);
+        // Arrivals due at the last judged instant are known; the stop itself is outside.
+        if due_ns < from_ns || due_ns > judged_until_ns || due_ns >= until_ns {
             return;
         }
         let second = ((due_ns - from_ns) / SECOND_NS) as usize;
         let second = second.min(SECONDS_MAX - 1);
-        let thresholds = self.thresholds_ns.len();
+        let thresholds_ns = &self.counting.thresholds_ns;
         if self.seconds.len() <= second {
             let empty = DueSecond {
-                beyond: vec![0; thresholds],
+                by_thresholds: vec![0; thresholds_ns.len() + 1],
                 ..DueSecond::default()
             };
             self.seconds.resize(second + 1, empty);
@@ -63,26 +76,26 @@ impl DueCounts {
         place.latency_ns_sum = place
             .latency_ns_sum
             .saturating_add(latency_ns.unwrap_or_else(|| until_ns.saturating_sub(due_ns)));
-        for (beyond, threshold_ns) in place.beyond.iter_mut().zip(&self.thresholds_ns) {
-            *beyond += u64::from(latency_ns.is_none_or(|latency_ns| latency_ns > *threshold_ns));
-        }
+        let beyond = match latency_ns {
+            Some(latency_ns) => thresholds_ns.partition_point(|one| *one < latency_ns),
+            None => thresholds_ns.len(),
+        };
+        place.by_thresholds[beyond] += 1;
     }
 
-    /// An arrival was issued so late although nothing but the program held it back: more
-    /// than a tenth of the smallest threshold.
+    /// An arrival was issued so late although nothing but the program held it back.
     pub(crate) fn own_lag(&mut self, lag_ns: u64) {
-        let least = self.thresholds_ns.first().copied().unwrap_or(u64::MAX);
-        self.own_lags += u64::from(lag_ns > least / 10);
+        self.own_lags += u64::from(lag_ns > self.counting.lag_ns_max);
     }
 
     pub(crate) fn merge(&mut self, other: &DueCounts) {
-        if self.thresholds_ns.is_empty() {
-            self.thresholds_ns.clone_from(&other.thresholds_ns);
+        if !self.is_counted() {
+            self.counting = other.counting.clone();
         }
         self.own_lags += other.own_lags;
         if self.seconds.len() < other.seconds.len() {
             let empty = DueSecond {
-                beyond: vec![0; self.thresholds_ns.len()],
+                by_thresholds: vec![0; self.counting.thresholds_ns.len() + 1],
                 ..DueSecond::default()
             };
             self.seconds.resize(other.seconds.len(), empty);
@@ -90,25 +103,35 @@ impl DueCounts {
         for (mine, theirs) in self.seconds.iter_mut().zip(&other.seconds) {
             mine.due += theirs.due;
             mine.latency_ns_sum = mine.latency_ns_sum.saturating_add(theirs.latency_ns_sum);
-            for (mine, theirs) in mine.beyond.iter_mut().zip(&theirs.beyond) {
+            for (mine, theirs) in mine.by_thresholds.iter_mut().zip(&theirs.by_thresholds) {
                 *mine += theirs;
             }
         }
     }
 
-    /// For the record; none where nobody asked.
+    /// For the record; none where nothing was asked for.
     #[must_use]
     pub fn record(&self) -> Option<DueRecord> {
-        let of_second = |second: &DueSecond| DueSecondRecord {
-            due: second.due,
-            beyond: second.beyond.clone(),
-            latency_ns_sum: second.latency_ns_sum,
-        };
         self.is_counted().then(|| DueRecord {
-            thresholds_ns: self.thresholds_ns.clone(),
-            seconds: self.seconds.iter().map(of_second).collect(),
+            thresholds_ns: self.counting.thresholds_ns.clone(),
+            seconds: self.seconds.iter().map(DueSecond::record).collect(),
             own_lags: self.own_lags,
         })
+    }
+}
+
+impl DueSecond {
+    fn record(&self) -> DueSecondRecord {
+        // Beyond a threshold is what is beyond more than those below it.
+        let mut beyond: Vec<u64> = self.by_thresholds.iter().skip(1).copied().collect();
+        for index in (1..beyond.len()).rev() {
+            beyond[index - 1] += beyond[index];
+        }
+        DueSecondRecord {
+            due: self.due,
+            beyond,
+            latency_ns_sum: self.latency_ns_sum,
+        }
     }
 }
 
@@ -120,7 +143,8 @@ mod tests {
     fn arrivals_count_in_the_second_in_which_they_were_due() {
         let ms = |ms: u64| ms * 1_000_000;
         let window = (ms(1_000), ms(4_000));
-        let mut counts = DueCounts::new(&[ms(5), ms(100)]);
+        let counting = Counting::transfers(vec![ms(5), ms(100)]);
+        let mut counts = DueCounts::new(&counting, true);
         for (due_ms, latency) in [
             (999, Some(1)),   // in the ramp
             (1_000, Some(5)), // in time
@@ -143,5 +167,24 @@ mod tests {
         assert_eq!(seen, [(4, vec![2, 0]), (4, vec![4, 4]), (2, vec![0, 0])]);
         assert_eq!(record.own_lags, 2);
         assert_eq!(DueCounts::default().record(), None);
+    }
+
+    #[test]
+    fn what_a_closed_loop_issued_counts_up_to_the_stop() {
+        let counting = Counting {
+            operations: CountedOperations::Syncs,
+            thresholds_ns: vec![10],
+            lag_ns_max: 1,
+        };
+        let mut counts = DueCounts::new(&counting, false);
+        assert!(counts.counts(Kind::Sync) && !counts.counts(Kind::Write));
+        for due_ns in [99, 100, 199, 200] {
+            counts.add(due_ns, Some(11), (100, 200));
+        }
+        let record = counts.record().expect("it was asked for");
+        assert_eq!(
+            (record.seconds[0].due, &record.seconds[0].beyond),
+            (2, &vec![2])
+        );
     }
 }

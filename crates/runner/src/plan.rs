@@ -1,6 +1,8 @@
 //! What the drivers are asked to do.
 
-use stripewise_workload::{Span, Workload};
+use std::sync::Arc;
+use stripewise_results::Counting;
+use stripewise_workload::{RecordedLoad, Span, Workload};
 
 /// One job: a workload over spans of one or more files.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,9 +15,10 @@ pub struct JobPlan {
     pub spans: Vec<Span>,
     /// Tells the written data of this run from that of other runs.
     pub data_salt: u64,
-    /// Of an open loop: latencies by which its arrivals are counted, see
-    /// [`crate::DueCounts`].
-    pub thresholds_ns: Vec<u64>,
+    /// What is counted of it by the second, see [`crate::DueCounts`].
+    pub counting: Counting,
+    /// The operations, where the workload is a recorded one: one thread, one file.
+    pub recorded: Option<Arc<RecordedLoad>>,
 }
 
 impl JobPlan {
@@ -26,14 +29,20 @@ impl JobPlan {
             workload,
             spans: vec![span],
             data_salt,
-            thresholds_ns: Vec::new(),
+            counting: Counting::default(),
+            recorded: None,
         }
+    }
+
+    /// Nothing but positions and latencies: no pauses, no counts by the second.
+    pub(crate) fn is_short(&self) -> bool {
+        self.workload.think_time.is_none() && self.counting.thresholds_ns.is_empty()
     }
 
     /// Bytes of every operation; 0 where they have several sizes and are counted one by
     /// one.
     pub(crate) fn block_bytes_of_each(&self) -> u64 {
-        match self.workload.block_sizes.is_empty() {
+        match self.workload.block_sizes.is_empty() && self.recorded.is_none() {
             true => self.workload.block_size_bytes,
             false => 0,
         }

@@ -173,19 +173,15 @@ pub struct DrainCounts {
     pub latency_ns_max: u64,
     /// Still in flight when the drain limit passed.
     pub abandoned: u64,
-    /// Of an open loop: its arrivals, where they are judged.
+    /// Operations by the second, where they are judged.
     pub due: DueCounts,
 }
 
 impl DrainCounts {
     /// Of a worker of this job, before anything completed.
     pub(crate) fn of_job(plan: &JobPlan) -> DrainCounts {
-        let due = match plan.workload.rate {
-            Some(_) => DueCounts::new(&plan.thresholds_ns),
-            None => DueCounts::default(),
-        };
         DrainCounts {
-            due,
+            due: DueCounts::new(&plan.counting, plan.workload.has_due_times()),
             ..DrainCounts::default()
         }
     }

@@ -214,6 +214,7 @@ function barScale(values) {
   return { share: share, lines: lines, words: 'Bars are logarithmic, from ' + (low < 0.1 ? String(low) : rate(low)) + ' to ' + rate(most) + '; from line to line is a factor of 10.' };
 }
 function barCell(cell, value, scale, words) {
+  cell.classList.add('bars');
   var svg = draw(cell, 'svg', { viewBox: '0 0 100 12', preserveAspectRatio: 'none', 'aria-hidden': 'true' });
   draw(svg, 'rect', { x: 0, y: 1, width: Math.max(scale.share(value) * 100, 0.5), height: 10, class: 'bar' });
   scale.lines.forEach(function (x) { draw(svg, 'line', { x1: x * 100, x2: x * 100, y1: 0, y2: 12, class: 'decade' }); });
@@ -248,7 +249,7 @@ function pageNow() {
     clear(list);
     setTimeout(function () { var again = held && Array.prototype.find.call(list.querySelectorAll('a'), function (a) { return a.getAttribute('href') === held; }); if (again) again.focus({ preventScroll: true }); });
     if (!now.runs.length) {
-      add(list, 'p', {}, 'This store knows of no run in progress. A run that is started anywhere with this store - in a terminal, by cron, through the SQLIO drop-in - appears here while it is in progress.');
+      add(list, 'p', {}, 'Nothing is running. A run that is started anywhere with this store - in a terminal, by cron, through the SQLIO drop-in - appears here while it is in progress.');
       return;
     }
     now.runs.forEach(function (run) {
@@ -358,7 +359,7 @@ function startForm(to) {
       [['bench', 'bench (reads only)'], ['run', 'run']].forEach(function (o) { add(what, 'option', { value: o[0] }, o[1]); });
       here.allowed.forEach(function (a) { add(target, 'option', { value: a.name }, a.name); });
       arrays.forEach(function (a) { add(target, 'option', { value: 'sim:' + a.name }, 'sim:' + a.name); });
-      var block = field(form, 'Block size', 'input', { size: 8, placeholder: '8K' }), label = field(form, 'Label', 'input', { size: 18, maxlength: 100 });
+      var block = field(form, 'Block size', 'input', { size: 8, placeholder: '8K', pattern: '\\s*[0-9]+(\\.[0-9]+)?\\s*([kKmMgG]([iI]?[bB])?|[bBsS])?\\s*', title: 'A size, such as 8K or 1M' }), label = field(form, 'Label', 'input', { size: 18, maxlength: 100 });
       var go = add(form, 'button', { class: 'do', type: 'submit' }, 'Start'), stop = add(form, 'button', { class: 'do', type: 'button', id: 'stop' }, 'Stop');
       form.addEventListener('submit', function (event) {
         event.preventDefault();
@@ -374,13 +375,20 @@ function startForm(to) {
       if (!here.allowed.length) words(add(to, 'p', { class: 'muted' }), 'Runs on simulated arrays can be started here. For files and devices start `stripewise serve --allow-runs TARGET`; those runs only read.');
     }
     to.querySelector('#stop').disabled = !last || last.has_ended;
-    var said = !last ? '' : last.what + ' ' + last.target + (last.has_ended ? ' ended with code ' + last.exit_code : ' is in progress' + (last.title ? ': ' + last.title : '') + (last.left_ns ? ', about ' + time(last.left_ns) + ' left in total' : '')) + (last.notes.length ? '. ' + last.notes[last.notes.length - 1] : '');
+    to.querySelector('button[type=submit]').disabled = !!last && !last.has_ended;
+    var said = !last ? '' : last.what + ' ' + last.target + (last.has_ended ? endWords(last.exit_code) : ' is in progress' + (last.title ? ': ' + last.title : '') + (last.left_ns ? ', about ' + time(last.left_ns) + ' left in total' : '')) + (last.notes.length ? '. ' + last.notes[last.notes.length - 1] : '');
     to.querySelector('#started').textContent = said;
   }
   function look() {
     return ask('/api/started').then(function (lines) { show(lines[0]); }).catch(function () {});
   }
   ask('/api/arrays').then(function (lines) { arrays = lines; return look(); }).then(function () { setInterval(look, 2000); }).catch(trouble);
+}
+// How a run ended; why it failed stands behind it.
+function endWords(code) {
+  if (code === 0 || code === 1) return ' has ended';
+  if (code === 130 || code === 143) return ' was stopped; what was measured is kept';
+  return code === undefined || code === null ? ' was ended by a signal' : ' failed';
 }
 function field(form, name, kind, attributes) { return add(add(form, 'label', {}, name), kind, attributes || {}); }
 
@@ -389,42 +397,59 @@ function pageHistory() {
   add(page, 'h1', {}, 'History');
   var form = add(page, 'form', { role: 'search' }), target = field(form, 'Target contains', 'input'), label = field(form, 'Label contains', 'input'), since = field(form, 'Since', 'input', { type: 'date' });
   add(form, 'button', { class: 'do', type: 'submit' }, 'Show');
-  var compare = add(form, 'button', { class: 'do', type: 'button' }, 'Compare what is selected'), box = add(page, 'div'), below = add(page, 'div'), ticked = [];
-  compare.disabled = true;
-  compare.addEventListener('click', function () { location.href = '/compare?' + ticked.map(function (id) { return 'id=' + encodeURIComponent(id); }).join('&'); });
+  var compare = add(form, 'button', { class: 'do', type: 'button' }, 'Compare what is selected'), box = add(page, 'div'), below = add(page, 'div'), ticked = recalled('ticked'), chosen = null, measured = [];
+  function tickedNow() { compare.disabled = ticked.length < 2 || ticked.length > 8; remember('ticked', ticked); }
+  tickedNow();
+  // Ids begin with the time: the oldest is what the others are held against.
+  compare.addEventListener('click', function () { location.href = '/compare?' + ticked.slice().sort().map(function (id) { return 'id=' + encodeURIComponent(id); }).join('&'); });
   function load() {
     var of = query({ target: target.value, label: label.value, since: since.value, limit: 2000 });
-    Promise.all([ask('/api/runs?' + of), ask('/api/measurements?' + of)]).then(function (both) { clear(box); list(both[0]); measurements(box, both[1]); say(''); }).catch(trouble);
+    Promise.all([ask('/api/runs?' + of), ask('/api/measurements?' + of)]).then(function (both) { measured = both[1]; clear(box); list(both[0]); measurements(box, measured); say(''); }).catch(trouble);
     ask('/api/trends?' + query({ target: target.value })).then(function (lines) { clear(below); trends(below, lines[0]); }).catch(trouble);
   }
   function list(runs) {
     var groups = [], by = {};
     runs.forEach(function (run) {
       var id = run.series || run.id, g = by[id];
-      if (!g) { g = by[id] = { id: id, runs: 0, warnings: 0, iops: 0, parts: {} }; groups.push(g); }
+      if (!g) { g = by[id] = { id: id, runs: 0, warnings: 0, loads: {}, parts: {} }; groups.push(g); }
       g.runs++; g.warnings += run.warnings; g.label = run.label || g.label; g.started = run.started_at; g.host = run.host;
       g.status = g.status === 'running' ? g.status : run.status; g.tool = run.tool;
       run.jobs.forEach(function (job) {
         g.target = job.target;
-        // Of a mix no value is that of both kinds.
-        if (job.iops >= g.iops) { g.iops = job.iops; g.p99s = KINDS.map(function (kind) { return [kind + 's', job[kind + '_latency_ns_p99']]; }).filter(function (one) { return one[1]; }); }
+        var load = (run.series_part === 'log' ? 'log ' : '') + loadWords(job) + ', ' + grouped(job.threads * job.outstanding) + ' in flight';
+        (g.loads[load] = g.loads[load] || []).push(job);
         if (run.series_part) g.parts[run.series_part] = true;
       });
       var parts = Object.keys(g.parts).filter(function (name) { return name !== 'precondition'; });
       g.what = run.series ? (parts.length > 1 ? 'bench, ' + parts.length + ' series' : parts[0] ? parts[0].replace(/-/g, ' ') : 'series') : (run.jobs[0] ? loadWords(run.jobs[0]) : '');
     });
     if (!groups.length) { add(box, 'p', {}, 'No stored run matches.'); return; }
+    // One load for all rows: rates of different ones are no comparison.
+    var count = {};
+    groups.forEach(function (g) { Object.keys(g.loads).forEach(function (load) { count[load] = (count[load] || 0) + 1; }); });
+    var loads = Object.keys(count).sort(function (a, b) { return count[b] - count[a] || (a < b ? -1 : 1); });
+    if (!chosen || !count[chosen]) chosen = loads[0];
+    var pick = field(add(box, 'form'), 'Load', 'select');
+    loads.forEach(function (load) { add(pick, 'option', { value: load }, load + ' (' + count[load] + (count[load] === 1 ? ' row)' : ' rows)')); });
+    pick.value = chosen;
+    pick.addEventListener('change', function () { chosen = pick.value; clear(box); list(runs); measurements(box, measured); });
+    groups.forEach(function (g) {
+      var jobs = g.loads[chosen] || [], rates = jobs.map(function (job) { return job.iops; });
+      g.iops = middleOf(rates);
+      // Of a mix no value is that of both kinds.
+      g.p99s = KINDS.map(function (kind) { return [kind + 's', middleOf(jobs.map(function (job) { return job[kind + '_latency_ns_p99']; }).filter(Boolean))]; }).filter(function (one) { return one[1]; });
+    });
     var scale = barScale(groups.map(function (g) { return g.iops; }));
     table(box, 'Runs and series', [
       { name: 'Compare', show: function (cell, g) {
         var tick = add(cell, 'input', { type: 'checkbox', 'aria-label': 'Compare ' + (g.label || g.id) });
         tick.checked = ticked.indexOf(g.id) >= 0;
-        tick.addEventListener('change', function () { ticked = ticked.filter(function (id) { return id !== g.id; }); if (tick.checked) ticked.push(g.id); compare.disabled = ticked.length < 2 || ticked.length > 8; });
+        tick.addEventListener('change', function () { ticked = ticked.filter(function (id) { return id !== g.id; }); if (tick.checked) ticked.push(g.id); tickedNow(); });
       } },
       { name: 'Begun (UTC)', value: function (g) { return g.started; }, show: function (cell, g) { cell.className = 'short'; add(cell, 'a', { href: '/run/' + encodeURIComponent(g.id) }, moment(g.started).replace(' UTC', '') || g.id); } },
       { name: 'Label', value: function (g) { return g.label; } },
-      { name: 'Highest IOPS', n: true, value: function (g) { return g.iops; }, show: function (cell, g) { barCell(cell, g.iops, scale, rate(g.iops)); } },
-      { name: 'p99 there', n: true, value: function (g) { return (g.p99s || []).reduce(function (most, one) { return Math.max(most, one[1]); }, 0) || undefined; }, show: function (cell, g) {
+      { name: scale.words ? 'IOPS (log bars)' : 'IOPS', n: true, value: function (g) { return g.iops; }, show: function (cell, g) { if (g.iops !== undefined) barCell(cell, g.iops, scale, rate(g.iops)); } },
+      { name: 'p99', n: true, value: function (g) { return (g.p99s || []).reduce(function (most, one) { return Math.max(most, one[1]); }, 0) || undefined; }, show: function (cell, g) {
         var all = g.p99s || [];
         cell.textContent = all.map(function (one) { return time(one[1]) + (all.length > 1 ? ' ' + one[0] : ''); }).join(', ');
       } },
@@ -438,11 +463,19 @@ function pageHistory() {
       if (column.name === 'Host') return groups.some(function (g) { return g.host !== groups[0].host; });
       return column.name !== 'Status' || groups.some(function (g) { return g.tool || g.status !== 'complete'; });
     }), groups);
-    if (scale.words) add(box, 'p', { class: 'muted' }, scale.words);
+    add(box, 'p', { class: 'muted' }, 'IOPS and p99 of ' + chosen + '; of several runs the median. ' + scale.words);
   }
   form.addEventListener('submit', function (event) { event.preventDefault(); load(); });
   load();
 }
+// The middle of some numbers; undefined of none.
+function middleOf(all) {
+  var sorted = all.slice().sort(function (a, b) { return a - b; }), half = Math.floor(sorted.length / 2);
+  return sorted.length % 2 || !sorted.length ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
+}
+// What this tab keeps from page to page, where the browser lets it.
+function remember(name, all) { try { sessionStorage.setItem(name, JSON.stringify(all)); } catch (e) { /* nothing is kept */ } }
+function recalled(name) { try { return JSON.parse(sessionStorage.getItem(name)) || []; } catch (e) { return []; } }
 function loadWords(job) {
   return job.pattern + ' ' + kindOf(job) + ' ' + bytes(job.block_size_bytes);
 }
@@ -487,7 +520,9 @@ function pageCompare() {
   var ids = new URLSearchParams(location.search).getAll('id');
   if (ids.length < 2) { var p = add(page, 'p', {}, 'Select two or more in the '); add(p, 'a', { href: '/history' }, 'history'); return; }
   var whole = '/reports?' + ids.map(function (id) { return 'id=' + encodeURIComponent(id); }).join('&');
-  add(add(page, 'p'), 'a', { href: whole }, 'All of them in one report, with charts');
+  var links = add(page, 'p');
+  add(links, 'a', { href: whole }, 'All of them in one report, with charts');
+  if (ids.length === 2) { links.appendChild(document.createTextNode(' \u00b7 ')); add(links, 'a', { href: '/compare?' + ids.slice().reverse().map(function (id) { return 'id=' + encodeURIComponent(id); }).join('&') }, 'Swap the two'); }
   var form = add(page, 'form'), metric = field(form, 'Metric', 'select');
   [['iops', 'IOPS'], ['latency_p99', 'p99 latency'], ['latency_mean', 'mean latency'], ['mib_per_s', 'MiB/s']].forEach(function (m) { add(metric, 'option', { value: m[0] }, m[1]); });
   var box = add(page, 'div');
@@ -533,6 +568,7 @@ function comparison(to, c) {
 // A bar ends at 100 %, which no loss of a rate exceeds; one that is cut there is broken before its end.
 var DIFFERENCE_MAX = 100;
 function deltaCell(cell, r, widest) {
+  cell.classList.add('bars');
   var svg = draw(cell, 'svg', { viewBox: '-50 0 100 12', preserveAspectRatio: 'none', 'aria-hidden': 'true' }), all = Math.min(widest, DIFFERENCE_MAX);
   var place = function (v) { return Math.max(-1, Math.min(1, v / all)) * 48; }, x = place(differenceOf(r)), tone = r.verdict === 'better' ? 'better' : r.verdict === 'worse' ? 'worse' : 'same';
   var piece = function (from, to) { draw(svg, 'rect', { x: Math.min(from, to), y: 2, width: Math.max(Math.abs(to - from), 0.5), height: 8, class: tone }); };
@@ -564,7 +600,9 @@ function pageMachine() {
   ask('/api/disks').then(function (lines) {
     say('');
     var d = lines[0];
-    d.disks.forEach(function (disk) { diskDrawing(box, disk, d.volumes); });
+    var natural = new Intl.Collator('en', { numeric: true }).compare;
+    d.disks.sort(function (a, b) { return natural(a.name, b.name); });
+    d.volumes.sort(function (a, b) { return !!b.finding - !!a.finding || natural(a.name, b.name); });
     if (d.volumes.length) {
       add(box, 'h2', {}, 'Volumes');
       table(box, 'Volumes', [
@@ -583,12 +621,18 @@ function pageMachine() {
         (v.checks || []).forEach(function (c) { add(ul, 'li', {}, c.text); });
       });
     }
+    // An empty loop device is no disk to look at.
+    var is_empty = function (disk) { return /^loop/.test(disk.name) && !disk.partitions.length && !d.volumes.some(function (v) { return v.name === disk.name || v.devices.indexOf(disk.name) >= 0; }); };
+    add(box, 'h2', {}, 'Disks');
+    d.disks.forEach(function (disk) { if (!is_empty(disk)) diskDrawing(box, disk, d.volumes); });
+    var empty = d.disks.filter(is_empty).length;
+    if (empty) add(box, 'p', { class: 'muted' }, empty + (empty === 1 ? ' loop device' : ' loop devices') + ' without partitions and volumes left out.');
     (d.notes || []).forEach(function (n) { add(box, 'p', { class: 'muted' }, typeof n === 'string' ? n : n.text); });
   }).catch(trouble);
 }
 function diskDrawing(to, disk, volumes) {
   var figure = add(to, 'figure');
-  add(figure, 'figcaption', {}, disk.name + (disk.model ? ', ' + disk.model : '') + (disk.array ? ', ' + arrayWords(disk.array) : '') + ', ' + size(disk.size_bytes) + ', sectors ' + disk.logical_sector_bytes + '/' + (disk.physical_sector_bytes || '?') + (disk.rotational && !disk.array && !/^loop/.test(disk.name) ? ', spins' : ''));
+  add(figure, 'figcaption', {}, disk.name + (disk.model ? ', ' + disk.model : '') + (disk.array ? ', ' + arrayWords(disk.array) : '') + ', ' + size(disk.size_bytes) + ', sectors ' + disk.logical_sector_bytes + '/' + (disk.physical_sector_bytes || '?') + (disk.rotational && !disk.array && !/^loop/.test(disk.name) ? (/^x?vd/.test(disk.name) ? ', virtual (reports that it spins)' : ', spins') : ''));
   var W = widthIn(to), starts = disk.partitions.map(function (p) { return p.name + ' from byte ' + grouped(p.start_bytes) + ' on'; });
   var svg = draw(figure, 'svg', { viewBox: '0 0 ' + W + ' 38', class: 'chart', role: 'img', 'aria-label': disk.name + ': ' + (starts.length ? starts.join(', ') : 'no partitions') });
   draw(svg, 'rect', { x: 0, y: 4, width: W, height: 30, class: 'pale' });

@@ -332,11 +332,11 @@ pub(crate) async fn started(State(shared): App) -> Response<Body> {
 }
 
 pub(crate) async fn start(State(shared): App, sent: Body) -> Response<Body> {
-    let wish: Wish = match body(sent).await {
-        Ok(wish) => wish,
+    let options: Wish = match body(sent).await {
+        Ok(options) => options,
         Err(refused) => return *refused,
     };
-    match runs::start(&shared.runs, &shared.program, &shared.view, &wish) {
+    match runs::start(&shared.runs, &shared.program, &shared.view, &options) {
         Ok(()) => lines(&[Done { done: true }]),
         Err(why) => failure(StatusCode::CONFLICT, &why, None),
     }

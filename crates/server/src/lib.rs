@@ -24,9 +24,9 @@ mod unix;
 use unix as system;
 
 #[cfg(not(unix))]
-mod elsewhere;
+mod socket_other;
 #[cfg(not(unix))]
-use elsewhere as system;
+use socket_other as system;
 
 use connection::Listener;
 use guard::{Guard, Hosts};

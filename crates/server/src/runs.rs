@@ -130,9 +130,9 @@ pub(crate) fn start(
     runs: &Arc<Runs>,
     program: &Path,
     view: &View,
-    wish: &Wish,
+    options: &Wish,
 ) -> Result<(), String> {
-    let words = words(&runs.allowed, wish)?;
+    let words = words(&runs.allowed, options)?;
     let beside = runs.busy_ok.then_some("--busy-ok");
     let mut last = locked(&runs.last);
     if last.as_ref().is_some_and(|(started, _)| !started.has_ended) {
@@ -150,10 +150,10 @@ pub(crate) fn start(
         .stderr(Stdio::piped())
         .kill_on_drop(true)
         .spawn()
-        .map_err(|error| format!("cannot start {}: {error}", wish.what))?;
+        .map_err(|error| format!("cannot start {}: {error}", options.what))?;
     let started = Started {
-        what: wish.what.clone(),
-        target: wish.target.clone(),
+        what: options.what.clone(),
+        target: options.target.clone(),
         started_at: view.clock.timestamp(),
         ..Started::default()
     };
@@ -165,8 +165,8 @@ pub(crate) fn start(
 }
 
 /// The words of the command line. Values stand behind `=`, so that none is a switch.
-fn words(allowed: &[Allowed], wish: &Wish) -> Result<Vec<String>, String> {
-    let mut words = match wish.what.as_str() {
+fn words(allowed: &[Allowed], options: &Wish) -> Result<Vec<String>, String> {
+    let mut words = match options.what.as_str() {
         "bench" => vec![
             "bench".to_owned(),
             "--read-only".to_owned(),
@@ -180,25 +180,25 @@ fn words(allowed: &[Allowed], wish: &Wish) -> Result<Vec<String>, String> {
         }
     };
     words.push("--events".to_owned());
-    let of_run = wish.what == "run";
+    let of_run = options.what == "run";
     for (switch, value, is_known) in [
-        ("--label", &wish.label, true),
-        ("--block", &wish.block, true),
-        ("--threads", &wish.threads, of_run),
-        ("--outstanding", &wish.outstanding, of_run),
-        ("--duration", &wish.duration, of_run),
-        ("--time", &wish.time, !of_run),
+        ("--label", &options.label, true),
+        ("--block", &options.block, true),
+        ("--threads", &options.threads, of_run),
+        ("--outstanding", &options.outstanding, of_run),
+        ("--duration", &options.duration, of_run),
+        ("--time", &options.time, !of_run),
     ] {
         let Some(value) = value.as_deref().filter(|value| !value.is_empty()) else {
             continue;
         };
         if !is_known || value.len() > VALUE_MAX || value.chars().any(char::is_control) {
-            return Err(format!("{switch} does not fit `{}`", wish.what));
+            return Err(format!("{switch} does not fit `{}`", options.what));
         }
         words.push(format!("{switch}={value}"));
     }
     words.push("--".to_owned());
-    words.push(target(allowed, &wish.target)?);
+    words.push(target(allowed, &options.target)?);
     Ok(words)
 }
 
@@ -330,7 +330,7 @@ fn hear(started: &mut Started, line: &[u8]) {
 mod tests {
     use super::*;
 
-    fn wish(json: &str) -> Wish {
+    fn options(json: &str) -> Wish {
         serde_json::from_str(json).unwrap()
     }
 
@@ -343,14 +343,14 @@ mod tests {
         let name = file.as_text();
         let bench = words(
             &allowed,
-            &wish(&format!("{{\"what\":\"bench\",\"target\":\"{name}\"}}")),
+            &options(&format!("{{\"what\":\"bench\",\"target\":\"{name}\"}}")),
         );
         let bench = bench.unwrap();
         assert!(bench.contains(&"--read-only".to_owned()), "{bench:?}");
         assert_eq!(bench.last(), Some(&file.canonicalize().unwrap().as_text()));
         let run = words(
             &allowed,
-            &wish(r#"{"what":"run","target":"sim:nvme","block":"8K"}"#),
+            &options(r#"{"what":"run","target":"sim:nvme","block":"8K"}"#),
         )
         .unwrap();
         assert!(
@@ -367,7 +367,7 @@ mod tests {
             r#"{"what":"bench","target":"sim:nvme","duration":"1s"}"#.to_owned(),
             "{\"what\":\"run\",\"target\":\"sim:nvme\",\"label\":\"a\\nb\"}".to_owned(),
         ] {
-            assert!(words(&allowed, &wish(&json)).is_err(), "{json}");
+            assert!(words(&allowed, &options(&json)).is_err(), "{json}");
         }
         assert!(
             serde_json::from_str::<Wish>(r#"{"what":"run","target":"x","destroy":"sda"}"#).is_err()

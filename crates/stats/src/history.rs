@@ -18,14 +18,16 @@
 //! one kernel, firmware and size.
 
 use crate::distribution::student_quantile;
+use crate::needed::default_tolerance_percent;
 use crate::sample::Estimate;
-use crate::steps::{ChangePoint, ChangePointRule, change_points};
+use crate::steps::{ChangePointRule, change_points};
 use serde::{Deserialize, Serialize};
 
 /// Fewest runs of a history; below, two samples are compared.
 pub const HISTORY_RUNS_MIN: usize = 30;
-/// Fewest runs for an interval at 99 %.
-pub const HISTORY_RUNS_99_MIN: usize = 200;
+/// Level of the interval that decides whether a level is another one: there are many places
+/// at which it might have changed.
+const LEVEL: f64 = 0.99;
 const ITERATIONS_MAX: usize = 200;
 /// A variance below this share of the error's is none.
 const SHARE_MIN: f64 = 1e-6;
@@ -67,10 +69,7 @@ pub struct History {
     pub runs: usize,
     boots: Vec<u64>,
     hours: Vec<u8>,
-    /// Mean and effects, in logarithms: the mean, boots, hours.
-    effects: Vec<f64>,
-    /// The inverse of the equations times the error's variance: errors of `effects`.
-    errors: Vec<Vec<f64>>,
+    solution: Solution,
 }
 
 /// What a new run is against a history.
@@ -104,29 +103,22 @@ impl History {
             .iter()
             .map(|run| Row {
                 value: libm::log(run.value),
-                boot: 1 + boots.partition_point(|boot| *boot < run.boot),
-                hour: 1 + boots.len() + hours.partition_point(|hour| *hour < run.hour),
+                boot: boots.partition_point(|boot| *boot < run.boot),
+                hour: 1 + hours.partition_point(|hour| *hour < run.hour),
             })
             .collect();
         let fit = Equations::new(&rows, boots.len(), hours.len()).fit()?;
         let deviation = |variance: f64| libm::sqrt(variance);
         Some(History {
-            mean: libm::exp(fit.effects[0]),
+            mean: libm::exp(fit.solution.effects[0]),
             run_deviation: deviation(fit.variances.error),
             boot_deviation: deviation(fit.variances.boot),
             hour_deviation: deviation(fit.variances.hour),
             runs: runs.len(),
             boots,
             hours,
-            effects: fit.effects,
-            errors: fit.errors,
+            solution: fit.solution,
         })
-    }
-
-    /// Boots among the runs.
-    #[must_use]
-    pub fn boots(&self) -> usize {
-        self.boots.len()
     }
 
     /// Standard deviation of a new run of an unknown boot and hour, in logarithms: the
@@ -137,30 +129,12 @@ impl History {
         libm::sqrt(parts.iter().map(|part| part * part).sum())
     }
 
-    /// The level of intervals: 95 %, and 99 % from 200 runs on where that is asked for.
-    #[must_use]
-    pub fn level(&self, is_strict: bool) -> f64 {
-        if is_strict && self.runs >= HISTORY_RUNS_99_MIN {
-            0.99
-        } else {
-            0.95
-        }
-    }
-
     /// Where the mean of new runs lies at a level, as a value.
     #[must_use]
     pub fn predict(&self, new: NewRun, level: f64) -> Estimate {
         let boot = self.boots.binary_search(&new.boot).ok();
         let hour = self.hours.binary_search(&new.hour).ok();
-        let known: Vec<usize> = std::iter::once(0)
-            .chain(boot.map(|boot| 1 + boot))
-            .chain(hour.map(|hour| 1 + self.boots.len() + hour))
-            .collect();
-        let value: f64 = known.iter().map(|&index| self.effects[index]).sum();
-        let pairs = known
-            .iter()
-            .flat_map(|&i| known.iter().map(move |&j| (i, j)));
-        let of_effects: f64 = pairs.map(|(i, j)| self.errors[i][j]).sum();
+        let (value, of_effects) = self.solution.sum(boot, hour.map(|hour| 1 + hour));
         let square = |deviation: f64| deviation * deviation;
         let error = square(self.run_deviation) / new.runs.max(1) as f64;
         let degrees = |count: usize| count.saturating_sub(1).max(1) as f64;
@@ -210,23 +184,83 @@ impl History {
         }
     }
 
-    /// The last change of level among runs in the order of time: its `index` is the first
-    /// run of the new level. Hours' effects are taken out before, as they would look like
-    /// steps; of boots that is left in, since a boot may be what changed.
-    #[must_use]
-    pub fn last_change(&self, runs: &[HistoryRun]) -> Option<ChangePoint> {
-        let values: Vec<f64> = runs
+    /// Values without the effect of their hour, which would look like steps.
+    fn without_hours(&self, runs: &[HistoryRun]) -> Vec<f64> {
+        let each = runs
             .iter()
             .map(|run| match self.hours.binary_search(&run.hour) {
-                Ok(hour) => run.value * libm::exp(-self.effects[1 + self.boots.len() + hour]),
+                Ok(hour) => run.value * libm::exp(-self.solution.effects[1 + hour]),
                 Err(_) => run.value,
-            })
-            .collect();
-        change_points(&values, &ChangePointRule::default()).pop()
+            });
+        each.collect()
     }
 }
 
-/// A run in the equations: where its boot and its hour stand in them.
+/// Fewest boots that show how much boots differ.
+const BOOTS_MIN: usize = 4;
+/// Below, a change between two boots must be this large, in per cent.
+const CHANGE_PERCENT_UNKNOWN_BOOTS: f64 = 5.0;
+/// A change is found so many runs from where it is.
+const PLACE_ERROR: usize = 4;
+
+/// Changes of level among runs in the order of time that are more than boots differ by: for
+/// each the index of the first run of the new level. The runs before it, back to the change
+/// before, are a history of their own; those after it lie outside of it, as runs of the same
+/// boot, or of another where one begins there, and by more than runs scatter and 1 %.
+///
+/// Empty where there are too few runs for a history.
+#[must_use]
+pub fn level_changes(runs: &[HistoryRun]) -> Vec<usize> {
+    let Some(whole) = History::of(runs) else {
+        return Vec::new();
+    };
+    let values = whole.without_hours(runs);
+    let places: Vec<usize> = change_points(&values, &ChangePointRule::default())
+        .into_iter()
+        .map(|change| change.index)
+        .collect();
+    let mut changes: Vec<usize> = Vec::new();
+    for (number, &index) in places.iter().enumerate() {
+        let from = changes.last().copied().unwrap_or(0);
+        let to = places.get(number + 1).copied().unwrap_or(runs.len());
+        let before = History::of(&runs[from..index]);
+        if before.is_some_and(|before| before.is_left(runs, &values, index, to)) {
+            changes.push(index);
+        }
+    }
+    changes
+}
+
+impl History {
+    /// Runs from `index` to `to` are of another level than this history of those before.
+    fn is_left(&self, runs: &[HistoryRun], values: &[f64], index: usize, to: usize) -> bool {
+        let near = index.saturating_sub(PLACE_ERROR)..(index + PLACE_ERROR).min(to);
+        let last = runs[near.start].boot;
+        let is_boot = runs[near].iter().any(|run| run.boot != last);
+        // Of one boot: that whose level it is.
+        let boot = runs[index.max(to.min(index + PLACE_ERROR) - 1)].boot;
+        let each = runs[index..to].iter().zip(&values[index..to]);
+        let after: Vec<f64> = each
+            .filter(|(run, _)| run.boot == boot)
+            .map(|(_, value)| libm::log(*value))
+            .collect();
+        let level = libm::exp(after.iter().sum::<f64>() / after.len().max(1) as f64);
+        let new = NewRun {
+            boot: if is_boot { u64::MAX } else { boot },
+            hour: u8::MAX,
+            runs: after.len(),
+        };
+        let percent = 100.0 * libm::fabs(libm::log(level / self.mean));
+        let least = default_tolerance_percent(self.run_deviation);
+        let least = match is_boot && self.boots.len() < BOOTS_MIN {
+            true => least.max(CHANGE_PERCENT_UNKNOWN_BOOTS),
+            false => least,
+        };
+        percent > least && self.judge(level, new, LEVEL) != AgainstHistory::Within
+    }
+}
+
+/// A run in the equations: the number of its boot, and where its hour stands behind the mean.
 #[derive(Clone, Copy)]
 struct Row {
     value: f64,
@@ -243,42 +277,90 @@ struct Variances {
 
 struct Fit {
     variances: Variances,
-    effects: Vec<f64>,
-    errors: Vec<Vec<f64>>,
+    solution: Solution,
 }
 
-/// Henderson's equations without the ratios of variances, which change.
+/// Mean and effects in logarithms, and their errors: the inverse of the equations, in the end
+/// times the error's variance. Of two boots the error together is not kept: nobody asks.
+#[derive(Clone, Debug, PartialEq)]
+struct Solution {
+    /// The mean, then the hours.
+    effects: Vec<f64>,
+    /// Of these.
+    errors: Vec<Vec<f64>>,
+    boots: Vec<BootEffect>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct BootEffect {
+    effect: f64,
+    error: f64,
+    /// With the mean and the hours.
+    errors: Vec<f64>,
+}
+
+impl Solution {
+    /// The mean with the effects of a boot and of an hour, and the error of the sum.
+    fn sum(&self, boot: Option<usize>, hour: Option<usize>) -> (f64, f64) {
+        let known = || std::iter::once(0).chain(hour);
+        let mut value: f64 = known().map(|i| self.effects[i]).sum();
+        let pairs = known().flat_map(|i| known().map(move |j| (i, j)));
+        let mut error: f64 = pairs.map(|(i, j)| self.errors[i][j]).sum();
+        if let Some(boot) = boot.map(|boot| &self.boots[boot]) {
+            value += boot.effect;
+            error += boot.error + 2.0 * known().map(|i| boot.errors[i]).sum::<f64>();
+        }
+        (value, error)
+    }
+
+    fn scale_errors(&mut self, by: f64) {
+        let of_boots = self
+            .boots
+            .iter_mut()
+            .flat_map(|boot| boot.errors.iter_mut().chain([&mut boot.error]));
+        for error in self.errors.iter_mut().flatten().chain(of_boots) {
+            *error *= by;
+        }
+    }
+}
+
+/// Henderson's equations without the ratios of variances, which change. No run is of two
+/// boots, so their part is a diagonal, and is eliminated before what is left is inverted:
+/// there may be as many boots as runs, and never more than 24 hours.
 struct Equations {
+    /// Of the mean and the hours.
     left: Vec<Vec<f64>>,
     right: Vec<f64>,
+    /// Of each boot: its runs of each hour, behind all of them, and the sum of their values.
+    boots: Vec<(Vec<f64>, f64)>,
     squares: f64,
     /// The values' mean, which is taken off them: sums of squares keep their digits.
     centre: f64,
     runs: f64,
-    boots: usize,
-    hours: usize,
 }
 
 impl Equations {
     fn new(rows: &[Row], boots: usize, hours: usize) -> Equations {
-        let size = 1 + boots + hours;
+        let size = 1 + hours;
         let runs = rows.len() as f64;
         let centre = rows.iter().map(|row| row.value).sum::<f64>() / runs;
         let mut equations = Equations {
             left: vec![vec![0.0; size]; size],
             right: vec![0.0; size],
+            boots: vec![(vec![0.0; size], 0.0); boots],
             squares: 0.0,
             centre,
             runs,
-            boots,
-            hours,
         };
         for row in rows {
             let value = row.value - centre;
             equations.squares += value * value;
-            for i in [0, row.boot, row.hour] {
+            let (of_boot, sum) = &mut equations.boots[row.boot];
+            *sum += value;
+            for i in [0, row.hour] {
                 equations.right[i] += value;
-                for j in [0, row.boot, row.hour] {
+                of_boot[i] += 1.0;
+                for j in [0, row.hour] {
                     equations.left[i][j] += 1.0;
                 }
             }
@@ -286,37 +368,61 @@ impl Equations {
         equations
     }
 
-    fn boot_range(&self) -> std::ops::Range<usize> {
-        1..1 + self.boots
-    }
-
-    fn hour_range(&self) -> std::ops::Range<usize> {
-        1 + self.boots..1 + self.boots + self.hours
+    fn hours(&self) -> std::ops::Range<usize> {
+        1..self.right.len()
     }
 
     /// One solution for given variances: effects, and the inverse of the left side.
-    fn solve(&self, at: Variances) -> Option<(Vec<f64>, Vec<Vec<f64>>)> {
-        let mut left = self.left.clone();
-        let least = SHARE_MIN * at.error;
-        for (range, variance) in [(self.boot_range(), at.boot), (self.hour_range(), at.hour)] {
-            for index in range {
-                left[index][index] += at.error / variance.max(least);
+    fn solve(&self, at: Variances) -> Option<Solution> {
+        let ratio = |variance: f64| at.error / variance.max(SHARE_MIN * at.error);
+        let (mut left, mut right) = (self.left.clone(), self.right.clone());
+        for hour in self.hours() {
+            left[hour][hour] += ratio(at.hour);
+        }
+        for (counts, sum) in &self.boots {
+            let share = 1.0 / (counts[0] + ratio(at.boot));
+            for i in 0..right.len() {
+                right[i] -= counts[i] * share * sum;
+                for (entry, count) in left[i].iter_mut().zip(counts) {
+                    *entry -= counts[i] * share * count;
+                }
             }
         }
-        let inverse = inverse(left)?;
-        let effects = inverse
-            .iter()
-            .map(|row| row.iter().zip(&self.right).map(|(a, b)| a * b).sum())
-            .collect();
-        Some((effects, inverse))
+        let errors = inverse(left)?;
+        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        let effects: Vec<f64> = errors.iter().map(|row| dot(row, &right)).collect();
+        let boots = self.boots.iter().map(|(counts, sum)| {
+            let share = 1.0 / (counts[0] + ratio(at.boot));
+            let with: Vec<f64> = (errors.iter())
+                .map(|row| -share * dot(row, counts))
+                .collect();
+            BootEffect {
+                effect: share * (sum - dot(counts, &effects)),
+                error: share * (1.0 - dot(counts, &with)),
+                errors: with,
+            }
+        });
+        Some(Solution {
+            boots: boots.collect(),
+            effects,
+            errors,
+        })
     }
 
     fn fit(&self) -> Option<Fit> {
         let total = self.squares / (self.runs - 1.0);
         let mut at = Variances {
             error: 0.5 * total,
-            boot: if self.boots > 1 { 0.25 * total } else { 0.0 },
-            hour: if self.hours > 1 { 0.25 * total } else { 0.0 },
+            boot: if self.boots.len() > 1 {
+                0.25 * total
+            } else {
+                0.0
+            },
+            hour: if self.hours().len() > 1 {
+                0.25 * total
+            } else {
+                0.0
+            },
         };
         if total <= 0.0 {
             at.error = 0.0;
@@ -325,8 +431,7 @@ impl Equations {
             if at.error <= 0.0 {
                 break;
             }
-            let (effects, inverse) = self.solve(at)?;
-            let next = self.next(at, &effects, &inverse);
+            let next = self.next(at, &self.solve(at)?);
             let moved = [
                 (at.error, next.error),
                 (at.boot, next.boot),
@@ -344,37 +449,44 @@ impl Equations {
         let none = SHARE_MIN * 100.0 * at.error;
         at.boot = if at.boot > none { at.boot } else { 0.0 };
         at.hour = if at.hour > none { at.hour } else { 0.0 };
-        let (mut effects, inverse) = match at.error > 0.0 {
-            true => self.solve(at)?,
-            false => (vec![0.0; self.right.len()], self.left.clone()),
-        };
-        effects[0] += self.centre;
-        let errors = inverse
-            .into_iter()
-            .map(|row| row.into_iter().map(|value| value * at.error).collect());
+        // Where no value differs, nothing has an effect, and no ratio of variances counts.
+        let mut solution = self.solve(match at.error > 0.0 {
+            true => at,
+            false => Variances { error: 1.0, ..at },
+        })?;
+        solution.scale_errors(at.error);
+        solution.effects[0] += self.centre;
         Some(Fit {
             variances: at,
-            effects,
-            errors: errors.collect(),
+            solution,
         })
     }
 
     /// A step of expectation and maximisation.
-    fn next(&self, at: Variances, effects: &[f64], inverse: &[Vec<f64>]) -> Variances {
-        let explained: f64 = effects.iter().zip(&self.right).map(|(a, b)| a * b).sum();
-        let of = |range: std::ops::Range<usize>, variance: f64| {
+    fn next(&self, at: Variances, found: &Solution) -> Variances {
+        let of_rest = found.effects.iter().zip(&self.right);
+        let of_rest: f64 = of_rest.map(|(effect, right)| effect * right).sum();
+        let of_boots = found.boots.iter().zip(&self.boots);
+        let of_boots: f64 = of_boots.map(|(boot, (_, sum))| boot.effect * sum).sum();
+        let of = |effects: &[(f64, f64)], variance: f64| {
             if variance <= 0.0 {
                 return 0.0;
             }
-            let count = range.len() as f64;
-            let squares: f64 = range.clone().map(|i| effects[i] * effects[i]).sum();
-            let trace: f64 = range.map(|i| inverse[i][i]).sum();
-            (squares + at.error * trace) / count
+            let squares: f64 = effects.iter().map(|(effect, _)| effect * effect).sum();
+            let trace: f64 = effects.iter().map(|(_, error)| error).sum();
+            (squares + at.error * trace) / effects.len() as f64
         };
+        let boots: Vec<(f64, f64)> = (found.boots.iter())
+            .map(|boot| (boot.effect, boot.error))
+            .collect();
+        let hours: Vec<(f64, f64)> = (self.hours())
+            .map(|hour| (found.effects[hour], found.errors[hour][hour]))
+            .collect();
+        let unexplained = self.squares - of_rest - of_boots;
         Variances {
-            error: ((self.squares - explained) / (self.runs - 1.0)).max(0.0),
-            boot: of(self.boot_range(), at.boot),
-            hour: of(self.hour_range(), at.hour),
+            error: (unexplained / (self.runs - 1.0)).max(0.0),
+            boot: of(&boots, at.boot),
+            hour: of(&hours, at.hour),
         }
     }
 }
@@ -442,12 +554,54 @@ mod tests {
         assert_eq!(History::of(&unsound), None);
     }
 
+    /// The equations of two boots of two runs each, one hour, solved by hand.
     #[test]
-    fn intervals_at_99_percent_need_200_runs() {
-        for (count, strict, level) in [(199, true, 0.95), (200, true, 0.99), (400, false, 0.95)] {
-            let history = History::of(&hourly(count, 2, |_| 500.0)).unwrap();
-            assert_eq!(history.level(strict), level, "{count}");
+    fn boots_are_eliminated_as_if_the_whole_were_inverted() {
+        let rows = [(1.0, 0), (2.0, 0), (5.0, 1), (8.0, 1)];
+        let rows = rows.map(|(value, boot)| Row {
+            value,
+            boot,
+            hour: 1,
+        });
+        let equations = Equations::new(&rows, 2, 1);
+        let ratio_one = Variances {
+            error: 1.0,
+            boot: 1.0,
+            hour: 1.0,
+        };
+        let found = equations.solve(ratio_one).expect("a solution");
+        // [4 4 2 2; 4 5 2 2; 2 2 3 0; 2 2 0 3], its inverse times 4:
+        // [7 -4 -2 -2; -4 4 0 0; -2 0 8/3 4/3; -2 0 4/3 8/3]; sums less their mean: -5 and 5.
+        let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-12, "{a} and not {b}");
+        near(found.errors[0][0], 7.0 / 4.0);
+        near(found.errors[0][1], -1.0);
+        near(found.errors[1][1], 1.0);
+        near(found.effects[0], 0.0);
+        for (boot, effect) in found.boots.iter().zip([-5.0 / 3.0, 5.0 / 3.0]) {
+            near(boot.effect, effect);
+            near(boot.error, 2.0 / 3.0);
+            near(boot.errors[0], -0.5);
+            near(boot.errors[1], 0.0);
         }
+        near(
+            found.sum(Some(0), Some(1)).1,
+            7.0 / 4.0 + 1.0 - 2.0 + 2.0 / 3.0 - 1.0,
+        );
+    }
+
+    #[test]
+    fn a_history_may_have_as_many_boots_as_runs() {
+        let mut runs = hourly(1_500, 6, |_| 1_000.0);
+        for (number, run) in runs.iter_mut().enumerate() {
+            run.boot = number as u64 / 2;
+        }
+        let boots: Vec<u64> = runs.iter().map(|run| run.boot).collect();
+        let history = History::of(&runs).expect("a history");
+        assert_eq!(history.solution.boots.len(), boots[1_499] as usize + 1);
+        // What is inverted does not grow with the boots: that took minutes.
+        assert_eq!(history.solution.errors.len(), 1 + 24);
+        assert!((history.mean / 1_000.0 - 1.0).abs() < 0.01);
+        assert!((0.015..0.025).contains(&history.noise()), "{history:?}");
     }
 
     #[test]
@@ -461,7 +615,7 @@ mod tests {
             40
         ];
         let history = History::of(&same).unwrap();
-        assert_eq!((history.noise(), history.boots()), (0.0, 1));
+        assert_eq!(history.noise(), 0.0);
         let new = NewRun {
             boot: 2,
             hour: 6,
@@ -521,8 +675,9 @@ mod tests {
             };
             let runs = hourly(240, 4, level);
             let history = History::of(&runs[..change]).unwrap();
-            let found = history.last_change(&runs).expect("a change");
-            assert!(found.index.abs_diff(change) <= 4, "{found:?}");
+            let found = level_changes(&runs);
+            assert_eq!(found.len(), 1, "{found:?}");
+            assert!(found[0].abs_diff(change) <= 4, "{found:?}");
             let new = NewRun {
                 boot: 0,
                 hour: runs[239].hour,
@@ -533,7 +688,23 @@ mod tests {
                 assert_eq!(history.judge(mean, new, 0.95), AgainstHistory::Below);
             }
         }
-        let steady = hourly(240, 5, |_| 1_000.0);
-        assert_eq!(History::of(&steady).unwrap().last_change(&steady), None);
+    }
+
+    #[test]
+    fn what_boots_differ_by_is_no_change() {
+        let mut changed = 0;
+        for seed in 0..20 {
+            let mut random = Random::new(900 + seed);
+            let boots: Vec<f64> = (0..12).map(|_| 0.015 * random.normal()).collect();
+            let mut runs = hourly(400, seed, |_| 1_000.0);
+            for (number, run) in runs.iter_mut().enumerate() {
+                run.boot = number as u64 / 36;
+                run.value *= libm::exp(boots[number / 36]);
+            }
+            changed += usize::from(!level_changes(&runs).is_empty());
+        }
+        // Nobody knows from the first boots alone how much they differ.
+        assert!(changed <= 6, "{changed} of 20");
+        assert!(level_changes(&hourly(29, 5, |_| 1_000.0)).is_empty());
     }
 }

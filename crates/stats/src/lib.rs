@@ -14,6 +14,7 @@ mod cell_pilot;
 mod comparison;
 mod contrasts;
 mod distribution;
+mod headroom;
 mod histogram;
 mod history;
 mod hodges_lehmann;
@@ -21,6 +22,7 @@ mod holm;
 mod isotonic;
 mod knee;
 mod ladder;
+mod limits;
 mod little;
 mod needed;
 mod qualification;
@@ -44,17 +46,19 @@ mod wilcoxon;
 pub use at_limit::{AtLimit, LoadRun, rate_at_limit};
 pub use best::{BEST_RESAMPLES, BestSet, Passes};
 pub use bootstrap::Bootstrap;
-pub use cell_pilot::{CellPilot, CellPlan, CellStep};
+pub use cell_pilot::{CellPilot, CellStep};
 pub use comparison::{Comparison, Pair, compare_blocks, difference_percent, log_ratios};
 pub use contrasts::{Contrast, contrast, least_squares_weights};
 pub use distribution::{
     incomplete_beta, incomplete_gamma, normal_cdf, normal_quantile, student_quantile,
     student_two_sided,
 };
-pub use histogram::{Bucket, Histogram, VALUE_MAX};
-pub use history::{
-    AgainstHistory, HISTORY_RUNS_99_MIN, HISTORY_RUNS_MIN, History, HistoryRun, NewRun,
+pub use headroom::{
+    Crossing, EXCEEDANCE_SATURATED, ExceedanceDesign, ExceedanceLine, ExceedanceRun,
+    exceedance_crossing, exceedance_line, exceedance_verdict,
 };
+pub use histogram::{Bucket, Histogram, VALUE_MAX};
+pub use history::{AgainstHistory, HISTORY_RUNS_MIN, History, HistoryRun, NewRun, level_changes};
 pub use hodges_lehmann::hodges_lehmann;
 pub use holm::holm;
 pub use isotonic::{CrossingAt, isotonic, isotonic_crossing};
@@ -62,14 +66,21 @@ pub use knee::{
     CurvePoint, Knee, KneeBrackets, LadderStep, LoadBracket, PLATEAU_SHARE, knee, knee_brackets,
 };
 pub use ladder::bracketed;
+pub use limits::{
+    Binding, BindingRates, BoundBy, BurstUse, Cap, Caps, Corners, Drift, LimitCell, LimitRates,
+    Nature, NatureFound, REPETITIONS_MAX, REPETITIONS_MIN, RateStep, Refill, SCATTER_MAX,
+    STEP_SECONDS, Sharing, TokenBucket, binding, find_step, fit_bucket, fit_refill, is_lasting,
+    rest_after_s, seconds_after_step,
+};
 pub use little::{LittleCheck, LittleInput, little};
 pub use needed::{
     DETECTION_CHANCE, default_tolerance_percent, repetitions_needed, scatter, smallest_loss_percent,
 };
 pub use qualification::{
-    ClosedLadder, Design, DueSecond, Look, MaxJudgement, MeanJudgement, MinutesDiffer, OpenLoop,
-    Qualification, QualifyOutcome, QualifyStep, QualifyVerdict, STALL_S, ShareJudgement, ShareRule,
-    closed_ladder, judge_max, judge_mean, judge_share, minutes_differ,
+    ClosedLadder, Design, DueSecond, LatencyFinding, LatencyJudgement, LatencyLimit, LatencySecond,
+    Look, MaxJudgement, MeanJudgement, MinutesDiffer, OpenLoop, Qualification, QualifyOutcome,
+    QualifyStep, QualifyVerdict, RateJudgement, STALL_S, ShareJudgement, ShareRule, closed_ladder,
+    judge_latency, judge_max, judge_mean, judge_rate, judge_share, minutes_differ,
 };
 pub use random::Random;
 pub use rank_sum::{EXACT_VALUES_MAX, RankSum, rank_sum, rank_sum_interval, shift};

@@ -10,8 +10,8 @@
 //! - The interval is that of the load's own runs. Where the interval of latency at the
 //!   next load includes the limit, it reaches up to that load's interval; where its own
 //!   latency's does, down to that of the load below.
-//! - Where a smaller load reaches the rate (within 1 %, and within its own interval), the
-//!   answer is that one: the same at a shorter latency.
+//! - Where a smaller load reaches the rate within 1 %, the answer is that one, the same at a
+//!   shorter latency, with an interval up to the rate.
 //!
 //! Left out: which runs to make.
 
@@ -33,10 +33,12 @@ const WIDENING: f64 = 1.1;
 /// What runs at whole loads say of the rate at a limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum AtWholeLoad {
-    /// A load meets the limit, and the next larger one that ran does not.
+    /// A load meets the limit.
     Met {
         /// The largest load that meets it.
         load_max: f64,
+        /// The next larger one that ran, which does not; none where all meet it.
+        load_above: Option<f64>,
         /// The smallest load that reaches the rate.
         load: f64,
         /// Operations a second there.
@@ -48,11 +50,6 @@ pub enum AtWholeLoad {
     FewRuns {
         /// The largest load that meets it.
         load_max: f64,
-    },
-    /// All loads meet it: the crossing lies above this.
-    AllMeet {
-        /// The largest load that ran.
-        load: f64,
     },
     /// None meets it: the crossing lies below this.
     NoneMeets {
@@ -90,20 +87,12 @@ pub fn rate_at_whole_load(runs: &[LoadRun], limit_s: f64, level: f64) -> AtWhole
             load: rungs[0].load,
         };
     };
-    if met == rungs.len() {
-        return AtWholeLoad::AllMeet {
-            load: rungs[top].load,
-        };
-    }
     let most = rungs[..met]
         .iter()
         .map(|rung| rung.rate.value)
         .fold(f64::NEG_INFINITY, f64::max);
-    let reaches = |rung: &&Rung| {
-        rung.runs >= RUNS_MIN
-            && rung.rate.value >= most + libm::log(REACHES)
-            && rung.rate.high >= most
-    };
+    let reaches =
+        |rung: &&Rung| rung.runs >= RUNS_MIN && rung.rate.value >= most + libm::log(REACHES);
     let load_max = rungs[top].load;
     // Where that is another load than the largest one that meets the limit, the limit is
     // far; else the doubt about the limit is in the interval.
@@ -112,8 +101,9 @@ pub fn rate_at_whole_load(runs: &[LoadRun], limit_s: f64, level: f64) -> AtWhole
     };
     let mut rate = found.rate;
     rate.high = rate.high.max(most);
-    if rungs[met].latency.low <= limit {
-        rate.high = rate.high.max(rungs[met].rate.high);
+    let above = rungs.get(met);
+    if let Some(above) = above.filter(|above| above.latency.low <= limit) {
+        rate.high = rate.high.max(above.rate.high);
     }
     if found.latency.high > limit {
         let below = rungs[..top]
@@ -124,6 +114,7 @@ pub fn rate_at_whole_load(runs: &[LoadRun], limit_s: f64, level: f64) -> AtWhole
     }
     AtWholeLoad::Met {
         load_max,
+        load_above: above.map(|above| above.load),
         load: found.load,
         rate: rate.map(libm::exp),
         latency_s: libm::exp(found.latency.value),
@@ -253,6 +244,7 @@ mod tests {
         let found = rate_at_whole_load(&runs(&flat, 5, 0.005, 1), 0.0045, 0.95);
         let AtWholeLoad::Met {
             load_max,
+            load_above,
             load,
             rate,
             latency_s,
@@ -260,7 +252,7 @@ mod tests {
         else {
             panic!("{found:?}");
         };
-        assert_eq!((load_max, load), (4.0, 2.0));
+        assert_eq!((load_max, load_above, load), (4.0, Some(5.0), 2.0));
         assert!(rate.contains(1_001.0) && (latency_s - 0.002).abs() < 0.0001);
         // More in flight gives less.
         let falling = [
@@ -279,7 +271,13 @@ mod tests {
     #[test]
     fn where_the_limit_is_not_crossed_that_is_the_answer() {
         let at = |limit_s, count| rate_at_whole_load(&runs(&JUMP, count, 0.002, 1), limit_s, 0.95);
-        assert_eq!(at(0.5, 4), AtWholeLoad::AllMeet { load: 5.0 });
+        let AtWholeLoad::Met {
+            load, load_above, ..
+        } = at(0.5, 4)
+        else {
+            panic!("all meet it");
+        };
+        assert_eq!((load, load_above), (5.0, None));
         assert_eq!(at(0.001, 4), AtWholeLoad::NoneMeets { load: 2.0 });
         assert_eq!(at(0.045, 3), AtWholeLoad::FewRuns { load_max: 3.0 });
         for count in [0, 1] {
@@ -310,7 +308,11 @@ mod tests {
                 limit_s,
                 0.95,
             ) {
-                AtWholeLoad::Met { rate, .. } => rate.contains(truth),
+                AtWholeLoad::Met {
+                    rate,
+                    load_above: Some(_),
+                    ..
+                } => rate.contains(truth),
                 // With 5 in flight the limit may be met by luck: more runs are made.
                 _ => true,
             };

@@ -6,7 +6,10 @@
 
 use crate::columns::{self, Columns};
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
+
+/// The stored sum of a part of a run.
+pub(crate) const STORED: &str = "SELECT crc32 FROM checksums WHERE run_number = ?1 AND part = ?2";
 
 /// The row of a run and those of its jobs, as lists show them.
 pub(crate) const SUMMARY: &str = "summary";
@@ -124,7 +127,9 @@ pub(crate) fn store(connection: &Connection, run_number: i64, jobs: usize) -> ru
         )?;
         parts.push((intervals_part(job_index), sum.value()));
     }
-    connection.execute("DELETE FROM checksums WHERE run_number = ?1", run)?;
+    connection
+        .prepare_cached("DELETE FROM checksums WHERE run_number = ?1")?
+        .execute(run)?;
     let mut statement = connection.prepare_cached("INSERT INTO checksums VALUES (?1, ?2, ?3)")?;
     for (part, crc32) in parts {
         statement.execute(params![run_number, part, crc32])?;
@@ -133,16 +138,20 @@ pub(crate) fn store(connection: &Connection, run_number: i64, jobs: usize) -> ru
 }
 
 /// The sum that was stored; `None` for runs under way and of earlier versions.
-fn stored(connection: &Connection, run_number: i64, part: &str) -> rusqlite::Result<Option<i64>> {
+fn stored(
+    connection: &Transaction<'_>,
+    run_number: i64,
+    part: &str,
+) -> rusqlite::Result<Option<i64>> {
     connection
-        .prepare_cached("SELECT crc32 FROM checksums WHERE run_number = ?1 AND part = ?2")?
+        .prepare_cached(STORED)?
         .query_row(params![run_number, part], |row| row.get(0))
         .optional()
 }
 
-/// Compares what was read with the stored sum, if there is one.
+/// Compares what was read in this transaction with the stored sum, if there is one.
 pub(crate) fn check(
-    connection: &Connection,
+    connection: &Transaction<'_>,
     run_number: i64,
     part: &str,
     found: Sum,

@@ -14,11 +14,11 @@ pub(crate) fn compact(
     run_number: i64,
     job_index: usize,
 ) -> rusqlite::Result<()> {
-    let count: i64 = transaction.query_row(
-        "SELECT count(*) FROM intervals WHERE run_number = ?1 AND job_index = ?2",
-        params![run_number, job_index.cast_signed()],
-        |row| row.get(0),
-    )?;
+    let count: i64 = transaction
+        .prepare_cached("SELECT count(*) FROM intervals WHERE run_number = ?1 AND job_index = ?2")?
+        .query_row(params![run_number, job_index.cast_signed()], |row| {
+            row.get(0)
+        })?;
     let group_size = joined_group_size(usize::try_from(count).unwrap_or(0), INTERVALS_MAX);
     if group_size <= 1 {
         return Ok(());

@@ -30,6 +30,7 @@ fn place(doing: &str) -> String {
     match doing {
         "open the file" => "open the store".to_owned(),
         "make the directory" => "make the directory of the store".to_owned(),
+        "gather runs" => "gather runs in a temporary file in".to_owned(),
         doing => format!("{doing} in the store"),
     }
 }
@@ -244,8 +245,8 @@ impl Error {
                 "let the other process finish or end it, or keep this result elsewhere with `--store FILE`".to_owned()
             }
             ErrorKind::Damaged { .. } => format!(
-                "use another store, `--store FILE`; this one is left as it is, and `{}` saves what SQLite can still read",
-                salvage(&self.path)
+                "use another store, `--store FILE`; this one is left as it is, and `stripewise history salvage saved.db --store '{}'` saves what can still be read",
+                path.replace('\'', "'\\''")
             ),
             ErrorKind::DamagedRun { run, .. } => format!(
                 "delete it with `stripewise history delete {run}`, or put a copy of the store from before the damage in its place; other runs are not affected"
@@ -304,18 +305,6 @@ impl Error {
             }
         }
     }
-}
-
-/// A command that copies what can be read into a new store. `.recover` of SQLite
-/// 3.40, which Debian 12 has, fails on files with `auto_vacuum`.
-fn salvage(path: &Path) -> String {
-    let path = path.as_text().replace('\'', "'\\''");
-    format!(
-        "(sqlite3 '{path}' .dump | sed 's/^ROLLBACK.*/COMMIT;/'; \
-         echo \"PRAGMA application_id = {}; PRAGMA user_version = $(sqlite3 '{path}' 'PRAGMA user_version');\") \
-         | sqlite3 saved.db",
-        crate::APPLICATION_ID
-    )
 }
 
 /// The limit of this process on the size of files, where a file of the store is about as

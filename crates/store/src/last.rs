@@ -2,7 +2,7 @@
 //! command made together (a bench, a grid, repetitions, an experiment, a check), or a
 //! measurement that is kept as a document (a profile, a verification).
 
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::open::Store;
 use crate::owner::Owner;
 use crate::rows::owner_at;
@@ -36,12 +36,55 @@ impl Store {
     /// As [`Store::full_name`].
     pub fn full_name_among(&self, name: &str, kinds: &[&str]) -> Result<String> {
         let Some(before) = steps_back(name, "last") else {
-            return Ok(name.to_owned());
+            return self.full_name_of_end(name);
         };
-        self.kept_of(kinds)
-            .and_then(|documents| self.done_before(before, &documents))
-            .map_err(|error| self.sqlite_error("find what was done last", error))?
-            .ok_or_else(|| self.not_found(name))
+        const DOING: &str = "find what was done last";
+        self.at_one_moment(DOING, |_| {
+            self.kept_of(kinds)
+                .and_then(|documents| self.done_before(before, &documents))
+                .map_err(|error| self.sqlite_error(DOING, error))?
+                .ok_or_else(|| self.not_found(name))
+        })
+    }
+
+    /// The last four letters of an id, where only one of what is stored ends so; else the id.
+    #[must_use]
+    pub fn short_name(&self, id: &str) -> String {
+        let end = id.rsplit_once('-').map_or(id, |(_, end)| end);
+        match self.ending_with(end) {
+            Ok(found) if is_end(end) && found == [id] => end.to_owned(),
+            _ => id.to_owned(),
+        }
+    }
+
+    /// The id that ends so; any other name as it is.
+    fn full_name_of_end(&self, name: &str) -> Result<String> {
+        if !is_end(name) {
+            return Ok(name.to_owned());
+        }
+        let found = self.ending_with(name);
+        let mut found = found.map_err(|error| self.sqlite_error("find an id by its end", error))?;
+        match found.len() {
+            0 => Ok(name.to_owned()),
+            1 => Ok(found.swap_remove(0)),
+            _ => {
+                let (name, matches) = (name.to_owned(), found);
+                Err(self.error(
+                    "find an id by its end",
+                    ErrorKind::Ambiguous { name, matches },
+                ))
+            }
+        }
+    }
+
+    /// Ids of runs, series and documents that end with `-` and this; at most five.
+    fn ending_with(&self, end: &str) -> rusqlite::Result<Vec<String>> {
+        let sql = "SELECT id FROM runs WHERE id LIKE '%-' || ?1 \
+                   UNION SELECT series FROM runs WHERE series LIKE '%-' || ?1 \
+                   UNION SELECT name FROM documents WHERE name LIKE '%-' || ?1 LIMIT 5";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let rows = statement.query_map([end], |row| row.get(0))?;
+        rows.collect()
     }
 
     /// When documents of these kinds were kept, and their names, the newest first.
@@ -89,6 +132,11 @@ impl Store {
         }
         Ok(documents.nth(left as usize).map(|(_, name)| name.clone()))
     }
+}
+
+/// The random end of an id has four letters, none of which means anything in a pattern.
+fn is_end(name: &str) -> bool {
+    name.len() == 4 && name.bytes().all(|letter| letter.is_ascii_alphanumeric())
 }
 
 /// 0 for `WORD`, 2 for `WORD~2`; none for anything else.

@@ -18,7 +18,6 @@ mod compact;
 mod documents;
 mod error;
 mod files;
-mod gone;
 mod last;
 mod live;
 mod location;
@@ -30,6 +29,7 @@ mod private;
 mod read;
 mod recover;
 mod rows;
+mod salvage;
 mod schema;
 mod sidecars;
 mod types;
@@ -42,9 +42,9 @@ mod unix;
 use unix as system;
 
 #[cfg(not(unix))]
-mod elsewhere;
+mod permissions_other;
 #[cfg(not(unix))]
-use elsewhere as system;
+use permissions_other as system;
 
 pub use documents::KeptDocument;
 pub use error::{Error, ErrorKind, Result};
@@ -54,9 +54,11 @@ pub use open::Store;
 pub use owner::Owner;
 pub use pending::RunHandle;
 pub use private::{create_directories, create_new, keep_secret, remove_made};
+pub use salvage::Salvaged;
 pub use schema::{APPLICATION_ID, USER_VERSION};
 pub use types::{
     Filter, IntervalHistograms, JobSummary, Listing, MadeFile, RunSummary, StoredHistograms,
     StoredInterval, Unreadable,
 };
+pub use write::Saving;
 pub use writer::{RunWriter, WhenFull};

@@ -30,6 +30,8 @@ const INTERVALS_FROM: &str = "SELECT start_ns, duration_ns, read_operations, \
 
 const LEFT_AFTER: &str = "SELECT left_after_ns FROM runs WHERE id = ?1";
 
+const BOOTS: &str = "SELECT id, owner_boot_id FROM runs ORDER BY run_number";
+
 const OWNER: &str = "SELECT owner_pid, owner_process_start, owner_boot_id, \
      owner_pid_namespace, owner_host FROM runs WHERE id = ?1";
 
@@ -44,12 +46,27 @@ impl Store {
             status: Some(Status::Running),
             ..Filter::default()
         };
-        let runs = self.list_readable(&filter)?.runs;
-        let each = runs.into_iter().map(|run| {
-            let is_alive = self.is_alive(&run.id)?;
-            Ok(UnderWay { run, is_alive })
-        });
-        each.collect()
+        self.at_one_moment("list the runs", |moment| {
+            let runs = self.listing_at(moment, &filter)?.runs;
+            let each = runs.into_iter().map(|run| {
+                let is_alive = self.is_alive(&run.id)?;
+                Ok(UnderWay { run, is_alive })
+            });
+            each.collect()
+        })
+    }
+
+    /// The ids of all runs, each with the id of the boot in which it was stored.
+    ///
+    /// # Errors
+    /// The failure of the store.
+    pub fn boots(&self) -> Result<Vec<(String, String)>> {
+        let read = || -> rusqlite::Result<Vec<(String, String)>> {
+            let mut statement = self.connection.prepare_cached(BOOTS)?;
+            let rows = statement.query_map((), |row| Ok((row.get(0)?, row.get(1)?)))?;
+            rows.collect()
+        };
+        read().map_err(|error| self.sqlite_error("read the boots of runs", error))
     }
 
     /// Whether the process that wrote a run is still there; `None` where that cannot be

@@ -10,7 +10,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::last::steps_back;
 use crate::open::Store;
 use crate::types::{Filter, Listing, RunSummary, StoredHistograms, StoredInterval, Unreadable};
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{OptionalExtension, Row, Transaction, params};
 use stripewise_results::{AskedJob, RunRecord};
 
 /// One condition for all filters: absent ones are NULL and let everything pass.
@@ -25,10 +25,23 @@ WHERE (:label IS NULL OR instr(label, :label) > 0) AND (:series IS NULL OR serie
 /// added last, and one without a date has its place too. Nothing is sorted.
 const NEWEST_FIRST: &str = "ORDER BY run_number DESC LIMIT :limit";
 
+const LISTING: &str = "list the runs";
+
 /// For one run; the limit is there for [`Store::rows`].
 const ONLY: &str = "AND run_number = :number LIMIT :limit";
 
 impl Store {
+    /// Runs `body` in one transaction, so that all it reads was there at one moment: another
+    /// process may finish or delete a run between two statements.
+    pub(crate) fn at_one_moment<T>(
+        &self,
+        doing: &'static str,
+        body: impl FnOnce(&Transaction<'_>) -> Result<T>,
+    ) -> Result<T> {
+        let moment = self.connection.unchecked_transaction();
+        body(&moment.map_err(|error| self.sqlite_error(doing, error))?)
+    }
+
     /// Runs with their jobs, what was stored last first.
     ///
     /// # Errors
@@ -48,19 +61,22 @@ impl Store {
     /// # Errors
     /// The failure of the store, when not even the runs' ids can be read.
     pub fn list_readable(&self, filter: &Filter) -> Result<Listing> {
-        const DOING: &str = "list the runs";
+        self.at_one_moment(LISTING, |moment| self.listing_at(moment, filter))
+    }
+
+    pub(crate) fn listing_at(&self, moment: &Transaction<'_>, filter: &Filter) -> Result<Listing> {
         let mut listing = Listing::default();
-        let sqlite = |error| self.sqlite_error(DOING, error);
-        match self.rows(filter, None, &mut listing) {
+        let sqlite = |error| self.sqlite_error(LISTING, error);
+        match self.rows(moment, filter, None, &mut listing) {
             Err(error) if is_damage(&error) => {}
             done => return done.map(|()| listing).map_err(sqlite),
         }
         // A page of the table itself: each run is looked for apart.
         listing = Listing::default();
         for (number, id) in self.numbers().map_err(sqlite)? {
-            if let Err(error) = self.rows(filter, Some(number), &mut listing) {
+            if let Err(error) = self.rows(moment, filter, Some(number), &mut listing) {
                 let run = id.unwrap_or_else(|| unnamed(number));
-                let error = self.damaged_run(DOING, &run, error);
+                let error = self.damaged_run(LISTING, &run, error);
                 listing.unreadable.push(Unreadable { run, error });
             }
         }
@@ -72,14 +88,14 @@ impl Store {
     /// Adds the rows of one run or of all; the error is that of finding them.
     fn rows(
         &self,
+        moment: &Transaction<'_>,
         filter: &Filter,
         number: Option<i64>,
         listing: &mut Listing,
     ) -> rusqlite::Result<()> {
-        const DOING: &str = "list the runs";
         let which = if number.is_some() { ONLY } else { NEWEST_FIRST };
         let query = format!("{RUN}{FILTERED}{which}");
-        let mut statement = self.connection.prepare_cached(&query)?;
+        let mut statement = moment.prepare_cached(&query)?;
         if let Some(number) = number {
             statement.raw_bind_parameter(":number", number)?;
         }
@@ -96,33 +112,18 @@ impl Store {
         statement.raw_bind_parameter(":limit", filter.limit.map_or(-1, i64::from))?;
         let mut rows = statement.raw_query();
         while let Some(row) = rows.next()? {
-            match self.summary_at(row) {
+            match summary_at(moment, row) {
                 Ok(run) => listing.runs.push(run),
                 Err(error) if is_damage(&error) => {
                     let number: i64 = row.get(0)?;
                     let run = row.get(1).unwrap_or_else(|_| unnamed(number));
-                    let error = self.damaged_run(DOING, &run, error);
+                    let error = self.damaged_run(LISTING, &run, error);
                     listing.unreadable.push(Unreadable { run, error });
                 }
                 Err(error) => return Err(error),
             }
         }
         Ok(())
-    }
-
-    fn summary_at(&self, row: &Row<'_>) -> rusqlite::Result<RunSummary> {
-        let mut run = run_at(row)?;
-        let mut sum = Sum::default();
-        sum.add(row, RUN_COLUMNS)?;
-        let run_number: i64 = row.get(0)?;
-        let mut statement = self.connection.prepare_cached(JOBS_OF_RUN)?;
-        let mut jobs = statement.query([run_number])?;
-        while let Some(job) = jobs.next()? {
-            sum.add(job, JOB_COLUMNS)?;
-            run.jobs.push(job_at(job)?);
-        }
-        checksum::check(&self.connection, run_number, checksum::SUMMARY, sum)?;
-        Ok(run)
     }
 
     /// Numbers of all runs, the newest first, and their ids: from the index of ids,
@@ -183,31 +184,11 @@ impl Store {
     /// # Errors
     /// As [`Store::resolve`]; [`ErrorKind::Damaged`] when what is stored cannot be read.
     pub fn load(&self, name: &str) -> Result<RunRecord> {
-        let (run_number, id) = self.find(name)?;
-        self.load_found(run_number, &id)
-    }
-
-    /// The record of a run that [`Store::find`] found.
-    pub(crate) fn load_found(&self, run_number: i64, id: &str) -> Result<RunRecord> {
         const DOING: &str = "read a run";
-        self.record_of(run_number)
-            .map_err(|error| self.gone_or_damaged(DOING, run_number, id, error))
-    }
-
-    fn record_of(&self, run_number: i64) -> rusqlite::Result<RunRecord> {
-        let mut record: RunRecord = self.record_as(run_number)?;
-        let histograms = self.histograms_of(run_number, record.jobs.len())?;
-        for (job, stored) in record.jobs.iter_mut().zip(histograms) {
-            job.outcome.read.histogram = stored.read;
-            job.outcome.write.histogram = stored.write;
-            if let Some(sync) = &mut job.outcome.sync {
-                sync.histogram = stored.sync;
-            }
-            if let Some(discard) = &mut job.outcome.discard {
-                discard.histogram = stored.discard;
-            }
-        }
-        Ok(record)
+        self.at_one_moment(DOING, |moment| {
+            let (run_number, id) = self.find(name)?;
+            record_of(moment, run_number).map_err(|error| self.damaged_run(DOING, &id, error))
+        })
     }
 
     /// The jobs of a run as they were asked for, without what came of them: read without most
@@ -217,29 +198,9 @@ impl Store {
     /// As [`Store::load`].
     pub fn load_asked(&self, name: &str) -> Result<Vec<AskedJob>> {
         const DOING: &str = "read a run";
-        let (run_number, id) = self.find(name)?;
-        self.asked_of(run_number)
-            .map_err(|error| self.gone_or_damaged(DOING, run_number, &id, error))
-    }
-
-    fn asked_of(&self, run_number: i64) -> rusqlite::Result<Vec<AskedJob>> {
-        #[derive(serde::Deserialize)]
-        struct Asked {
-            jobs: Vec<AskedJob>,
-        }
-        let asked: Asked = self.record_as(run_number)?;
-        Ok(asked.jobs)
-    }
-
-    /// The JSON of a record, read as far as `T` asks for.
-    fn record_as<T: serde::de::DeserializeOwned>(&self, run_number: i64) -> rusqlite::Result<T> {
-        let mut statement = self.connection.prepare_cached(RECORD_OF_RUN)?;
-        statement.query_row([run_number], |row| {
-            let mut sum = Sum::default();
-            sum.add(row, Columns::always(1))?;
-            checksum::check(&self.connection, run_number, checksum::RECORD, sum)?;
-            let json = row.get_ref(0)?.as_str()?;
-            serde_json::from_str(json).map_err(|error| damaged(0, format!("its record: {error}")))
+        self.at_one_moment(DOING, |moment| {
+            let (run_number, id) = self.find(name)?;
+            asked_of(moment, run_number).map_err(|error| self.damaged_run(DOING, &id, error))
         })
     }
 
@@ -249,17 +210,15 @@ impl Store {
     /// As [`Store::load`].
     pub fn load_histograms(&self, name: &str) -> Result<Vec<StoredHistograms>> {
         const DOING: &str = "read histograms";
-        let (run_number, id) = self.find(name)?;
-        let jobs: i64 = self
-            .connection
-            .query_row(
-                "SELECT count(*) FROM jobs WHERE run_number = ?1",
-                [run_number],
-                |row| row.get(0),
-            )
-            .map_err(|error| self.sqlite_error(DOING, error))?;
-        self.histograms_of(run_number, usize::try_from(jobs).unwrap_or(0))
-            .map_err(|error| self.gone_or_damaged(DOING, run_number, &id, error))
+        self.at_one_moment(DOING, |moment| {
+            let (run_number, id) = self.find(name)?;
+            let count = "SELECT count(*) FROM jobs WHERE run_number = ?1";
+            let jobs: i64 = moment
+                .query_row(count, [run_number], |row| row.get(0))
+                .map_err(|error| self.sqlite_error(DOING, error))?;
+            histograms_of(moment, run_number, usize::try_from(jobs).unwrap_or(0))
+                .map_err(|error| self.damaged_run(DOING, &id, error))
+        })
     }
 
     /// The intervals of one job in order, with their latencies.
@@ -268,55 +227,11 @@ impl Store {
     /// As [`Store::load`]. A job that does not exist has no intervals.
     pub fn load_intervals(&self, name: &str, job_index: usize) -> Result<Vec<StoredInterval>> {
         const DOING: &str = "read intervals";
-        let (run_number, id) = self.find(name)?;
-        self.intervals_of(run_number, job_index)
-            .map_err(|error| self.gone_or_damaged(DOING, run_number, &id, error))
-    }
-
-    fn intervals_of(
-        &self,
-        run_number: i64,
-        job_index: usize,
-    ) -> rusqlite::Result<Vec<StoredInterval>> {
-        let mut statement = self.connection.prepare_cached(INTERVALS_OF_JOB)?;
-        let mut rows = statement.query(params![run_number, job_index.cast_signed()])?;
-        let mut sum = Sum::default();
-        let mut intervals = Vec::new();
-        while let Some(row) = rows.next()? {
-            sum.add(row, INTERVAL_COLUMNS)?;
-            intervals.push(interval_at(row)?);
-        }
-        let part = checksum::intervals_part(job_index);
-        checksum::check(&self.connection, run_number, &part, sum)?;
-        Ok(intervals)
-    }
-
-    fn histograms_of(
-        &self,
-        run_number: i64,
-        jobs: usize,
-    ) -> rusqlite::Result<Vec<StoredHistograms>> {
-        let mut all = vec![StoredHistograms::default(); jobs];
-        let mut statement = self.connection.prepare_cached(LATENCIES_OF_RUN)?;
-        let mut rows = statement.query([run_number])?;
-        let mut sum = Sum::default();
-        while let Some(row) = rows.next()? {
-            sum.add(row, LATENCY_COLUMNS)?;
-            let job_index = usize::try_from(row.get::<_, i64>(0)?).unwrap_or(usize::MAX);
-            let Some(job) = all.get_mut(job_index) else {
-                let text = format!("latencies of job {job_index} of {jobs}");
-                return Err(damaged(0, text));
-            };
-            let histogram = histogram_at(row, 2)?;
-            match row.get_ref(1)?.as_str()? {
-                "read" => job.read = histogram,
-                "write" => job.write = histogram,
-                "discard" => job.discard = histogram,
-                _ => job.sync = histogram,
-            }
-        }
-        checksum::check(&self.connection, run_number, checksum::LATENCIES, sum)?;
-        Ok(all)
+        self.at_one_moment(DOING, |moment| {
+            let (run_number, id) = self.find(name)?;
+            intervals_of(moment, run_number, job_index)
+                .map_err(|error| self.damaged_run(DOING, &id, error))
+        })
     }
 
     /// The failure to read a run, with its name in it where it is damaged.
@@ -406,6 +321,107 @@ impl Store {
     }
 }
 
+fn summary_at(moment: &Transaction<'_>, row: &Row<'_>) -> rusqlite::Result<RunSummary> {
+    let mut run = run_at(row)?;
+    let mut sum = Sum::default();
+    sum.add(row, RUN_COLUMNS)?;
+    let run_number: i64 = row.get(0)?;
+    let mut statement = moment.prepare_cached(JOBS_OF_RUN)?;
+    let mut jobs = statement.query([run_number])?;
+    while let Some(job) = jobs.next()? {
+        sum.add(job, JOB_COLUMNS)?;
+        run.jobs.push(job_at(job)?);
+    }
+    checksum::check(moment, run_number, checksum::SUMMARY, sum)?;
+    Ok(run)
+}
+
+pub(crate) fn record_of(moment: &Transaction<'_>, run_number: i64) -> rusqlite::Result<RunRecord> {
+    let mut record: RunRecord = record_as(moment, run_number)?;
+    let histograms = histograms_of(moment, run_number, record.jobs.len())?;
+    for (job, stored) in record.jobs.iter_mut().zip(histograms) {
+        job.outcome.read.histogram = stored.read;
+        job.outcome.write.histogram = stored.write;
+        if let Some(sync) = &mut job.outcome.sync {
+            sync.histogram = stored.sync;
+        }
+        if let Some(discard) = &mut job.outcome.discard {
+            discard.histogram = stored.discard;
+        }
+    }
+    Ok(record)
+}
+
+fn asked_of(moment: &Transaction<'_>, run_number: i64) -> rusqlite::Result<Vec<AskedJob>> {
+    #[derive(serde::Deserialize)]
+    struct Asked {
+        jobs: Vec<AskedJob>,
+    }
+    let asked: Asked = record_as(moment, run_number)?;
+    Ok(asked.jobs)
+}
+
+/// The JSON of a record, read as far as `T` asks for.
+fn record_as<T: serde::de::DeserializeOwned>(
+    moment: &Transaction<'_>,
+    run_number: i64,
+) -> rusqlite::Result<T> {
+    let mut statement = moment.prepare_cached(RECORD_OF_RUN)?;
+    statement.query_row([run_number], |row| {
+        let mut sum = Sum::default();
+        sum.add(row, Columns::always(1))?;
+        checksum::check(moment, run_number, checksum::RECORD, sum)?;
+        let json = row.get_ref(0)?.as_str()?;
+        serde_json::from_str(json).map_err(|error| damaged(0, format!("its record: {error}")))
+    })
+}
+
+fn intervals_of(
+    moment: &Transaction<'_>,
+    run_number: i64,
+    job_index: usize,
+) -> rusqlite::Result<Vec<StoredInterval>> {
+    let mut statement = moment.prepare_cached(INTERVALS_OF_JOB)?;
+    let mut rows = statement.query(params![run_number, job_index.cast_signed()])?;
+    let mut sum = Sum::default();
+    let mut intervals = Vec::new();
+    while let Some(row) = rows.next()? {
+        sum.add(row, INTERVAL_COLUMNS)?;
+        intervals.push(interval_at(row)?);
+    }
+    let part = checksum::intervals_part(job_index);
+    checksum::check(moment, run_number, &part, sum)?;
+    Ok(intervals)
+}
+
+fn histograms_of(
+    moment: &Transaction<'_>,
+    run_number: i64,
+    jobs: usize,
+) -> rusqlite::Result<Vec<StoredHistograms>> {
+    let mut all = vec![StoredHistograms::default(); jobs];
+    let mut statement = moment.prepare_cached(LATENCIES_OF_RUN)?;
+    let mut rows = statement.query([run_number])?;
+    let mut sum = Sum::default();
+    while let Some(row) = rows.next()? {
+        sum.add(row, LATENCY_COLUMNS)?;
+        let job_index = usize::try_from(row.get::<_, i64>(0)?).unwrap_or(usize::MAX);
+        let Some(job) = all.get_mut(job_index) else {
+            let text = format!("latencies of job {job_index} of {jobs}");
+            return Err(damaged(0, text));
+        };
+        let histogram = histogram_at(row, 2)?;
+        match row.get_ref(1)?.as_str()? {
+            "read" => job.read = histogram,
+            "write" => job.write = histogram,
+            "discard" => job.discard = histogram,
+            _ => job.sync = histogram,
+        }
+    }
+    checksum::check(moment, run_number, checksum::LATENCIES, sum)?;
+    Ok(all)
+}
+
 /// What a run is called whose id cannot be read.
 fn unnamed(number: i64) -> String {
     format!("number-{number}")
@@ -413,3 +429,80 @@ fn unnamed(number: i64) -> String {
 
 /// Runs that are looked for one by one in a damaged file, at most.
 const NUMBERS_MAX: i64 = 1 << 24;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::columns::{RECORD_OF_RUN, ROW_OF_RUN};
+    use crate::owner::Owner;
+    use rusqlite::StatementStatus;
+    use stripewise_results::Status;
+
+    /// SQLite prepares a statement again where its plan may depend on the values bound to it,
+    /// unless it is told not to.
+    #[test]
+    fn what_is_executed_for_each_run_is_prepared_once() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("store");
+        let mut store = Store::open(&path, Owner::of_this_process("here")).unwrap();
+        for number in 0..3 {
+            let record = RunRecord {
+                id: format!("run-{number}"),
+                ..RunRecord::empty()
+            };
+            store.save_run(&record).unwrap();
+        }
+        let of_each_run = [
+            ROW_OF_RUN,
+            JOBS_OF_RUN,
+            RECORD_OF_RUN,
+            LATENCIES_OF_RUN,
+            INTERVALS_OF_JOB,
+            crate::checksum::STORED,
+        ];
+        for query in of_each_run {
+            let mut statement = store.connection.prepare(query).unwrap();
+            let parameters = statement.parameter_count();
+            for run in 1..=3 {
+                for parameter in 1..=parameters {
+                    statement.raw_bind_parameter(parameter, run).unwrap();
+                }
+                let mut rows = statement.raw_query();
+                while rows.next().unwrap().is_some() {}
+            }
+            let again = statement.get_status(StatementStatus::RePrepare);
+            assert_eq!(again, 0, "{query}");
+        }
+    }
+
+    /// Another process finishes one run and deletes another while this one reads them.
+    #[test]
+    fn what_is_read_of_a_run_is_of_one_moment() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("store");
+        let record = |id: &str| RunRecord {
+            id: id.to_owned(),
+            ..RunRecord::empty()
+        };
+        let mut writer = Store::open(&path, Owner::of_this_process("here")).unwrap();
+        let run = writer.begin_run(&record("finished")).unwrap();
+        writer.save_run(&record("deleted")).unwrap();
+        let reader = Store::open_read_only(&path).unwrap();
+        let read = |moment: &Transaction<'_>, id: &str| {
+            let (run_number, _) = reader.find(id)?;
+            record_of(moment, run_number).map_err(|error| reader.damaged_run("read", id, error))
+        };
+        let seen = reader.at_one_moment("read", |moment| {
+            reader.find("finished")?;
+            writer.finish_run(run, &record("finished"))?;
+            writer.delete(&["deleted".to_owned()])?;
+            Ok((read(moment, "finished")?, read(moment, "deleted")?))
+        });
+        let (unfinished, deleted) = seen.unwrap();
+        assert_eq!(unfinished.status, Status::Running);
+        assert_eq!(deleted.id, "deleted");
+        assert_ne!(reader.load("finished").unwrap().status, Status::Running);
+        let gone = reader.load("deleted").unwrap_err();
+        assert!(matches!(gone.kind(), ErrorKind::NotFound { .. }), "{gone}");
+    }
+}

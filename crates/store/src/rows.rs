@@ -7,40 +7,60 @@ use rusqlite::{Row, Transaction, params};
 use stripewise_results::{Imported, JobRecord, KindOutcome, RunRecord};
 use stripewise_stats::Histogram;
 
-/// `None` when the id is taken.
+/// A run that is about to start; `None` when the id is taken.
 pub(crate) fn insert_run(
     transaction: &Transaction<'_>,
     record: &RunRecord,
     owner: &Owner,
 ) -> rusqlite::Result<Option<i64>> {
-    let inserted = transaction.execute(
+    let run_number = insert_row(transaction, record, owner)?;
+    if let Some(run_number) = run_number {
+        store_record(transaction, run_number, record)?;
+    }
+    Ok(run_number)
+}
+
+/// A run that was made elsewhere, with its final record; `false` when the id is taken.
+pub(crate) fn insert_whole(
+    transaction: &Transaction<'_>,
+    record: &RunRecord,
+    owner: &Owner,
+) -> rusqlite::Result<bool> {
+    let run_number = insert_row(transaction, record, owner)?;
+    if let Some(run_number) = run_number {
+        store_final(transaction, run_number, record)?;
+    }
+    Ok(run_number.is_some())
+}
+
+fn insert_row(
+    transaction: &Transaction<'_>,
+    record: &RunRecord,
+    owner: &Owner,
+) -> rusqlite::Result<Option<i64>> {
+    let mut insert = transaction.prepare_cached(
         "INSERT INTO runs (id, started_at, status, label, series, series_part, host, warnings, \
          owner_pid, owner_process_start, owner_boot_id, owner_pid_namespace, owner_host, tool) \
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) \
          ON CONFLICT (id) DO NOTHING",
-        params![
-            record.id,
-            record.started_at,
-            status_text(record.status),
-            record.label,
-            record.series,
-            record.series_part,
-            record.host.name,
-            warnings(record),
-            owner.pid,
-            owner.process_start,
-            owner.boot_id,
-            owner.pid_namespace,
-            owner.host,
-            record.imported.as_ref().map(|imported| &imported.tool),
-        ],
     )?;
-    if inserted == 0 {
-        return Ok(None);
-    }
-    let run_number = transaction.last_insert_rowid();
-    store_record(transaction, run_number, record)?;
-    Ok(Some(run_number))
+    let inserted = insert.execute(params![
+        record.id,
+        record.started_at,
+        status_text(record.status),
+        record.label,
+        record.series,
+        record.series_part,
+        record.host.name,
+        warnings(record),
+        owner.pid,
+        owner.process_start,
+        owner.boot_id,
+        owner.pid_namespace,
+        owner.host,
+        record.imported.as_ref().map(|imported| &imported.tool),
+    ])?;
+    Ok((inserted > 0).then(|| transaction.last_insert_rowid()))
 }
 
 /// Everything about a run that has its final record. Also used by recovery.
@@ -63,10 +83,21 @@ pub(crate) fn finish(
             warnings(record),
         ],
     )?;
+    store_final(transaction, run_number, record)
+}
+
+/// What belongs to the row of a run that has its final record.
+fn store_final(
+    transaction: &Transaction<'_>,
+    run_number: i64,
+    record: &RunRecord,
+) -> rusqlite::Result<()> {
     store_record(transaction, run_number, record)?;
-    for table in ["histograms", "discard_histograms"] {
-        let delete = format!("DELETE FROM {table} WHERE run_number = ?1");
-        transaction.execute(&delete, [run_number])?;
+    for delete in [
+        "DELETE FROM histograms WHERE run_number = ?1",
+        "DELETE FROM discard_histograms WHERE run_number = ?1",
+    ] {
+        transaction.prepare_cached(delete)?.execute([run_number])?;
     }
     for (job_index, job) in record.jobs.iter().enumerate() {
         let outcome = &job.outcome;
@@ -107,11 +138,12 @@ fn store_record(
     record: &RunRecord,
 ) -> rusqlite::Result<()> {
     let json = json_of(record)?;
-    transaction.execute(
-        "INSERT OR REPLACE INTO records (run_number, json) VALUES (?1, ?2)",
-        params![run_number, json],
-    )?;
-    transaction.execute("DELETE FROM jobs WHERE run_number = ?1", [run_number])?;
+    transaction
+        .prepare_cached("INSERT OR REPLACE INTO records (run_number, json) VALUES (?1, ?2)")?
+        .execute(params![run_number, json])?;
+    transaction
+        .prepare_cached("DELETE FROM jobs WHERE run_number = ?1")?
+        .execute([run_number])?;
     for (job_index, job) in record.jobs.iter().enumerate() {
         let imported = record.imported.as_ref();
         store_job(transaction, run_number, job_index, job, imported)?;

@@ -5,13 +5,16 @@
 //! the caller drives a measurement and must not stall.
 
 use crate::columns::number_of;
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::open::Store;
 use crate::owner::Owner;
 use crate::pending::{ID_TRIES, PendingInterval, RunHandle, insert_interval};
-use crate::rows::{finish, insert_run, owner_at};
+use crate::read::record_of;
+use crate::rows::{finish, insert_run, insert_whole, owner_at};
+use crate::schema;
 use crate::types::IntervalHistograms;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+use std::path::Path;
 use std::time::Duration;
 use stripewise_results::{Interval, RunRecord, Status};
 
@@ -23,6 +26,40 @@ const BATCH_NS: u64 = 1_000_000_000;
 const BATCH_ROWS: usize = 256;
 /// While nothing can be written, at most so many wait; more are joined.
 const BACKLOG_ROWS: usize = 16_384;
+
+const IS_THERE: &str = "SELECT 1 FROM runs WHERE id = ?1";
+
+/// Unused pages that are left to later runs: 1 MiB.
+const UNUSED_PAGES_MIN: i64 = 256;
+
+/// Gathers records for a store, see [`Store::save_each`].
+pub struct Saving<'a> {
+    gathered: &'a Transaction<'a>,
+    store: &'a Store,
+    failure: Option<rusqlite::Error>,
+}
+
+impl Saving<'_> {
+    /// Takes a record, and says whether its id is new: one that is there already stays as
+    /// it is. After a failure nothing more is taken.
+    pub fn save(&mut self, record: &RunRecord) -> bool {
+        if self.failure.is_some() {
+            return false;
+        }
+        self.gather(record).unwrap_or_else(|error| {
+            self.failure = Some(error);
+            false
+        })
+    }
+
+    fn gather(&self, record: &RunRecord) -> rusqlite::Result<bool> {
+        let mut there = self.store.connection.prepare_cached(IS_THERE)?;
+        if there.exists([&record.id])? {
+            return Ok(false);
+        }
+        insert_whole(self.gathered, record, &self.store.owner)
+    }
+}
 
 impl Store {
     /// Enters a run that is about to start, `skeleton` being its record as far
@@ -164,6 +201,7 @@ impl Store {
         self.write(DOING, |transaction, _| {
             finish(transaction, run.run_number, record).map(Commit)
         })?;
+        self.give_back_many_pages();
         self.move_log();
         Ok(())
     }
@@ -175,11 +213,7 @@ impl Store {
     pub fn save_run(&mut self, record: &RunRecord) -> Result<()> {
         const DOING: &str = "save a run";
         let saved = self.write(DOING, |transaction, owner| {
-            let Some(run_number) = insert_run(transaction, record, owner)? else {
-                return Ok(RollBack(false));
-            };
-            finish(transaction, run_number, record)?;
-            Ok(Commit(true))
+            insert_whole(transaction, record, owner).map(Commit)
         })?;
         if saved {
             return Ok(());
@@ -223,23 +257,41 @@ impl Store {
             .map_err(|error| self.sqlite_error("look for an id", error))
     }
 
-    /// Stores whole records in one transaction, all or none. A record whose id is
-    /// there already stays as it is; says of each whether it was new.
+    /// Stores the whole records that `give` hands out: where it fails, none is kept. They
+    /// are gathered in a temporary database, so that others can write until all are there.
+    /// What `give` gives or why it failed comes back.
     ///
     /// # Errors
-    /// The failure of the store; nothing is stored then.
-    pub fn save_runs(&mut self, records: &[RunRecord]) -> Result<Vec<bool>> {
-        self.write("save runs", |transaction, owner| {
-            let mut new = Vec::with_capacity(records.len());
-            for record in records {
-                let inserted = insert_run(transaction, record, owner)?;
-                if let Some(run_number) = inserted {
-                    finish(transaction, run_number, record)?;
+    /// The failure of the store or of the temporary database; nothing is kept then.
+    pub fn save_each<T, E>(
+        &mut self,
+        give: impl FnOnce(&mut Saving<'_>) -> std::result::Result<T, E>,
+    ) -> Result<std::result::Result<T, E>> {
+        let place = Path::new("a temporary database (in SQLITE_TMPDIR, TMPDIR or /var/tmp)");
+        let sqlite = |error| Error::from_sqlite(place, "gather runs", error);
+        // SQLite puts a database without a name there, and deletes it when it is closed.
+        let mut gathered = Connection::open("").map_err(sqlite)?;
+        schema::migrate(&mut gathered, &self.path)?;
+        let gathered = gathered.transaction().map_err(sqlite)?;
+        let mut saving = Saving {
+            gathered: &gathered,
+            store: self,
+            failure: None,
+        };
+        let given = give(&mut saving);
+        if let Some(failure) = saving.failure {
+            return Err(sqlite(failure));
+        }
+        if given.is_ok() {
+            self.write("save runs", |transaction, owner| {
+                let mut numbers = gathered.prepare("SELECT run_number FROM runs ORDER BY 1")?;
+                for number in numbers.query_map((), |row| row.get(0))? {
+                    insert_whole(transaction, &record_of(&gathered, number?)?, owner)?;
                 }
-                new.push(inserted.is_some());
-            }
-            Ok(Commit(new))
-        })
+                Ok(Commit(()))
+            })?;
+        }
+        Ok(given)
     }
 
     /// Deletes runs by their full ids, all or none, and gives the space back.
@@ -294,18 +346,34 @@ impl Store {
         if let Some(kind) = refused {
             return Err(self.error(DOING, kind));
         }
-        // Each step gives one page back.
-        let shrunk = self
-            .connection
-            .prepare("PRAGMA incremental_vacuum")
-            .and_then(|mut statement| {
-                let mut rows = statement.query(())?;
-                while rows.next()?.is_some() {}
-                Ok(())
-            });
+        let shrunk = self.give_back_pages();
         shrunk.map_err(|error| self.sqlite_error(DOING, error))?;
         self.move_log();
         Ok(())
+    }
+
+    /// Gives unused pages back to the file system.
+    fn give_back_pages(&self) -> rusqlite::Result<()> {
+        let mut statement = self.connection.prepare("PRAGMA incremental_vacuum")?;
+        let mut rows = statement.query(())?;
+        // Each step gives one page back.
+        while rows.next()?.is_some() {}
+        Ok(())
+    }
+
+    /// The same where that makes the file much smaller: joining the intervals of a long run
+    /// leaves nine pages of ten unused. The run is stored whether it succeeds or not.
+    fn give_back_many_pages(&self) {
+        let number = |name: &str| -> rusqlite::Result<i64> {
+            self.connection
+                .pragma_query_value(None, name, |row| row.get(0))
+        };
+        if let (Ok(unused), Ok(all)) = (number("freelist_count"), number("page_count"))
+            && unused > UNUSED_PAGES_MIN
+            && unused > all / 4
+        {
+            self.give_back_pages().ok();
+        }
     }
 
     /// Runs `body` in one transaction. What it commits is on the disk, in the file

@@ -2,7 +2,7 @@
 
 /// One operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ask {
+pub struct ProbeIo {
     /// Byte offset on the target, a multiple of the sector.
     pub offset_bytes: u64,
     /// Bytes, a multiple of the sector.
@@ -11,11 +11,11 @@ pub struct Ask {
     pub write: bool,
 }
 
-impl Ask {
+impl ProbeIo {
     /// A read.
     #[must_use]
     pub fn read(offset_bytes: u64, length_bytes: u32) -> Self {
-        Ask {
+        ProbeIo {
             offset_bytes,
             length_bytes,
             write: false,
@@ -25,7 +25,7 @@ impl Ask {
 
 /// How one operation ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct ProbeResult {
     /// Nanoseconds from the moment at which the batch started.
     pub latency_ns: u64,
     /// It transferred everything that was asked for.
@@ -37,7 +37,7 @@ pub struct Answer {
 
 /// Why nothing more can be asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Halt {
+pub enum StopReason {
     /// The user wants it to stop.
     Interrupted,
     /// The time given is over.
@@ -59,10 +59,14 @@ pub trait Device {
     ///
     /// # Errors
     /// Where nothing can be asked any more. A failed operation is an answer.
-    fn together(&mut self, asks: &[Ask], answers: &mut Vec<Answer>) -> Result<(), Halt>;
+    fn run_batch(
+        &mut self,
+        asks: &[ProbeIo],
+        answers: &mut Vec<ProbeResult>,
+    ) -> Result<(), StopReason>;
     /// Lets that much time pass without doing anything.
     ///
     /// # Errors
     /// As [`Device::together`].
-    fn rest(&mut self, rest_ns: u64) -> Result<(), Halt>;
+    fn rest(&mut self, rest_ns: u64) -> Result<(), StopReason>;
 }

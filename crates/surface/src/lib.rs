@@ -19,4 +19,4 @@ pub mod flash;
 pub mod profile;
 pub mod stripe;
 
-pub use device::{Answer, Ask, Device, Halt};
+pub use device::{Device, ProbeIo, ProbeResult, StopReason};

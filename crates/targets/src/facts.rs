@@ -4,7 +4,7 @@
 use crate::FillPlan;
 use stripewise_disk_inspect::storage::{BlockDevice, FileLayout, FileSystem, Storage};
 use stripewise_machine::content::Content;
-use stripewise_results::{DeviceFacts, FileSystemFacts, TargetFacts, TargetKind};
+use stripewise_results::{AtomicWriteFacts, DeviceFacts, FileSystemFacts, TargetFacts, TargetKind};
 use stripewise_units::{NameText, format_bytes, format_duration};
 
 /// What a bounded, read-only look at the data of a target found before the
@@ -127,6 +127,8 @@ fn file_system_facts(found: &FileSystem) -> FileSystemFacts {
         mount_point: found.mount_point.as_text(),
         options: found.options.clone(),
         allocation_unit_bytes: found.allocation_unit_bytes,
+        // Known of the open file alone.
+        atomic_writes: None,
     }
 }
 
@@ -141,6 +143,16 @@ fn device_facts(found: &BlockDevice) -> DeviceFacts {
         queue_depth: found.queue.queue_depth,
         max_sectors_kib: found.queue.max_sectors_kib,
         write_cache: found.queue.write_cache.clone(),
+        atomic_writes: found
+            .queue
+            .atomic_write_unit_max_bytes
+            .map(|unit_max_bytes| AtomicWriteFacts {
+                unit_min_bytes: found
+                    .queue
+                    .atomic_write_unit_min_bytes
+                    .unwrap_or(unit_max_bytes),
+                unit_max_bytes,
+            }),
         loop_direct_io: found.looped.as_ref().and_then(|looped| looped.direct_io),
     }
 }

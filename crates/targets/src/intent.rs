@@ -26,9 +26,12 @@ pub enum Size {
 /// What operations ask of the kernel beyond plain reads and writes; refused where the
 /// target, its file system or the kernel cannot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Manner {
+pub struct IoFeatures {
     /// Writes that are never torn.
     pub atomic: bool,
+    /// Writes that are each durable by a flag of their own.
+    #[serde(default)]
+    pub dsync: bool,
     /// Completions that are polled for.
     pub poll: bool,
     /// Commands that pass the block layer by (`--engine nvme`): the target is an NVMe generic
@@ -40,17 +43,18 @@ pub struct Manner {
     pub discards: bool,
 }
 
-impl Manner {
+impl IoFeatures {
     /// What any of these workloads asks for.
     #[must_use]
-    pub fn of<'a>(workloads: impl IntoIterator<Item = &'a Workload>) -> Manner {
-        let join = |all: Manner, one: &Workload| Manner {
+    pub fn of<'a>(workloads: impl IntoIterator<Item = &'a Workload>) -> IoFeatures {
+        let join = |all: IoFeatures, one: &Workload| IoFeatures {
             atomic: all.atomic || one.atomic,
+            dsync: all.dsync || one.dsync,
             poll: all.poll || one.poll,
             passthrough: all.passthrough,
             discards: all.discards || one.discards(),
         };
-        workloads.into_iter().fold(Manner::default(), join)
+        workloads.into_iter().fold(IoFeatures::default(), join)
     }
 
     /// Those workloads that ask for any of it, each once.
@@ -58,7 +62,7 @@ impl Manner {
     pub fn asking<'a>(workloads: impl IntoIterator<Item = &'a Workload>) -> Vec<Workload> {
         let mut asking: Vec<Workload> = Vec::new();
         for workload in workloads {
-            if Manner::of([workload]) != Manner::default() && !asking.contains(workload) {
+            if IoFeatures::of([workload]) != IoFeatures::default() && !asking.contains(workload) {
                 asking.push(workload.clone());
             }
         }
@@ -67,8 +71,8 @@ impl Manner {
 
     /// The same where commands pass the block layer by, or not.
     #[must_use]
-    pub fn passed_through(self, passthrough: bool) -> Manner {
-        Manner {
+    pub fn passed_through(self, passthrough: bool) -> IoFeatures {
+        IoFeatures {
             passthrough,
             ..self
         }
@@ -106,7 +110,7 @@ pub struct Intent {
     /// error, not a fallback to `buffered`.
     pub cache_by_name: bool,
     /// What operations will ask of the kernel besides.
-    pub manner: Manner,
+    pub manner: IoFeatures,
     /// Workloads whose sizes have to fit what they ask for, as [`Target::fits`](crate::Target::fits)
     /// judges: known here, they are judged before a test file is filled.
     pub loads: Vec<Workload>,
@@ -140,7 +144,7 @@ impl Default for Intent {
             outstanding_by_number: false,
             cache: CacheMode::Direct,
             cache_by_name: false,
-            manner: Manner::default(),
+            manner: IoFeatures::default(),
             loads: Vec::new(),
             data: DataPattern::default(),
             seed: 1,
@@ -174,13 +178,14 @@ impl Intent {
 }
 
 /// Refuses what this operating system has not at all.
-pub(crate) fn judge_manner(manner: Manner, cache: CacheMode, name: &str) -> Result<()> {
-    if crate::platform::HAS_MANNERS {
+pub(crate) fn judge_manner(manner: IoFeatures, cache: CacheMode, name: &str) -> Result<()> {
+    if crate::platform::HAS_OPERATION_FLAGS {
         return Ok(());
     }
     let asked = [
         (cache == CacheMode::Dontcache, "<--cache> dontcache"),
         (manner.atomic, "--atomic"),
+        (manner.dsync, "--dsync"),
         (manner.poll, "--poll"),
         (manner.passthrough, "<--engine> nvme"),
         (manner.discards, "--discard"),
@@ -190,7 +195,7 @@ pub(crate) fn judge_manner(manner: Manner, cache: CacheMode, name: &str) -> Resu
         Some((_, option)) => Err(Error::new(
             ErrorKind::Unusable,
             name,
-            "uncached, atomic and polled operations, discards, and commands passed through to NVMe \
+            "uncached, atomic, RWF_DSYNC and polled operations, discards, and commands passed through to NVMe \
              devices, exist here on Linux only",
         )
         .with_hint(format!("Leave out `{option}`."))),
@@ -199,25 +204,29 @@ pub(crate) fn judge_manner(manner: Manner, cache: CacheMode, name: &str) -> Resu
 
 /// Commands that pass the block layer by know nothing of a page cache, and have no flag for
 /// writes that are never torn.
-fn judge_passthrough(manner: Manner, cache: CacheMode, name: &str) -> Result<()> {
+fn judge_passthrough(manner: IoFeatures, cache: CacheMode, name: &str) -> Result<()> {
     if !manner.passthrough {
         return Ok(());
     }
     let is_direct = matches!(cache, CacheMode::Direct | CacheMode::DirectSync);
-    let (what, hint) = match (is_direct, manner.atomic, manner.discards) {
-        (false, ..) => (
+    let (what, hint) = match manner {
+        _ if !is_direct => (
             format!("`--engine nvme` has no page cache to go through (`--cache {cache}`)"),
             "Use `<--cache> direct` or `direct-sync`, or the block device with `<--engine> uring`.",
         ),
-        (true, true, _) => (
+        IoFeatures { atomic: true, .. } => (
             "`--engine nvme` has no atomic writes".to_owned(),
             "Leave out `--atomic`, or use the block device with `<--engine> uring`.",
         ),
-        (true, false, true) => (
+        IoFeatures { dsync: true, .. } => (
+            "`--engine nvme` has no `--dsync`".to_owned(),
+            "Use `<--cache> direct-sync`: its writes have forced unit access.",
+        ),
+        IoFeatures { discards: true, .. } => (
             "`--engine nvme` has no discards".to_owned(),
             "Leave out `--discard`, or use the block device with `<--engine> uring`.",
         ),
-        (true, false, false) => return Ok(()),
+        _ => return Ok(()),
     };
     Err(Error::new(ErrorKind::Usage, name, what).with_hint(hint))
 }

@@ -56,9 +56,12 @@ mod other;
 #[cfg(not(any(target_os = "linux", windows)))]
 use other as platform;
 
+/// This system takes flags of each operation (`RWF_` ones), and knows `fdatasync` from `fsync`.
+pub const HAS_OPERATION_FLAGS: bool = platform::HAS_OPERATION_FLAGS;
+
 pub use error::{Error, ErrorKind, Result};
 pub use facts::{Changed, DataFacts, FillProgress, FillReport, Progress};
-pub use intent::{Access, Intent, Knowledge, MadeFile, Manner, OUTSTANDING_MAX_UNASKED, Size};
+pub use intent::{Access, Intent, IoFeatures, Knowledge, MadeFile, OUTSTANDING_MAX_UNASKED, Size};
 pub use name::TargetName;
 pub use plan::{FillPlan, Plan};
 pub use space::{FileSystemSize, TEST_FILE_BYTES_MIN};

@@ -10,7 +10,7 @@ use stripewise_units::NameText;
 use stripewise_workload::{CacheMode, Workload};
 
 /// No uncached, atomic or polled operations.
-pub(crate) const HAS_MANNERS: bool = false;
+pub(crate) const HAS_OPERATION_FLAGS: bool = false;
 
 /// No target is ever opened here.
 #[derive(Debug)]
@@ -32,6 +32,10 @@ impl Opened {
     pub(crate) fn drop_cache(&self) {}
 
     pub(crate) fn placement(&self) -> Option<stripewise_disk_inspect::placement::Placement> {
+        match *self {}
+    }
+
+    pub(crate) fn atomic_writes(&self) -> Option<stripewise_results::AtomicWriteFacts> {
         match *self {}
     }
 
@@ -109,4 +113,9 @@ pub(crate) fn judge_kept(path: &Path, _knowledge: &Knowledge<'_>) -> Result<()> 
         "real targets are not supported on this operating system yet",
     )
     .with_hint("Remove it by hand."))
+}
+
+/// Reserves the space of a file.
+pub(crate) fn reserve(_: &std::fs::File, _: u64) -> std::io::Result<()> {
+    Err(std::io::ErrorKind::Unsupported.into())
 }

@@ -44,6 +44,21 @@ impl Resizer {
     pub fn resize(&self, bytes: u64) -> std::io::Result<()> {
         self.file.set_len(bytes.min(self.bytes_max))
     }
+
+    /// Takes all of its space away and gives it its length again: each write then allocates
+    /// space. With `reserved` the space is reserved at once, and was never written.
+    ///
+    /// # Errors
+    /// That of the system; where it cannot reserve space, [`std::io::ErrorKind::Unsupported`].
+    pub fn renew(&self, reserved: bool) -> std::io::Result<()> {
+        self.file.set_len(0)?;
+        if reserved {
+            platform::reserve(&self.file, self.bytes_max)?;
+        }
+        self.file.set_len(self.bytes_max)?;
+        // What this changed is on the disk before anything is measured.
+        self.file.sync_all()
+    }
 }
 
 /// What was opened, what is known of it, and how it can be opened again.
@@ -59,8 +74,12 @@ impl Target {
     /// Of what was there already; its data and what was made are for the caller
     /// to fill in.
     pub(crate) fn of(settled: Settled, intent: &Intent, writes: bool, size_bytes: u64) -> Self {
+        let mut facts = settled.facts;
+        if let Some(file_system) = &mut facts.file_system {
+            file_system.atomic_writes = settled.opened.atomic_writes();
+        }
         Target {
-            facts: settled.facts,
+            facts,
             data_facts: None,
             fill_report: None,
             made_file: None,
@@ -91,6 +110,12 @@ impl Target {
             file,
             bytes_max: self.facts.size_bytes,
         })
+    }
+
+    /// Its space is renewed before each run ([`Resizer::renew`]): what its data looks like
+    /// now says nothing.
+    pub fn is_renewed(&mut self) {
+        self.data_facts = None;
     }
 
     /// What it is and where it lies.
@@ -189,7 +214,7 @@ impl Target {
     }
 
     /// Opens it for a worker, from the descriptor that was judged. With
-    /// [`Manner::passthrough`](crate::Manner) that is the character device which takes
+    /// [`IoFeatures::passthrough`](crate::Manner) that is the character device which takes
     /// commands.
     ///
     /// # Errors

@@ -70,6 +70,22 @@ impl Flags {
     pub const fn with(self, other: Flags) -> Flags {
         Flags(self.0 | other.0)
     }
+
+    /// As a number, for files.
+    pub(crate) const fn bits(self) -> u8 {
+        self.0
+    }
+
+    /// From such a number.
+    pub(crate) const fn from_bits(bits: u8) -> Flags {
+        Flags(bits & 127)
+    }
+
+    /// All but those of `other`.
+    #[must_use]
+    pub const fn without(self, other: Flags) -> Flags {
+        Flags(self.0 & !other.0)
+    }
 }
 
 /// What the letters of `rwbs` stand for.

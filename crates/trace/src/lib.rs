@@ -21,6 +21,7 @@ mod operation;
 mod order;
 mod pairing;
 pub mod replay;
+mod roles;
 mod runs;
 mod tasks;
 
@@ -28,5 +29,6 @@ pub use event::{Comm, Direction, Event, Flags, RequestLetters, Step};
 pub use operation::{Operation, StageTimes};
 pub use order::InOrder;
 pub use pairing::{Pairer, PairingReport};
+pub use roles::Role;
 pub use runs::{RunPlace, Runs};
 pub use tasks::{TaskId, Tasks};

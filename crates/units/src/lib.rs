@@ -21,6 +21,7 @@ mod kind;
 mod letters;
 mod list;
 mod names;
+mod nearest;
 mod numbers;
 mod percentile;
 mod text;
@@ -46,8 +47,10 @@ pub use kind::Kind;
 pub use letters::{acts, shown_instead};
 pub use list::{CpuList, List, ListItem, parse_count};
 pub use names::{NameText, has_text, name_of, path_of, quoted, shell_word};
+pub use nearest::nearest;
 pub use numbers::{
-    capitalised, counted, format_count, format_iops, format_mib_per_s, format_rate_interval, plural,
+    capitalised, counted, format_count, format_iops, format_mib_per_s, format_rate_interval,
+    format_share, format_three_digits, plural,
 };
 pub use percentile::Percentile;
 /// The one of two texts that suits the system that the program was built for, as what to do

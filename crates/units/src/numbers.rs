@@ -80,6 +80,27 @@ pub fn format_iops(iops: f64) -> String {
     format_count(iops.round() as u64)
 }
 
+/// A rate in three significant digits, for summaries: `48,900`, `875`, `60.2`, `0.25`; `n/a`
+/// where there is no number.
+///
+/// ```
+/// assert_eq!(stripewise_units::format_three_digits(48_931.0), "48,900");
+/// assert_eq!(stripewise_units::format_three_digits(999.6), "1,000");
+/// assert_eq!(stripewise_units::format_three_digits(60.17), "60.2");
+/// ```
+#[must_use]
+pub fn format_three_digits(rate: f64) -> String {
+    let mut power = 1.0;
+    while rate.is_finite() && rate / power >= 999.5 {
+        power *= 10.0;
+    }
+    format_iops(if power > 1.0 {
+        (rate / power).round() * power
+    } else {
+        rate
+    })
+}
+
 /// A rate with its interval: `57,400 IOPS (54,900-59,800)`. Rounded to a tenth of half the
 /// interval's width, as more digits would be no news.
 ///
@@ -126,4 +147,24 @@ pub fn format_mib_per_s(mib_per_s: f64) -> String {
         return format!("{fine} MiB/s");
     }
     format!("{mib_per_s:.1} MiB/s")
+}
+
+/// A share between 0 and 1 as people read it: `3.0 %`, `0.4 %`, `<0.1 %`; `? %` where there
+/// is no number.
+///
+/// ```
+/// assert_eq!(stripewise_units::format_share(0.004), "0.4 %");
+/// ```
+#[must_use]
+pub fn format_share(share: f64) -> String {
+    let percent = share * 100.0;
+    if !percent.is_finite() {
+        "? %".to_owned()
+    } else if percent >= 10.0 || percent == 0.0 {
+        format!("{percent:.0} %")
+    } else if percent >= 0.1 {
+        format!("{percent:.1} %")
+    } else {
+        "<0.1 %".to_owned()
+    }
 }

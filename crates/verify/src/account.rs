@@ -255,8 +255,8 @@ fn gap(class: Class, span: Range<u64>, owner: Owner, what: String) -> Fault {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::field::{Ground, Region};
     use crate::stamp::{Origin, Stamp, write_sector};
+    use crate::verify_targets::{Region, TargetLayout};
 
     const SIZE_BYTES: usize = 1 << 20;
     const RUN: u64 = 7;
@@ -268,7 +268,7 @@ mod tests {
     /// after each write, and its state.
     struct Kept {
         bytes: Vec<u8>,
-        ground: Ground,
+        ground: TargetLayout,
         newest: BTreeMap<u16, u64>,
     }
 
@@ -277,7 +277,7 @@ mod tests {
             let pages = Region::new(0, PAGE as u32, SIZE_BYTES as u64 / PAGE, &[0, 1]);
             let mut kept = Kept {
                 bytes: vec![0; SIZE_BYTES],
-                ground: Ground {
+                ground: TargetLayout {
                     sector_bytes: 512,
                     regions: vec![pages],
                 },

@@ -4,9 +4,9 @@
 //! (run, worker, sequence) alone: replaying the writes that a witness saw covered brings
 //! back what each sector must at least hold (see `aftermath`).
 
-use crate::crew::{Operation, Step};
 use crate::stamp::{Origin, Stamp, write_sector};
 use crate::work::Dice;
+use crate::worker_identity::{Operation, Step};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::ops::Range;

@@ -1,9 +1,9 @@
 //! What a finished run left on one target, small enough to be kept with its record: a copy
 //! can be held against it later, when the map is gone.
 
-use crate::field::Ground;
 use crate::map::Expected;
 use crate::stream::key;
+use crate::verify_targets::TargetLayout;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -37,7 +37,7 @@ impl FinishedState {
     /// Of a target of a run, by its map, and what its workers wrote last. Takes time for
     /// every sector: a second or two for a tebibyte.
     #[must_use]
-    pub fn of(run: u64, ground: &Ground, newest: Vec<[u64; 2]>) -> FinishedState {
+    pub fn of(run: u64, ground: &TargetLayout, newest: Vec<[u64; 2]>) -> FinishedState {
         let mut spans: Vec<[u64; 2]> = Vec::new();
         for region in &ground.regions {
             let Range { start, end } = region.span();
@@ -111,7 +111,7 @@ impl FinishedState {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::field::Region;
+    use crate::verify_targets::Region;
 
     #[test]
     fn a_sum_is_of_the_newest_generation_of_each_sector_of_its_part() {
@@ -123,7 +123,7 @@ mod tests {
         }
         pages.map.succeeded(3, 5);
         log.map.unclear(1023, 2);
-        let ground = Ground {
+        let ground = TargetLayout {
             sector_bytes: 512,
             regions: vec![pages, log],
         };

@@ -1,7 +1,7 @@
 //! From what came, and came again, to a verdict on each sector.
 
 use crate::map::{Expected, Map};
-use crate::see::{Damage, SectorPlace, Seen, Suspect, see};
+use crate::sector_reading::{Damage, SectorPlace, SectorReading, Suspect, inspect_sector};
 use crate::stamp::Stamp;
 use std::ops::Range;
 use stripewise_results::faults::Class;
@@ -48,7 +48,7 @@ pub(crate) struct SectorVerdict {
     pub offset_bytes: u64,
     pub expected: Expected,
     /// What the verdict is about: what came first, or what lies there.
-    pub seen: Seen,
+    pub seen: SectorReading,
     pub bytes: Vec<u8>,
     /// One word for each reread.
     pub rereads: Vec<&'static str>,
@@ -89,7 +89,7 @@ impl Scene<'_> {
                 .get(at)
                 .filter(|one| one.offset_bytes == offset_bytes);
             if let Some(mut verdict) = self.sector(offset_bytes, &expected, first) {
-                if let Seen::Intact(stamp) = verdict.seen {
+                if let SectorReading::Intact(stamp) = verdict.seen {
                     verdict.class = match verdict.class {
                         Class::LostWrite | Class::StaleRead
                             if self.map.has_failed(block, stamp.generation) =>
@@ -124,11 +124,11 @@ impl Scene<'_> {
             expected,
         };
         let again = self.again(offset_bytes);
-        let seen_again: Vec<Seen> = (again.iter())
-            .map(|bytes| see(bytes, Some(self.poison), &place))
+        let seen_again: Vec<SectorReading> = (again.iter())
+            .map(|bytes| inspect_sector(bytes, Some(self.poison), &place))
             .collect();
-        let is_right = |seen: &Seen| place.is_right(seen);
-        let came = first.map(|first| see(&first.bytes, Some(first.poison), &place));
+        let is_right = |seen: &SectorReading| place.is_right(seen);
+        let came = first.map(|first| inspect_sector(&first.bytes, Some(first.poison), &place));
         let verdict = |class, seen, bytes: &[u8]| SectorVerdict {
             class,
             offset_bytes,
@@ -154,7 +154,7 @@ impl Scene<'_> {
         }
         let wrong = seen_again.iter().position(|seen| !is_right(seen))?;
         let class = match (steady, seen_again[wrong]) {
-            (_, Seen::Poison) => Class::NotRead,
+            (_, SectorReading::Poison) => Class::NotRead,
             (false, _) => Class::CopiesDiffer,
             (true, seen) => lasting(&seen, &place)?,
         };
@@ -202,10 +202,10 @@ impl Scene<'_> {
 fn words(
     first: Option<&Suspect>,
     again: &[&[u8]],
-    seen: &[Seen],
+    seen: &[SectorReading],
     place: &SectorPlace<'_>,
 ) -> Vec<&'static str> {
-    let word = |(bytes, seen): (&&[u8], &Seen)| match first {
+    let word = |(bytes, seen): (&&[u8], &SectorReading)| match first {
         _ if place.is_right(seen) => "right",
         Some(first) if first.bytes[..] == **bytes => "the same",
         Some(_) => "wrong in another way",
@@ -215,40 +215,50 @@ fn words(
 }
 
 /// The class of what lies there; `None` where it is right.
-fn lasting(seen: &Seen, place: &SectorPlace<'_>) -> Option<Class> {
+fn lasting(seen: &SectorReading, place: &SectorPlace<'_>) -> Option<Class> {
     Some(match seen {
         seen if place.is_right(seen) => return None,
-        Seen::Poison => Class::NotRead,
-        Seen::Zeros => Class::Dropped,
-        Seen::Damaged(_) => Class::Damaged,
-        Seen::Foreign => Class::Foreign,
-        Seen::Intact(stamp) if stamp.run != place.run => Class::LeftOver,
-        Seen::Intact(stamp) if stamp.target != place.target => Class::WrongDisk,
-        Seen::Intact(stamp) if stamp.offset_bytes != place.offset_bytes => Class::MisdirectedWrite,
+        SectorReading::Poison => Class::NotRead,
+        SectorReading::Zeros => Class::Dropped,
+        SectorReading::Damaged(_) => Class::Damaged,
+        SectorReading::Foreign => Class::Foreign,
+        SectorReading::Intact(stamp) if stamp.run != place.run => Class::LeftOver,
+        SectorReading::Intact(stamp) if stamp.target != place.target => Class::WrongDisk,
+        SectorReading::Intact(stamp) if stamp.offset_bytes != place.offset_bytes => {
+            Class::MisdirectedWrite
+        }
         // Never issued: whoever wrote it was not this run.
-        Seen::Intact(stamp) if stamp.generation > place.expected.newest() => Class::Foreign,
+        SectorReading::Intact(stamp) if stamp.generation > place.expected.newest() => {
+            Class::Foreign
+        }
         // What was cut off is there again.
-        Seen::Intact(_) if matches!(place.expected, Expected::Zeros(_)) => Class::LeftOver,
-        Seen::Intact(_) => Class::LostWrite,
+        SectorReading::Intact(_) if matches!(place.expected, Expected::Zeros(_)) => Class::LeftOver,
+        SectorReading::Intact(_) => Class::LostWrite,
     })
 }
 
 /// The class of what came once and is right now. `None` for what may have been there when
 /// it came.
-fn passing(seen: &Seen, place: &SectorPlace<'_>) -> Option<Class> {
+fn passing(seen: &SectorReading, place: &SectorPlace<'_>) -> Option<Class> {
     Some(match seen {
         seen if place.is_right(seen) => return None,
-        Seen::Poison => Class::NotRead,
-        Seen::Zeros | Seen::Damaged(_) | Seen::Foreign => Class::Transient,
-        Seen::Intact(stamp) if stamp.run != place.run => match stamp.offset_bytes {
+        SectorReading::Poison => Class::NotRead,
+        SectorReading::Zeros | SectorReading::Damaged(_) | SectorReading::Foreign => {
+            Class::Transient
+        }
+        SectorReading::Intact(stamp) if stamp.run != place.run => match stamp.offset_bytes {
             offset_bytes if offset_bytes == place.offset_bytes => Class::StaleRead,
             _ => Class::MisdirectedRead,
         },
-        Seen::Intact(stamp) if stamp.target != place.target => Class::WrongDisk,
-        Seen::Intact(stamp) if stamp.offset_bytes != place.offset_bytes => Class::MisdirectedRead,
-        Seen::Intact(stamp) if stamp.generation > place.expected.newest() => Class::Transient,
+        SectorReading::Intact(stamp) if stamp.target != place.target => Class::WrongDisk,
+        SectorReading::Intact(stamp) if stamp.offset_bytes != place.offset_bytes => {
+            Class::MisdirectedRead
+        }
+        SectorReading::Intact(stamp) if stamp.generation > place.expected.newest() => {
+            Class::Transient
+        }
         // By a scan: its owner has written it again since, and what came was old then.
-        Seen::Intact(_) => Class::StaleRead,
+        SectorReading::Intact(_) => Class::StaleRead,
     })
 }
 

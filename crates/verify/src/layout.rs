@@ -1,7 +1,7 @@
 //! Who does what on a target: regions, whose blocks they are, and the workers.
 
-use crate::crew::{Crew, Role};
-use crate::field::{Ground, Region};
+use crate::verify_targets::{Region, TargetLayout};
+use crate::worker_identity::{Role, WorkerIdentity};
 
 /// SQL Server's page.
 const PAGE_BYTES: u32 = 8 << 10;
@@ -130,7 +130,7 @@ pub struct TooSmall {
 #[derive(Debug, Default)]
 pub struct Crews {
     /// By number.
-    pub all: Vec<Crew>,
+    pub all: Vec<WorkerIdentity>,
     seed: u64,
 }
 
@@ -147,7 +147,7 @@ impl Crews {
     fn take(&mut self, target: u16, region: usize, role: Role, slots: u32) -> u16 {
         // Whoever has more threads than that is refused before (`all` is counted).
         let id = u16::try_from(self.all.len()).unwrap_or(u16::MAX);
-        self.all.push(Crew {
+        self.all.push(WorkerIdentity {
             id,
             target,
             region,
@@ -176,7 +176,7 @@ impl Crews {
         size_bytes: u64,
         sector_bytes: u32,
         plan: &Plan,
-    ) -> Result<Ground, TooSmall> {
+    ) -> Result<TargetLayout, TooSmall> {
         let Division {
             page_bytes,
             pages,
@@ -207,7 +207,7 @@ impl Crews {
         if plan.scan {
             self.take(target, 0, Role::Scan, FEW_OUTSTANDING);
         }
-        Ok(Ground {
+        Ok(TargetLayout {
             sector_bytes,
             regions,
         })
@@ -221,7 +221,7 @@ impl Crews {
         size_bytes: u64,
         sector_bytes: u32,
         outstanding: u32,
-    ) -> Ground {
+    ) -> TargetLayout {
         let mut regions = Vec::new();
         let mut start_bytes = 0;
         for block_bytes in [LARGEST_BYTES, sector_bytes] {
@@ -232,7 +232,7 @@ impl Crews {
                 start_bytes += blocks * u64::from(block_bytes);
             }
         }
-        Ground {
+        TargetLayout {
             sector_bytes,
             regions,
         }

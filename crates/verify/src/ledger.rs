@@ -2,7 +2,7 @@
 
 use crate::judge::{SectorVerdict, damage_in_words};
 use crate::map::Expected;
-use crate::see::Seen;
+use crate::sector_reading::SectorReading;
 use crate::stamp::{STAMP_BYTES, Stamp, claimed, data_of, write_sector};
 use stripewise_results::faults::{Class, Content, Fault};
 
@@ -73,7 +73,7 @@ pub(crate) fn faults_of(verdicts: &[SectorVerdict], scope: &Scope) -> Vec<Fault>
 /// Two neighbours have the same story.
 fn is_same(one: &SectorVerdict, other: &SectorVerdict) -> bool {
     let shift = |verdict: &SectorVerdict| match verdict.seen {
-        Seen::Intact(stamp) => Some((
+        SectorReading::Intact(stamp) => Some((
             stamp.run,
             stamp.target,
             stamp.offset_bytes.wrapping_sub(verdict.offset_bytes),
@@ -86,8 +86,8 @@ fn is_same(one: &SectorVerdict, other: &SectorVerdict) -> bool {
 fn fault_of(verdict: &SectorVerdict, scope: &Scope) -> Fault {
     let sector_bytes = scope.sector_bytes;
     let stamp = match verdict.seen {
-        Seen::Intact(stamp) => Some(stamp),
-        Seen::Damaged(_) => claimed(&verdict.bytes),
+        SectorReading::Intact(stamp) => Some(stamp),
+        SectorReading::Damaged(_) => claimed(&verdict.bytes),
         _ => None,
     };
     let mut found = stamp.map_or_else(Content::default, |stamp| content_of(&stamp, sector_bytes));
@@ -193,20 +193,22 @@ fn expected_in_words(expected: &Expected) -> String {
 
 fn found_in_words(verdict: &SectorVerdict, scope: &Scope) -> String {
     match verdict.seen {
-        Seen::Poison => "nothing: the buffer still held what it was filled with".to_owned(),
-        Seen::Zeros => "zeros".to_owned(),
-        Seen::Damaged(damage) => damage_in_words(damage),
-        Seen::Foreign => "no stamp".to_owned(),
-        Seen::Intact(stamp) if stamp.run != scope.run => {
+        SectorReading::Poison => {
+            "nothing: the buffer still held what it was filled with".to_owned()
+        }
+        SectorReading::Zeros => "zeros".to_owned(),
+        SectorReading::Damaged(damage) => damage_in_words(damage),
+        SectorReading::Foreign => "no stamp".to_owned(),
+        SectorReading::Intact(stamp) if stamp.run != scope.run => {
             format!("data of run {}", run_text(stamp.run))
         }
-        Seen::Intact(stamp) if stamp.target != scope.target => {
+        SectorReading::Intact(stamp) if stamp.target != scope.target => {
             format!("data of target {}", stamp.target)
         }
-        Seen::Intact(stamp) if stamp.offset_bytes != verdict.offset_bytes => {
+        SectorReading::Intact(stamp) if stamp.offset_bytes != verdict.offset_bytes => {
             format!("data of byte {}", stamp.offset_bytes)
         }
-        Seen::Intact(stamp) => format!("generation {}", stamp.generation),
+        SectorReading::Intact(stamp) => format!("generation {}", stamp.generation),
     }
 }
 

@@ -10,34 +10,34 @@
 #![forbid(unsafe_code)]
 
 mod account;
-pub mod aftermath;
 mod capacity;
-mod crew;
 pub mod cut;
-pub mod field;
+mod fault_reread;
 mod finished;
-mod inquest;
 mod judge;
 mod layout;
 mod ledger;
 pub mod map;
-pub mod see;
+pub mod power_cut_check;
+pub mod sector_reading;
 pub mod stamp;
 pub mod stream;
 mod survey;
+pub mod verify_targets;
 pub mod witness;
 mod work;
 mod worker;
+mod worker_identity;
 
 pub use account::{Account, Basis};
 pub use capacity::{Capacity, capacity_of, fake};
-pub use crew::{Counts, Crew, Failed, Operation, Phase, Role, Step};
-pub use field::{Field, Ground, Region};
 pub use finished::FinishedState;
 pub use judge::damage_in_words;
 pub use layout::{Crews, Load, Plan, TooSmall};
 pub use ledger::{Ledger, content_of, hex, run_text};
 pub use stripewise_results::faults::{Class, Content, Fault};
 pub use survey::{RunLeft, Survey};
+pub use verify_targets::{Region, TargetLayout, VerifyTargets};
 pub use work::Dice;
 pub use worker::Worker;
+pub use worker_identity::{Counts, Failed, Operation, Phase, Role, Step, WorkerIdentity};

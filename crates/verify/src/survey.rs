@@ -5,7 +5,7 @@
 use crate::finished::{FinishedState, mark};
 use crate::ledger::{content_of, hex, run_text};
 use crate::map::Expected;
-use crate::see::{SectorPlace, Seen, see};
+use crate::sector_reading::{SectorPlace, SectorReading, inspect_sector};
 use crate::stamp::{Stamp, claimed, read_sector};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -139,8 +139,8 @@ impl Survey {
                 expected: &expected,
             };
             let mut here = None;
-            let holds = match see(bytes, None, &place) {
-                Seen::Intact(stamp) => {
+            let holds = match inspect_sector(bytes, None, &place) {
+                SectorReading::Intact(stamp) => {
                     self.book(&stamp);
                     if stamp.offset_bytes == at_bytes {
                         before = Some(stamp);
@@ -152,7 +152,7 @@ impl Survey {
                         Holds::Fault
                     }
                 }
-                Seen::Damaged(damage) => {
+                SectorReading::Damaged(damage) => {
                     let claims = claimed(bytes);
                     self.wrong(Class::Damaged, at_bytes, bytes, claims.as_ref());
                     if let Some(fault) = self.faults.last_mut() {
@@ -160,8 +160,8 @@ impl Survey {
                     }
                     Holds::Fault
                 }
-                Seen::Zeros => Holds::Zeros,
-                Seen::Poison | Seen::Foreign => Holds::NoStamp,
+                SectorReading::Zeros => Holds::Zeros,
+                SectorReading::Poison | SectorReading::Foreign => Holds::NoStamp,
             };
             self.unstamped_sectors += u64::from(matches!(holds, Holds::Zeros | Holds::NoStamp));
             self.put(at_bytes, holds);

@@ -1,11 +1,11 @@
 //! What a role does next, as SQL Server's kinds of I/O are: pages of 8 KiB, checkpoint
 //! bursts, log appends, read-ahead.
 
-use crate::crew::{Crew, Phase, Role};
-use crate::field::Ground;
 use crate::map::Map;
 use crate::stamp::Origin;
 use crate::stream::mix;
+use crate::verify_targets::TargetLayout;
+use crate::worker_identity::{Phase, Role, WorkerIdentity};
 
 use std::ops::Range;
 
@@ -136,8 +136,8 @@ impl Plot {
 
     pub(crate) fn next(
         &mut self,
-        ground: &Ground,
-        crew: &Crew,
+        ground: &TargetLayout,
+        crew: &WorkerIdentity,
         phase: Phase,
         dice: &mut Dice,
     ) -> Option<Draft> {
@@ -176,7 +176,12 @@ impl Plot {
     }
 
     /// All of its own, in the largest operations, around what is used no more.
-    fn in_order(&mut self, ground: &Ground, crew: &Crew, origin: Option<Origin>) -> Option<Draft> {
+    fn in_order(
+        &mut self,
+        ground: &TargetLayout,
+        crew: &WorkerIdentity,
+        origin: Option<Origin>,
+    ) -> Option<Draft> {
         let region = &ground.regions[crew.region];
         // What was never written is not read: there is nothing to compare.
         let skips = |block: u64| {
@@ -206,8 +211,8 @@ impl Plot {
 
     fn page(
         &mut self,
-        ground: &Ground,
-        crew: &Crew,
+        ground: &TargetLayout,
+        crew: &WorkerIdentity,
         read_percent: u32,
         gathers: bool,
         dice: &mut Dice,
@@ -251,8 +256,8 @@ impl Plot {
     /// A place for an operation of this length within its own part.
     fn uniform(
         &mut self,
-        ground: &Ground,
-        crew: &Crew,
+        ground: &TargetLayout,
+        crew: &WorkerIdentity,
         length_bytes: u32,
         sequential: bool,
         dice: &mut Dice,
@@ -284,7 +289,12 @@ impl Plot {
         None
     }
 
-    fn log(&mut self, ground: &Ground, crew: &Crew, dice: &mut Dice) -> Option<Draft> {
+    fn log(
+        &mut self,
+        ground: &TargetLayout,
+        crew: &WorkerIdentity,
+        dice: &mut Dice,
+    ) -> Option<Draft> {
         let region = &ground.regions[crew.region];
         let block = u64::from(region.block_bytes);
         self.since += 1;
@@ -330,7 +340,7 @@ impl Plot {
     }
 
     /// Read-ahead of 64 KiB to 1 MiB through all regions, again and again.
-    fn scan(&mut self, ground: &Ground, crew: &Crew, dice: &mut Dice) -> Draft {
+    fn scan(&mut self, ground: &TargetLayout, crew: &WorkerIdentity, dice: &mut Dice) -> Draft {
         let mut region = &ground.regions[self.region];
         // The first one never grows.
         while self.cursor >= region.map.blocks() || region.grows {
@@ -447,7 +457,12 @@ impl Plot {
     }
 
     /// A page of what is there, or an append that makes the file longer.
-    fn growing(&mut self, ground: &Ground, crew: &Crew, dice: &mut Dice) -> Option<Draft> {
+    fn growing(
+        &mut self,
+        ground: &TargetLayout,
+        crew: &WorkerIdentity,
+        dice: &mut Dice,
+    ) -> Option<Draft> {
         let region = &ground.regions[crew.region];
         let block = u64::from(region.block_bytes);
         let there = self.growth.end - self.part.start;
@@ -487,7 +502,11 @@ impl Plot {
 
     /// The work is over: what was cut off and not written for certain since is written, so
     /// that nothing of the file is a hole.
-    pub(crate) fn rewrite(&mut self, ground: &Ground, crew: &Crew) -> Option<Draft> {
+    pub(crate) fn rewrite(
+        &mut self,
+        ground: &TargetLayout,
+        crew: &WorkerIdentity,
+    ) -> Option<Draft> {
         let region = &ground.regions[crew.region];
         let end = self.part.end.min(self.growth.end);
         let mut blocks = self.growth.rewritten..end;

@@ -10,7 +10,6 @@ mod covering;
 mod cursor;
 mod data;
 mod mixed;
-mod nearest;
 mod one_pass;
 mod option_table;
 mod options;
@@ -18,6 +17,7 @@ mod own_data;
 pub mod plan;
 mod plan_text;
 mod random;
+mod recorded;
 mod request;
 mod scatter;
 mod sizes;
@@ -30,21 +30,23 @@ mod zipf;
 pub use arrivals::ArrivalSchedule;
 pub use cursor::SharedCursor;
 pub use data::DataSource;
-pub use nearest::nearest;
 pub use one_pass::one_pass_writes;
 pub use option_table::{OPTIONS, OptionSubject, WorkloadOption, WorkloadOptions, parse_rate};
 pub use own_data::foreign_block;
 pub use plan::{ENGINE_NAMES, Plan, PlanJob, PlanOrder};
 pub use plan_text::{PlanError, PlanOptions, PlanReader, PlanValue};
 pub use random::derived_seed;
+pub use recorded::{
+    AFTER_NONE, LASTED_UNKNOWN, RECORDED_OPERATIONS_MAX, Recorded, RecordedLoad, RecordedOperation,
+};
 pub use request::{
     INTERVAL_NS, REQUEST_VERSION, Request, RequestError, RequestJob, RequestPart,
-    SIMULATED_OPERATIONS_MIN, check_interval,
+    SIMULATED_OPERATIONS_MIN, Steady, check_interval,
 };
 pub use sizes::{BlockShare, BlockSizes, alignment_bytes};
 pub use spec::{
-    Arrivals, CacheMode, CursorKind, DataPattern, Distribution, Pattern, Rate, SyncPolicy,
-    ThinkTime, Workload, operation_name, operation_shares,
+    Arrivals, CacheMode, CursorKind, DataPattern, Distribution, Pattern, Rate, SyncCall,
+    SyncPolicy, ThinkTime, Workload, operation_name, operation_shares,
 };
 pub use stream::{Span, Stream, Streams};
 pub use stripewise_units::Kind;

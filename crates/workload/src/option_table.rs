@@ -2,9 +2,8 @@
 //! for their values, what they mean in a line, and how their text is read. Switches, plan
 //! files and experiments read it.
 
-use crate::nearest::nearest;
 use crate::{Arrivals, BlockSizes, CacheMode, CursorKind, Distribution, SyncPolicy, ThinkTime};
-use stripewise_units::{ByteSize, Nanoseconds, ParseError, parse_count};
+use stripewise_units::{ByteSize, Nanoseconds, ParseError, nearest, parse_count};
 
 /// What options are about; also the order in which they are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +63,7 @@ const SAID: WorkloadOption = WorkloadOption {
 };
 
 /// Every option of a workload.
-pub const OPTIONS: [WorkloadOption; 28] = [
+pub const OPTIONS: [WorkloadOption; 29] = [
     WorkloadOption {
         name: "read",
         about: "Only reads (the default)",
@@ -169,7 +168,7 @@ pub const OPTIONS: [WorkloadOption; 28] = [
     WorkloadOption {
         name: "outstanding",
         value: Some("N"),
-        about: "Operations that each thread keeps in flight, or a list [default: 1; with --rate 256 over all threads]",
+        about: "Queue depth of each thread, or a list [default: 1; with --rate 256 over all threads]",
         is_list: true,
         read: |options, text| {
             options.outstanding = Some(count(text)?);
@@ -219,8 +218,8 @@ pub const OPTIONS: [WorkloadOption; 28] = [
     },
     WorkloadOption {
         name: "sync",
-        value: Some("fdatasync[:N]"),
-        about: "fdatasync after every N writes of a thread (N defaults to 1)",
+        value: Some("CALL[:N]"),
+        about: "fdatasync or fsync after every N writes of a thread (N defaults to 1)",
         read: |options, text| {
             options.sync = Some(text.parse()?);
             Ok(())
@@ -232,6 +231,15 @@ pub const OPTIONS: [WorkloadOption; 28] = [
         about: "Writes that are never torn, not even by a loss of power (RWF_ATOMIC)",
         read: |options, text| {
             options.atomic = flag("atomic", text)?;
+            Ok(())
+        },
+        ..SAID
+    },
+    WorkloadOption {
+        name: "dsync",
+        about: "Writes that are each durable when they complete, by a flag of their own (RWF_DSYNC)",
+        read: |options, text| {
+            options.dsync = flag("dsync", text)?;
             Ok(())
         },
         ..SAID
@@ -407,6 +415,8 @@ pub struct WorkloadOptions {
     pub sync: Option<SyncPolicy>,
     /// Writes that are never torn; only with writes.
     pub atomic: bool,
+    /// Writes that are each durable by a flag of their own; only with writes.
+    pub dsync: bool,
     /// Completions are polled for.
     pub poll: bool,
     /// Pauses of a thread; excludes `rate`.

@@ -88,6 +88,7 @@ impl WorkloadOptions {
             cache: self.cache.or(defaults.cache),
             sync: self.sync.or(defaults.sync.filter(|_| writes)),
             atomic: self.atomic || (defaults.atomic && writes),
+            dsync: self.dsync || (defaults.dsync && writes),
             poll: self.poll || defaults.poll,
             think_time,
             rate,
@@ -126,8 +127,10 @@ impl WorkloadOptions {
             cache: self.cache.unwrap_or(base.cache),
             sync: self.sync.or(base.sync),
             atomic: self.atomic || base.atomic,
+            dsync: self.dsync || base.dsync,
             poll: self.poll || base.poll,
             think_time: self.think_time.or(base.think_time),
+            recorded: base.recorded.clone(),
             rate: self.open_loop(base)?,
             data: DataPattern {
                 compressible_percent: self.compressible.unwrap_or(base.data.compressible_percent),

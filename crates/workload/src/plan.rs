@@ -49,6 +49,7 @@
 //! block = "1M"
 //! threads = 2
 //! sync = "fdatasync:64"             # after every 64 writes of a thread
+//! dsync = true                      # each write is durable when it completes
 //! in-turn = true                    # a thread's operations go round the targets
 //! think-time = "10ms:8"             # a thread pauses after every 8 operations
 //! compressible = 50
@@ -65,7 +66,7 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::ops::Range;
-use stripewise_units::CpuList;
+use stripewise_units::{CpuList, nearest};
 use toml::de::DeTable;
 
 /// Jobs of one plan at most.
@@ -439,7 +440,10 @@ impl<'a> Reader<'a> {
         if ENGINE_NAMES.contains(&engine.as_str()) {
             return Ok(engine);
         }
-        let hint = format!("use one of {}", ENGINE_NAMES.join(", "));
+        let hint = match nearest(&engine, ENGINE_NAMES) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("use one of {}", ENGINE_NAMES.join(", ")),
+        };
         Err(self.0.refuse(
             value.span(),
             format!("engine = `{engine}` is unknown"),

@@ -5,12 +5,11 @@
 //! grammar that they share - tables of options under the names of switches,
 //! permissions refused - and nothing of what a plan is made of.
 
-use crate::nearest::nearest;
 use crate::{WorkloadError, WorkloadOptions};
 use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
-use stripewise_units::{Hint, ParseError};
+use stripewise_units::{Hint, ParseError, nearest};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 

@@ -9,13 +9,13 @@ use crate::plan::{ENGINE_NAMES, PlanOrder};
 use crate::validate::check;
 use crate::{
     Arrivals, BlockShare, BlockSizes, CursorKind, Pattern, Rate, SyncPolicy, ThinkTime, Workload,
-    WorkloadError, derived_seed, nearest,
+    WorkloadError, derived_seed,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fmt;
-use stripewise_units::{Hint, Nanoseconds};
+use stripewise_units::{Hint, Nanoseconds, nearest};
 
 /// Version of the request's JSON. Raised when a field changes its meaning or goes; new
 /// optional fields do not raise it.
@@ -99,6 +99,9 @@ pub struct Request {
     /// What is written carries stamps, and what is read is compared with it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub verify: bool,
+    /// A pilot of each load that writes goes before its run, until no cache absorbs it.
+    #[serde(default, skip_serializing_if = "Steady::is_no")]
+    pub steady: Steady,
     /// The cache modes were asked for by name: another one will not do.
     #[serde(default = "yes")]
     pub cache_by_name: bool,
@@ -131,6 +134,29 @@ pub enum RequestPart {
     Plan,
 }
 
+/// How thoroughly a pilot looks for what a cache absorbs, before a run of a load that writes.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Steady {
+    /// There is none.
+    #[default]
+    No,
+    /// With spans of 5 s: the rate held, or stepped down by a third and then held.
+    Quick,
+    /// With spans of 30 s.
+    Thorough,
+}
+
+impl Steady {
+    /// There is none.
+    #[must_use]
+    pub fn is_no(&self) -> bool {
+        *self == Steady::No
+    }
+}
+
 impl Default for Request {
     /// No job yet; once, intervals of a second, the engine that suits.
     fn default() -> Self {
@@ -149,6 +175,7 @@ impl Default for Request {
             cache_size_bytes: None,
             requirements: Vec::new(),
             verify: false,
+            steady: Steady::No,
             cache_by_name: yes(),
             load_by_number: yes(),
         }
@@ -353,6 +380,7 @@ impl Request {
             cache_size_bytes: self.cache_size_bytes,
             requirements: self.requirements.clone(),
             verify: self.verify,
+            steady: self.steady,
             cache_by_name: self.cache_by_name,
             load_by_number: self.load_by_number,
         }
@@ -514,8 +542,9 @@ fn samples() -> Vec<Request> {
             discard_percent: 1,
             in_turn: true,
             block_sizes: one_size(),
-            sync: Some(SyncPolicy { every: 1 }),
+            sync: Some(SyncPolicy::fdatasync(1)),
             atomic: true,
+            dsync: true,
             poll: true,
             think_time: Some(ThinkTime {
                 pause_ns: 1,
@@ -536,6 +565,7 @@ fn samples() -> Vec<Request> {
         cache_size_bytes: Some(0),
         requirements: vec![String::new()],
         verify: true,
+        steady: Steady::Thorough,
         ..Request::default()
     };
     patterns.into_iter().map(request).collect()

@@ -1,5 +1,6 @@
 //! The words of a workload, complete and plain: what one job does to one target.
 
+use crate::recorded::Recorded;
 use crate::sizes::BlockSizes;
 use serde::{Deserialize, Serialize};
 use stripewise_units::ByteSize;
@@ -24,7 +25,7 @@ pub struct Workload {
     /// then the largest of them.
     #[serde(default, skip_serializing_if = "BlockSizes::is_empty")]
     pub block_sizes: BlockSizes,
-    /// Threads, 1 to 256.
+    /// Threads, 1 to 4,096.
     pub threads: u32,
     /// Operations each thread keeps in flight, 1 to 4,096.
     pub outstanding: u32,
@@ -51,6 +52,10 @@ pub struct Workload {
     /// Linux 6.11): all of it arrives, or nothing. Direct modes and one block size only.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub atomic: bool,
+    /// Each write is durable when it completes, by a flag of its own (`RWF_DSYNC`) instead of
+    /// one of the file (`O_DSYNC`). Not with the modes that are durable anyway.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub dsync: bool,
     /// Completions are polled for, without interrupts (`IORING_SETUP_IOPOLL`). Direct modes
     /// without syncs only.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -61,6 +66,11 @@ pub struct Workload {
     /// Open loop: operations arrive on a schedule whatever the disk does.
     /// The rate is that of the whole job, split evenly over its threads.
     pub rate: Option<Rate>,
+    /// Operations are those of a recording: kinds, places, sizes and instants. What is said
+    /// of these above then sums them up: shares of kinds, the largest block. One thread
+    /// issues them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recorded: Option<Box<Recorded>>,
     /// What written data looks like to a compressing or deduplicating device.
     pub data: DataPattern,
     /// Seed of all of the job's streams.
@@ -89,9 +99,11 @@ impl Default for Workload {
             cache: CacheMode::Direct,
             sync: None,
             atomic: false,
+            dsync: false,
             poll: false,
             think_time: None,
             rate: None,
+            recorded: None,
             data: DataPattern::default(),
             seed: Workload::SEED,
         }
@@ -120,6 +132,13 @@ impl Workload {
         self.read_percent.saturating_add(self.discard_percent) < 100
     }
 
+    /// Operations have intended starts, or come from a recording, which has latencies
+    /// counted from due times too: what was due and not issued is known.
+    #[must_use]
+    pub const fn has_due_times(&self) -> bool {
+        self.rate.is_some() || self.recorded.is_some()
+    }
+
     /// Something is discarded.
     #[must_use]
     pub const fn discards(&self) -> bool {
@@ -130,6 +149,7 @@ impl Workload {
     #[must_use]
     pub fn block_text(&self) -> String {
         match self.block_sizes.shares() {
+            [] if self.recorded.is_some() => format!("up to {}", ByteSize(self.block_size_bytes)),
             [] => ByteSize(self.block_size_bytes).to_string(),
             [one] => ByteSize(one.size_bytes).to_string(),
             [first, .., last] => {
@@ -150,7 +170,7 @@ impl Workload {
     /// use stripewise_workload::{SyncPolicy, Workload};
     ///
     /// assert!(Workload::default().particulars().is_empty());
-    /// let log = Workload { sync: Some(SyncPolicy { every: 1 }), atomic: true, ..Workload::default() };
+    /// let log = Workload { sync: Some(SyncPolicy::fdatasync(1)), atomic: true, ..Workload::default() };
     /// assert_eq!(log.particulars(), ["fdatasync", "atomic"]);
     /// ```
     #[must_use]
@@ -170,13 +190,21 @@ impl Workload {
             (self.cache != CacheMode::Direct).then(|| self.cache.to_string()),
             self.sync.map(|sync| sync.to_string()),
             said(self.atomic, "atomic"),
+            said(self.dsync, "dsync"),
             said(self.poll, "polled"),
             self.think_time.map(|think| format!("think {think}")),
             self.rate.map(Rate::in_words),
+            self.recorded.as_ref().map(|recorded| recorded.in_words()),
             share(compressible_percent, "compressible"),
             share(dedupable_percent, "dedupable"),
         ];
         all.into_iter().flatten().collect()
+    }
+
+    /// Each write is durable when it completes, without a sync.
+    #[must_use]
+    pub const fn is_write_durable(&self) -> bool {
+        self.cache.is_durable() || self.dsync
     }
 
     /// The mean size of an operation, bytes.
@@ -392,11 +420,27 @@ pub enum CacheMode {
     Dontcache,
 }
 
-/// `fdatasync` after every `every` writes of a thread.
+/// A sync after every `every` writes of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SyncPolicy {
     /// Writes between two syncs, at least 1.
     pub every: u32,
+    /// The call that syncs.
+    #[serde(default, skip_serializing_if = "SyncCall::is_fdatasync")]
+    pub call: SyncCall,
+}
+
+/// A call that makes a file's earlier writes durable.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum SyncCall {
+    /// The data, and the metadata that is needed to read it.
+    #[default]
+    Fdatasync,
+    /// All metadata too, such as the time of the last change. Windows has this one alone.
+    Fsync,
 }
 
 /// After every `every` operations a thread issues nothing until all that it has in

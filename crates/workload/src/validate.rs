@@ -8,8 +8,8 @@ use stripewise_units::{ByteSize, Hint, Nanoseconds, format_bytes, format_count};
 
 /// Smallest and largest operation.
 pub(crate) const BLOCK_SIZE_BYTES: std::ops::RangeInclusive<u64> = 512..=64 << 20;
-/// Threads of one job at most.
-pub(crate) const THREADS_MAX: u32 = 256;
+/// Threads of one job at most, as fio has it: each has an engine of its own.
+pub(crate) const THREADS_MAX: u32 = 4_096;
 /// Operations in flight of one thread at most.
 pub(crate) const OUTSTANDING_MAX: u32 = 4_096;
 /// Operations in flight of one job at most.
@@ -105,6 +105,7 @@ pub fn check(workload: &Workload) -> Result<(), WorkloadError> {
         return Err(WorkloadError::new("in-turn", "true", why, hint));
     }
     check_atomic(workload)?;
+    check_dsync(workload)?;
     check_poll(workload)?;
     check_sync(workload)
 }
@@ -286,7 +287,7 @@ fn check_concurrency(workload: &Workload) -> Result<(), WorkloadError> {
             0 => "one thread is the default",
             _ => "to keep more in flight, raise <--outstanding>",
         };
-        let why = "is outside of 1 to 256";
+        let why = format!("is outside of 1 to {THREADS_MAX}");
         return Err(WorkloadError::new("threads", threads, why, hint));
     }
     if !(1..=OUTSTANDING_MAX).contains(&outstanding) {
@@ -418,7 +419,7 @@ fn check_sync(workload: &Workload) -> Result<(), WorkloadError> {
         return Ok(());
     };
     if sync.every == 0 {
-        let (why, hint) = ("never syncs", "give fdatasync or fdatasync:N");
+        let (why, hint) = ("never syncs", "give fdatasync, fsync or fdatasync:N");
         return Err(WorkloadError::new("sync", sync, why, hint));
     }
     if !workload.writes() {
@@ -478,6 +479,30 @@ fn check_atomic(workload: &Workload) -> Result<(), WorkloadError> {
                 "give an offset and a stride that are multiples of <--block>",
             );
         }
+    }
+    Ok(())
+}
+
+/// Writes that the mode makes durable anyway need no flag.
+fn check_dsync(workload: &Workload) -> Result<(), WorkloadError> {
+    if !workload.dsync {
+        return Ok(());
+    }
+    let refuse = |why: String, hint: &str| Err(WorkloadError::new("dsync", "true", why, hint));
+    if !workload.writes() {
+        return refuse(
+            "has no writes to make durable".to_owned(),
+            "add <--write> or <--read-percent>",
+        );
+    }
+    if workload.cache.is_durable() {
+        return refuse(
+            format!(
+                "cannot be combined with --cache {}: its writes are durable by O_DSYNC",
+                workload.cache
+            ),
+            "use <--cache> direct or buffered, or leave out --dsync",
+        );
     }
     Ok(())
 }

@@ -1,11 +1,11 @@
 //! The words of a workload as they are typed and printed; parsing what was
 //! printed gives the value back.
 
-use crate::{Arrivals, CacheMode, CursorKind, Distribution, SyncPolicy, ThinkTime};
+use crate::{Arrivals, CacheMode, CursorKind, Distribution, SyncCall, SyncPolicy, ThinkTime};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
-use stripewise_units::{Nanoseconds, ParseError, format_duration, parse_count};
+use stripewise_units::{Nanoseconds, ParseError, format_duration, nearest, parse_count};
 
 /// Largest exponent of a Zipf distribution.
 pub(crate) const THETA_MAX: f64 = 5.0;
@@ -16,7 +16,7 @@ const DISTRIBUTION_HINT: &str = "a distribution is uniform, covering (every bloc
 pub(crate) const SPARE_PERCENT: std::ops::RangeInclusive<u8> = 1..=100;
 
 const SYNC_HINT: &str =
-    "syncs are fdatasync, or fdatasync:N for one after every N writes of a thread";
+    "syncs are fdatasync or fsync; fdatasync:N is one after every N writes of a thread";
 
 const THINK_HINT: &str = "a think time is how long a thread pauses after each operation: 10ms; 10ms:32 pauses after every 32";
 
@@ -38,9 +38,12 @@ macro_rules! words {
                 match typed.trim() {
                     $($word => Ok($name::$value),)+
                     _ => {
-                        let words = [$($word),+].join(", ");
-                        let problem = concat!("is not ", $what);
-                        Err(ParseError::new(typed, problem, format!("use one of {words}")))
+                        let words = [$($word),+];
+                        let hint = match nearest(typed.trim(), words) {
+                            Some(near) => format!("did you mean {near}?"),
+                            None => format!("use one of {}", words.join(", ")),
+                        };
+                        Err(ParseError::new(typed, concat!("is not ", $what), hint))
                     }
                 }
             }
@@ -56,6 +59,12 @@ words!(
     Buffered = "buffered",
     BufferedSync = "buffered-sync",
     Dontcache = "dontcache"
+);
+words!(
+    SyncCall,
+    "a way to sync",
+    Fdatasync = "fdatasync",
+    Fsync = "fsync"
 );
 words!(
     CursorKind,
@@ -77,13 +86,38 @@ impl CacheMode {
     pub const fn is_direct(self) -> bool {
         matches!(self, CacheMode::Direct | CacheMode::DirectSync)
     }
+
+    /// Every write is durable when it completes.
+    #[must_use]
+    pub const fn is_durable(self) -> bool {
+        matches!(self, CacheMode::DirectSync | CacheMode::BufferedSync)
+    }
+}
+
+impl SyncCall {
+    // As serde wants it.
+    #[allow(clippy::trivially_copy_pass_by_ref)]
+    pub(crate) const fn is_fdatasync(&self) -> bool {
+        matches!(self, SyncCall::Fdatasync)
+    }
+}
+
+impl SyncPolicy {
+    /// `fdatasync` after every `every` writes of a thread.
+    #[must_use]
+    pub const fn fdatasync(every: u32) -> SyncPolicy {
+        SyncPolicy {
+            every,
+            call: SyncCall::Fdatasync,
+        }
+    }
 }
 
 impl fmt::Display for SyncPolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.every {
-            1 => f.pad("fdatasync"),
-            every => f.pad(&format!("fdatasync:{every}")),
+            1 => fmt::Display::fmt(&self.call, f),
+            every => f.pad(&format!("{}:{every}", self.call)),
         }
     }
 }
@@ -94,18 +128,14 @@ impl FromStr for SyncPolicy {
     fn from_str(typed: &str) -> Result<Self, ParseError> {
         let refuse = |problem: &str| ParseError::new(typed, problem, SYNC_HINT);
         let text = typed.trim();
-        if text == "fdatasync" {
-            return Ok(SyncPolicy { every: 1 });
-        }
-        let Some(number) = text.strip_prefix("fdatasync:") else {
-            return Err(refuse("is not a way to sync"));
-        };
+        let (call, number) = text.split_once(':').unwrap_or((text, "1"));
+        let call = call.parse().map_err(|_| refuse("is not a way to sync"))?;
         let every = parse_count(number)
             .ok()
             .and_then(|count| u32::try_from(count).ok())
             .filter(|&every| every > 0)
             .ok_or_else(|| refuse("has no number of writes from 1 on after the colon"))?;
-        Ok(SyncPolicy { every })
+        Ok(SyncPolicy { every, call })
     }
 }
 

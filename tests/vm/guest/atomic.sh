@@ -27,12 +27,12 @@ if since 6 11; then
     run /dev/"$atomic" $write --destroy "$atomic"
     clean "atomic writes" $?
     grep -q '"atomic": true' /tmp/out.json && ok "the record says atomic" || bad "the record says atomic" /tmp/out.json
-    sw disks > /tmp/out 2>&1
+    whole disks > /tmp/out 2>&1
     grep -q "atomic writes" /tmp/out && ok "disks shows the units" || bad "disks shows the units" /tmp/out
     sw --json disks > /tmp/out 2>&1
     grep -q "\"atomic_write_unit_max_bytes\": $largest" /tmp/out && ok "so does its document" ||
         bad "so does its document: $largest" /tmp/out
-    sw doctor /dev/"$atomic" > /tmp/out 2>&1
+    whole doctor /dev/"$atomic" > /tmp/out 2>&1
     grep -q "atomic writes" /tmp/out && ok "doctor shows the units" || bad "doctor shows the units" /tmp/out
     refused "larger than an atomic write" 3 "its atomic writes have" /dev/"$atomic" --write --block $((largest * 2)) \
         --size 8M --atomic --destroy "$atomic"

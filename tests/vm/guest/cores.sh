@@ -38,5 +38,5 @@ placed "two threads of one core and another" 1-2 2 "1 2 "
 placed "two threads without the first processor" 1-3 2 "1 2 "
 [ "$(value /tmp/out.json runs.0.host.cpu.cores)" = 2 ] && ok "the facts have two cores" || bad "the facts have no cores" /tmp/out.json
 [ "$(value /tmp/out.json runs.0.host.cpu.packages)" = 1 ] && ok "the facts have one chip" || bad "the facts have no chip"
-sw doctor /dev/vda > /tmp/out 2>&1
+whole doctor /dev/vda > /tmp/out 2>&1
 grep -q "4 usable on 2 cores" /tmp/out && ok "doctor counts both" || bad "doctor counts both" /tmp/out

@@ -29,6 +29,14 @@ way "passed through, several sizes" nvme false $way --engine nvme
 block=8K
 way "passed through, two threads" nvme false $way --engine nvme --threads 2
 
+# The drive's own report of its heat: QEMU's is always at 50 degrees and never slows itself.
+way_reads "read, and the drive reports on itself" $disk
+report=$(values /tmp/out.json | awk '$1 ~ /\.outcome\.drives\./ { sub(/.*\.drives\./, "", $1); print $1, $2 }')
+for line in "0.device \"nvme0n1\"" "0.temperature_celsius 50" "0.slowed_s 0" "0.power_state 0"; do
+    printf '%s\n' "$report" | tr -d '"' | grep -qxF "$(printf %s "$line" | tr -d '"')" && ok "the drive reports $line" ||
+        bad "the drive reports $line, it said: $report"
+done
+
 # What is read is compared, and all of it once more through the block layer.
 for poll in "" --poll; do
     verified "verified while passed through $poll" $way --engine nvme $poll

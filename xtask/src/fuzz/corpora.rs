@@ -36,6 +36,7 @@ targets! {
     superblock: "../../../fuzz/fuzz_targets/superblock.rs",
     trace_file: "../../../fuzz/fuzz_targets/trace_file.rs",
     typed_word: "../../../fuzz/fuzz_targets/typed_word.rs",
+    volume_log: "../../../fuzz/fuzz_targets/volume_log.rs",
     windows_answer: "../../../fuzz/fuzz_targets/windows_answer.rs",
     witness_stream: "../../../fuzz/fuzz_targets/witness_stream.rs",
 }

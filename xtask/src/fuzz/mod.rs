@@ -66,14 +66,14 @@ pub fn run(root: &Path, mut arguments: Arguments) -> Result<()> {
         (_, Some(runs)) => Until::Runs(runs),
         (seconds, None) => Until::Seconds(seconds.unwrap_or(SECONDS)),
     };
-    let wish = Wish {
+    let options = Wish {
         until,
         seed: arguments.value("--seed")?.unwrap_or(1),
         sanitizer: arguments.value("--sanitizer")?.unwrap_or(Sanitizer::None),
         jobs: arguments.value("--jobs")?,
         targets: arguments.words()?,
     };
-    fuzz(root, &wish)
+    fuzz(root, &options)
 }
 
 /// What is run at night: from the same seeds, under the address sanitizer.
@@ -93,18 +93,18 @@ impl Wish {
     }
 }
 
-fn fuzz(root: &Path, wish: &Wish) -> Result<()> {
+fn fuzz(root: &Path, options: &Wish) -> Result<()> {
     if !cfg!(target_os = "linux") {
         return shell::skip("fuzzing", "Linux");
     }
     if !shell::has("c++") {
         return shell::skip("fuzzing", "a C++ compiler (c++), for libFuzzer");
     }
-    if let Some(lacking) = wish.sanitizer.lacks() {
+    if let Some(lacking) = options.sanitizer.lacks() {
         return shell::skip("fuzzing with the address sanitizer", lacking);
     }
     let all = targets(root)?;
-    let wanted = &wish.targets;
+    let wanted = &options.targets;
     if let Some(unknown) = wanted.iter().find(|name| !all.contains(name)) {
         bail!(
             "no target is called {unknown}; there are {}",
@@ -117,13 +117,13 @@ fn fuzz(root: &Path, wish: &Wish) -> Result<()> {
         .collect();
     let fuzzing = Fuzzing {
         root: root.to_owned(),
-        binaries: build::build(root, wish.sanitizer)?,
-        until: wish.until,
-        seed: wish.seed,
-        sanitizer: wish.sanitizer,
+        binaries: build::build(root, options.sanitizer)?,
+        until: options.until,
+        seed: options.seed,
+        sanitizer: options.sanitizer,
     };
     let parallel = std::thread::available_parallelism().map_or(1, usize::from);
-    let failures = fuzzing.all(&chosen, wish.jobs.unwrap_or(parallel).max(1));
+    let failures = fuzzing.all(&chosen, options.jobs.unwrap_or(parallel).max(1));
     if !failures.is_empty() {
         bail!("fuzzing found something in {}", failures.join(", "));
     }

@@ -7,12 +7,15 @@ use super::parallel::trials;
 use super::size::{Size, seed_of};
 use super::table::{Bound, Table};
 use anyhow::{Context, Result};
-use stripewise_lab::{BenchWish, SeriesKind, SeriesPlan, measure_series, plan_bench, summarise};
+use stripewise_lab::{LadderOptions, SeriesKind, SeriesPlan, plan_bench, summarise};
 use stripewise_results::{AnswerBound, AnswerPlace, AnswerRecord, RunRecord};
 use stripewise_stats::{Random, median};
 
 /// Runs differ by this much.
 const NOISES: [f64; 2] = [0.07, 0.10];
+
+/// Below so many in flight a bench answers with the rate of a whole load.
+const FEW: f64 = 10.0;
 
 /// Where the limit lies.
 #[derive(Clone, Copy, Debug)]
@@ -112,14 +115,14 @@ fn cases() -> Vec<Case> {
 
 /// What a bench said.
 #[derive(Clone, Copy, Debug)]
-struct Said {
-    answer: Option<AnswerRecord>,
-    truth: f64,
-    seconds: f64,
+pub struct Said {
+    pub answer: Option<AnswerRecord>,
+    pub truth: f64,
+    pub seconds: f64,
 }
 
 impl Said {
-    fn covers(&self) -> bool {
+    pub fn covers(&self) -> bool {
         let Some(answer) = self.answer else {
             return false;
         };
@@ -132,9 +135,14 @@ impl Said {
     }
 
     /// Of what is said within the limit; that nothing meets it says no rate there.
-    fn is_answered(&self) -> bool {
+    pub fn is_answered(&self) -> bool {
         let knee = |answer: AnswerRecord| answer.at == AnswerPlace::Knee;
         self.answer.is_some_and(|answer| !knee(answer))
+    }
+
+    /// Of its interval, where it has one.
+    pub fn half_width(&self) -> Option<f64> {
+        self.answer?.half_width()
     }
 }
 
@@ -162,7 +170,7 @@ fn state(case: &Case, noise: f64, said: &[Said], table: &mut Table) {
         1,
         case.covered_min.map_or(Bound::None, Bound::AtLeast),
     );
-    let widths = answered.iter().filter_map(|said| said.answer?.half_width());
+    let widths = answered.iter().filter_map(|said| said.half_width());
     let widths: Vec<f64> = widths.collect();
     table.state(
         &format!("{name}: median half width, %"),
@@ -201,11 +209,14 @@ fn bench(case: &Case, noise: f64, seed: u64) -> Result<Said> {
         limit,
     };
     let plan = plan(case.kind, &runs.limit, seed)?;
-    let (records, _) = measure_series(&plan, &mut runs)?;
+    let records = runs.series(&plan);
     let records: Vec<&RunRecord> = records.iter().collect();
     let series = summarise("truth", case.kind, plan.limits.slo, &records);
-    let truth = match case.kind.told_in_bytes() || matches!(case.limit, Limit::Never) {
+    let is_most = case.kind.told_in_bytes() || matches!(case.limit, Limit::Never);
+    let truth = match is_most {
         true => curve.most_up_to(at),
+        // Loads are whole numbers, and with few in flight that makes a difference.
+        false if at < FEW => curve.most_up_to(at.floor().max(1.0)),
         false => curve.rate(at),
     };
     Ok(Said {
@@ -215,9 +226,10 @@ fn bench(case: &Case, noise: f64, seed: u64) -> Result<Said> {
     })
 }
 
-fn plan(kind: SeriesKind, limit: &str, seed: u64) -> Result<SeriesPlan> {
+/// Of a series without a limit of time.
+pub fn plan(kind: SeriesKind, limit: &str, seed: u64) -> Result<SeriesPlan> {
     let slo = limit.parse().ok().context("a limit that cannot be read")?;
-    let wish = BenchWish {
+    let options = LadderOptions {
         qualify: false,
         series: vec![kind],
         read_only: false,
@@ -227,9 +239,10 @@ fn plan(kind: SeriesKind, limit: &str, seed: u64) -> Result<SeriesPlan> {
         slo,
         // Every number of operations in flight can be met.
         cores: 256,
+        pilot_ns: 0,
         seed,
     };
-    let mut series = plan_bench(&wish).series;
+    let mut series = plan_bench(&options).series;
     series.pop().context("a bench of one series has one")
 }
 
@@ -243,7 +256,7 @@ pub fn at_a_soft_knee(seed: u64, count: usize) -> Result<(usize, f64)> {
         .find(|case| case.name == "at a soft knee of 8")
         .context("the case is there")?;
     let said = trials(count, |trial| bench(case, 0.08, seed_of(seed, 99, trial)))?;
-    let widths = said.iter().filter_map(|said| said.answer?.half_width());
+    let widths = said.iter().filter_map(Said::half_width);
     let widths: Vec<f64> = widths.collect();
     let covered = said.iter().filter(|said| said.covers()).count();
     Ok((covered, 100.0 * median(&widths).unwrap_or(f64::NAN)))

@@ -1,9 +1,8 @@
 //! Devices whose throughput and latency at every load are known, as a formula, and how
 //! runs of a bench scatter around it.
 
-use anyhow::{Error, Result};
 use std::sync::atomic::{AtomicU64, Ordering};
-use stripewise_lab::{SeriesKind, StepRunner};
+use stripewise_lab::{Series, SeriesKind, SeriesPlan};
 use stripewise_results::{
     EngineFacts, Interval, JobOutcome, JobRecord, LatencySummary, RunRecord, TargetFacts,
 };
@@ -130,18 +129,28 @@ impl Runs {
     }
 }
 
-impl StepRunner for Runs {
-    type Error = Error;
+impl Runs {
+    /// Makes the runs of a series.
+    pub fn series(&mut self, plan: &SeriesPlan) -> Vec<RunRecord> {
+        let mut series = Series::new(plan.clone());
+        let mut records = Vec::new();
+        while let Some(run) = series.next(self.elapsed_ns) {
+            let record = self.run(plan.kind, run.workload, run.answer_block);
+            series.completed(&record);
+            records.push(record);
+        }
+        records
+    }
 
-    fn run_step(
+    fn run(
         &mut self,
         kind: SeriesKind,
         workload: Workload,
         answer_block: Option<u32>,
-    ) -> Result<RunRecord> {
+    ) -> RunRecord {
         self.elapsed_ns += workload.length_ns();
         let outcome = self.outcome(&workload);
-        Ok(RunRecord {
+        RunRecord {
             id: NUMBER.fetch_add(1, Ordering::Relaxed).to_string(),
             series: Some("truth".to_owned()),
             series_part: Some(kind.name().to_owned()),
@@ -157,12 +166,6 @@ impl StepRunner for Runs {
                 warnings: Vec::new(),
             }],
             ..RunRecord::empty()
-        })
+        }
     }
-
-    fn elapsed_ns(&self) -> u64 {
-        self.elapsed_ns
-    }
-
-    fn expect(&mut self, _kind: SeriesKind, _runs_left: u32) {}
 }

@@ -2,15 +2,16 @@
 //! analysis as any other: no short cut, and no distribution made up.
 
 use anyhow::{Context, Result};
+use std::sync::Arc;
 use std::sync::atomic::AtomicU8;
 use stripewise_array_sim::{Array, ArraySpec, Simulate};
 use stripewise_lab::experiment::{
     Experiment, ExperimentPlan, ExperimentRunner, Go, PlannedRun, Progress, conduct,
 };
-use stripewise_results::{HostFacts, Interval, RunRecord, TargetFacts, TargetKind};
-use stripewise_runner::IntervalSummary;
+use stripewise_results::{Counting, HostFacts, Interval, RunRecord, TargetFacts, TargetKind};
 use stripewise_runner::session::{Job, JobTarget, Listener, Settings, run_simulated};
-use stripewise_workload::{TargetLimits, Workload, validate};
+use stripewise_runner::{IntervalSummary, LivingArrays};
+use stripewise_workload::{RecordedLoad, TargetLimits, Workload, validate};
 
 /// Makes runs on arrays: one specification for each level, built anew for every
 /// run, and as old as the experiment, so that drift goes on from run to run.
@@ -64,24 +65,86 @@ pub fn experiment(plan: &ExperimentPlan, arrays: Vec<ArraySpec>) -> Result<Exper
 
 /// One run.
 pub fn measure(spec: &ArraySpec, workload: &Workload) -> Result<RunRecord> {
+    run(spec, workload, None, &settings())
+}
+
+/// One run that goes on until so many operations are measured.
+pub fn measure_until(spec: &ArraySpec, workload: &Workload, operations: u64) -> Result<RunRecord> {
+    let settings = Settings {
+        operations_min: operations,
+        ..settings()
+    };
+    run(spec, workload, None, &settings)
+}
+
+/// One run of a recorded load, of which operations beyond a limit are counted.
+pub fn measure_recorded(
+    spec: &ArraySpec,
+    workload: &Workload,
+    load: RecordedLoad,
+    limit_ns: u64,
+) -> Result<RunRecord> {
+    let settings = Settings {
+        counting: vec![Counting::transfers(vec![limit_ns])],
+        ..settings()
+    };
+    run(spec, workload, Some(Arc::new(load)), &settings)
+}
+
+/// One run on arrays that live on, one of so many bytes, until so many operations are measured.
+pub fn measure_on(
+    arrays: &mut LivingArrays,
+    size_bytes: u64,
+    workload: &Workload,
+    operations: u64,
+) -> Result<RunRecord> {
+    let limits = TargetLimits {
+        size_bytes,
+        logical_sector_bytes: 512,
+    };
+    let settings = Settings {
+        operations_min: operations,
+        ..settings()
+    };
+    let jobs = [job(workload, limits, None)?];
+    arrays
+        .run(&jobs, &settings, &mut Nobody, &AtomicU8::new(0))
+        .context("a simulated run failed")
+}
+
+fn run(
+    spec: &ArraySpec,
+    workload: &Workload,
+    recorded: Option<Arc<RecordedLoad>>,
+    settings: &Settings,
+) -> Result<RunRecord> {
     let mut array: Array = spec.build();
     let limits = TargetLimits {
         size_bytes: array.size_bytes(),
         logical_sector_bytes: array.sector_bytes(),
     };
+    let jobs = [job(workload, limits, recorded)?];
+    let arrays = std::slice::from_mut(&mut array);
+    run_simulated(&jobs, arrays, settings, &mut Nobody, &AtomicU8::new(0))
+        .context("a simulated run failed")
+}
+
+fn job(
+    workload: &Workload,
+    limits: TargetLimits,
+    recorded: Option<Arc<RecordedLoad>>,
+) -> Result<Job<'static>> {
     let span = validate(workload, limits)?;
     let place = JobTarget::Simulated {
         facts: Box::new(facts(limits)),
         array: 0,
     };
-    let jobs = [Job {
+    Ok(Job {
         name: "job".to_owned(),
         workload: workload.clone(),
         places: vec![(place, span)],
-    }];
-    let arrays = std::slice::from_mut(&mut array);
-    run_simulated(&jobs, arrays, &settings(), &mut Nobody, &AtomicU8::new(0))
-        .context("a simulated run failed")
+        recorded,
+    })
 }
 
 fn facts(limits: TargetLimits) -> TargetFacts {
@@ -109,6 +172,7 @@ fn settings() -> Settings {
         version: String::new(),
         series: None,
         answer_block: None,
+        sustained: None,
         experiment: None,
         latency_limit: None,
         host: HostFacts::default(),
@@ -120,7 +184,7 @@ fn settings() -> Settings {
         cpus: Vec::new(),
         cache_size_bytes: None,
         time_hand_overs: false,
-        thresholds_ns: Vec::new(),
+        counting: Vec::new(),
         quick: false,
         own_cost_ns: None,
         earlier: Vec::new(),

@@ -2,14 +2,19 @@
 
 use super::answers::answers;
 use super::arrays::{DISKS, FLASH, array, faster};
+use super::few::few;
+use super::headroom::headroom;
 use super::layouts::layouts;
+use super::limits::limits;
 use super::observed::{closedness, culprits};
 use super::parallel::trials;
 use super::patterns::{fills, patterns, surfaces};
+use super::qualify::qualify;
 use super::simulated::measure;
 use super::size::{Size, seed_of};
 use super::table::{Bound, Table};
 use super::trial::{Trial, TrialRow, trial};
+use super::volumes::volumes;
 use anyhow::{Context, Result};
 use stripewise_array_sim::ArraySpec;
 use stripewise_lab::experiment::{Cell, ExperimentPlan, Level};
@@ -25,8 +30,8 @@ pub const EFFECTS_PERCENT: [f64; 5] = [0.0, 1.0, 2.0, 5.0, 12.5];
 /// One of the claims.
 pub type Study = fn(u64, Size, &mut Table) -> Result<()>;
 
-/// All studies, by the letters of the claims that they check.
-pub const STUDIES: [(&str, Study); 13] = [
+/// All studies, by the letters or names of the claims that they check.
+pub const STUDIES: &[(&str, Study)] = &[
     ("a", coverage_of_all),
     ("b", table_of_2007),
     ("b", aligned),
@@ -40,6 +45,11 @@ pub const STUDIES: [(&str, Study); 13] = [
     ("g", fills),
     ("h", closedness),
     ("i", culprits),
+    ("few", few),
+    ("limits", limits),
+    ("limits", volumes),
+    ("headroom", headroom),
+    ("qualify", qualify),
 ];
 
 fn coverage_of_all(seed: u64, size: Size, table: &mut Table) -> Result<()> {

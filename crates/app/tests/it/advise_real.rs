@@ -32,7 +32,7 @@ fn a_directory_is_measured_at_base_offsets_and_keeps_what_is_there() {
         "offset 2M",
         "6 passes",
         "nothing is made here",
-        "Kept as",
+        "Saved  6 passes",
     ]);
     assert_eq!(names(&volume), Vec::<String>::new(), "no file is left");
     let id = desk.json(&["lab", "plans"]).at("layouts.0.id").text();

@@ -67,7 +67,7 @@ fn the_plan_says_rows_hypothesis_and_time_before_anything_runs() {
             .lines()
             .all(|line| line.chars().count() <= 100)
     );
-    assert!(answer.stdout.contains("Kept as experiment "));
+    assert!(answer.stdout.contains("Again  stripewise lab resume "));
 }
 
 #[test]

@@ -32,18 +32,18 @@ fn check_void_in_csv(csv: &str) {
 fn a_void_bench_has_no_answer_in_any_form() {
     let desk = Desk::new();
     let said = void_bench(&desk).ended(1);
-    let short = said.stdout.split("In short").nth(1).expect("answers");
+    let short = &said.stdout;
     assert!(short.contains("Random read: no answer; all "), "{short}");
-    assert!(short.contains("Log: no answer; its only step is VOID (null-engine)."));
-    assert!(short.contains("VOID: these numbers are not the disk's (null-engine)."));
+    assert!(short.contains("Log: no answer; its only step is VOID (null-engine)"));
+    assert!(short.contains("VOID: these numbers are not the disk's (null-engine)"));
     assert!(
         !short.contains("IOPS") && !short.contains("takes"),
         "{short}"
     );
-    // What is read last is the answer, with the gravest warnings in a few lines below.
-    let below = short.lines().filter(|line| line.contains("]: "));
+    // The gravest warnings are in a few lines below, each with its name.
+    let below = short.lines().filter(|line| line.ends_with(']'));
     assert!((1..=4).contains(&below.count()), "{short}");
-    assert!(short.contains("VOID[null-engine]: "), "{short}");
+    assert!(short.contains("[null-engine]"), "{short}");
 
     let page = desk.file("void.html");
     desk.run(&["report", "last", "-o", &page]).done();
@@ -297,15 +297,10 @@ fn a_stopped_bench_says_so_in_every_form() {
     until_complete(&desk, &mut running, 1);
     running.signal(Signal::INT);
     let said = running.wait().ended(130);
-    let short = said
-        .stdout
-        .split("In short")
-        .nth(1)
-        .expect("answers")
-        .to_owned();
+    let short = said.stdout.clone();
     let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let words =
-        "Stopped before its end: Random read. Series planned after that, if any, were not run.";
+        "Stopped before its end: Random read. Series planned after that, if any, were not run";
     assert!(flat(&short).contains(words), "{short}");
     if short.contains("VOID in part") {
         // It has no answer then, whether it was stopped or not.
@@ -315,10 +310,7 @@ fn a_stopped_bench_says_so_in_every_form() {
         );
         return;
     }
-    assert!(
-        short.contains("Random read, stopped before its end: "),
-        "{short}"
-    );
+    assert!(short.contains("(partial)"), "{short}");
     for unknown in ["is unknown there", "broken off", "0.00 IOPS"] {
         assert!(!said.stdout.contains(unknown), "{unknown}: {}", said.stdout);
     }

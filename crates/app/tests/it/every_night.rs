@@ -115,7 +115,7 @@ fn a_quiet_bench_is_a_line_of_its_answers() {
     let bench = ["bench", "sim:raid10-10k", "--series", "random-read,log"];
     let answers = line(&desk, 0, &bench);
     is(&desk, &answers, "random read: ", ", over p99 < 5 ms");
-    assert!(answers.contains(" IOPS ("), "{answers}");
+    assert!(answers.contains(" IOPS \u{b1}"), "{answers}");
     assert!(answers.contains(", over p99 < 5 ms; log: "), "{answers}");
 
     let like = ["bench", "sim:sata-ssd", "--like", "crystaldiskmark"];

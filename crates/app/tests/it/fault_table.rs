@@ -3,7 +3,7 @@
 //! descriptors; when its store is damaged or full; and when there is no terminal.
 //!
 //! `tests/faults/cells.txt` has a line of shell for each cell, `prelude.sh` what they share.
-//! docs/FAULTS.md is made from what the cells give. The ordinary test provokes a share of
+//! `tests/faults/FAULTS.md` is made from what the cells give. The ordinary test provokes a share of
 //! them; `STRIPEWISE_FAULTS=all` all (nightly), and `STRIPEWISE_WRITE_TABLES=1` beside it
 //! writes the page instead of comparing it.
 
@@ -293,7 +293,7 @@ fn each_fault_has_a_line_for_each_command() {
         }
     }
     assert_eq!(all.len(), COMMANDS.len() * (FAULTS.len() + 1));
-    let page = std::fs::read_to_string(folder("../../docs/FAULTS.md")).expect("the page");
+    let page = std::fs::read_to_string(folder("tests/faults/FAULTS.md")).expect("the page");
     assert_eq!(on_page(&page).len(), all.len());
     // Nothing ends in a panic or an abort, and no command fails without a sentence.
     for ((fault, command), (code, sentence)) in on_page(&page) {
@@ -313,7 +313,7 @@ fn faults_end_with_the_sentences_and_codes_of_the_table() {
     }
     let all = cells();
     let whole = std::env::var("STRIPEWISE_FAULTS").is_ok_and(|value| value == "all");
-    let path = folder("../../docs/FAULTS.md");
+    let path = folder("tests/faults/FAULTS.md");
     let mut given: BTreeMap<(&str, &str), Option<Given>> = BTreeMap::new();
     for cell in &all {
         let asked = whole || SHARE.contains(&(cell.fault, cell.command));

@@ -118,11 +118,11 @@ fn commands() -> BTreeMap<String, BTreeSet<String>> {
     let listed = help
         .stdout
         .lines()
-        .skip_while(|line| !line.starts_with("Commands:"))
-        .skip(1)
-        .take_while(|line| line.starts_with("  "))
-        .filter_map(|line| line.split_whitespace().next())
-        .filter(|name| *name != "help");
+        .skip_while(|line| !line.starts_with("Usage:"))
+        .skip(2)
+        .take_while(|line| !line.is_empty())
+        // Behind the name of their group.
+        .filter_map(|line| line.get(9..)?.split_whitespace().next());
     listed
         .map(|name| {
             let mut all = switches_of(&[name]);

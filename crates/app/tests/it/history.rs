@@ -259,7 +259,7 @@ fn the_list_names_repetitions_and_what_number_of_a_bench_it_shows() {
     let rows: Vec<Vec<&str>> = listed
         .lines()
         .filter(|line| line.contains("raid10-10k"))
-        .map(|line| line.split_whitespace().skip(2).collect())
+        .map(|line| line.split_whitespace().skip(1).collect())
         .collect();
     let kinds: Vec<&str> = rows.iter().map(|row| row[0]).collect();
     assert_eq!(kinds, ["bench", "bench", "grid", "repeat"], "{listed}");
@@ -271,6 +271,39 @@ fn the_list_names_repetitions_and_what_number_of_a_bench_it_shows() {
         let iops = stripewise_units::format_count(iops);
         assert_eq!(row[2..5], ["random-read", what, &iops], "{listed}");
     }
+}
+
+#[test]
+fn the_list_says_what_studies_came_to_and_a_bench_with_requirements_is_one() {
+    let desk = Desk::new();
+    let require = ["--require", "random-read iops>=800"];
+    let together = ["--require", "random-read p99<15ms"];
+    let series = ["--series", "random-read"];
+    desk.run(&[&["bench", "sim:nvme"][..], &series, &require, &together].concat());
+    desk.run(&["qualify", "sim:nvme", "--for", "etcd"]).done();
+    let limits = desk.run(&["limits", "sim:ebs-gp3"]).done().stdout;
+    // The command that shows it again has the end of its id.
+    let again = limits.lines().find(|line| line.starts_with("Again "));
+    let shown = again.and_then(|line| line.split_whitespace().last());
+    assert_eq!(shown.map(str::len), Some(4), "{limits}");
+    desk.run(&["history", "show", shown.unwrap_or_default()])
+        .done()
+        .printed(&["3,000 IOPS"]);
+    let listed = desk.run(&["history"]).done().stdout;
+    let rows: Vec<String> = listed
+        .lines()
+        .filter(|line| line.contains("sim:"))
+        .map(|line| {
+            let words: Vec<&str> = line.split_whitespace().skip(1).collect();
+            words.join(" ")
+        })
+        .collect();
+    assert_eq!(rows[0], "limits sim:ebs-gp3 caps, 125 MiB/s 3,000");
+    assert_eq!(rows[1], "qualify sim:nvme etcd met");
+    assert!(
+        rows[2].starts_with("bench sim:nvme random-read "),
+        "{listed}"
+    );
 }
 
 #[test]

@@ -46,7 +46,7 @@ fn a_directory_gives_the_results_in_it() {
     .unwrap();
     let answer = import(&desk, &["results"]).done();
     assert!(
-        answer.stdout.contains("3 results kept"),
+        answer.stdout.contains("3 results saved"),
         "{}",
         answer.stdout
     );
@@ -67,7 +67,7 @@ fn results_that_are_whole_are_taken_where_that_is_asked_for() {
     );
     desk.run(&["history"]).failed(5, &["there is no store at"]);
     let taken = import(&desk, &["three.txt", "--whole-results"]).done();
-    assert!(taken.stdout.contains("2 results kept"), "{}", taken.stdout);
+    assert!(taken.stdout.contains("2 results saved"), "{}", taken.stdout);
     for said in ["line 10", "is left out", "999.99"] {
         assert!(taken.stderr.contains(said), "{said}: {}", taken.stderr);
     }
@@ -158,7 +158,7 @@ fn copies_of_a_result_are_one_when_they_are_imported_and_compared() {
     let many = import(&desk, &["many.txt"]).done();
     let left_out = "29 results are copies of others in this file";
     assert!(many.stderr.contains(left_out), "{}", many.stderr);
-    assert!(many.stdout.contains("1 result kept"), "{}", many.stdout);
+    assert!(many.stdout.contains("1 result saved"), "{}", many.stdout);
     let compared = desk.json(&["compare", "a", "b"]);
     let table = compared.at("comparisons.0");
     assert_eq!(table.at("verdict").text(), "undecided");
@@ -264,7 +264,7 @@ fn results_survive_what_shells_mail_and_web_pages_do_to_them() {
         &[GOOD, &GOOD.replace("812.50", "813.50")].concat(),
     );
     let two = import(&desk, &["two.txt"]).done();
-    let kept = "1 result kept; 1 was already there";
+    let kept = "1 result saved; 1 was already there";
     assert!(two.stdout.contains(kept), "{}", two.stdout);
 }
 

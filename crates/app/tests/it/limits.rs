@@ -15,8 +15,8 @@ fn check_refused(cases: &[(&[&str], &[&str])]) {
 fn numbers_out_of_range_are_refused() {
     check_refused(&[
         (
-            &["run", "sim:nvme", "--threads", "257"],
-            &["--threads 257", "256"],
+            &["run", "sim:nvme", "--threads", "4097"],
+            &["--threads 4097", "4096"],
         ),
         (&["run", "sim:nvme", "--threads", "0"], &["--threads 0"]),
         (

@@ -184,8 +184,8 @@ fn mistakes_in_a_plan_are_told_with_their_line() {
             &["line 4", "overwrite"],
         ),
         (
-            "[[job]]\nname = \"a\"\ntarget = \"sim:nvme\"\nthreads = 257",
-            &["`a`", "257"],
+            "[[job]]\nname = \"a\"\ntarget = \"sim:nvme\"\nthreads = 4097",
+            &["`a`", "4097"],
         ),
     ];
     for (text, says) in cases {

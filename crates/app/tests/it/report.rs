@@ -438,10 +438,10 @@ fn a_bench_leaves_a_report_beside_the_store_and_says_where() {
     let line = answer
         .stdout
         .lines()
-        .find(|line| line.starts_with("Report: "))
+        .find(|line| line.starts_with("Report  "))
         .expect("a line")
         .to_owned();
-    let path = line.trim_start_matches("Report: ");
+    let path = line.trim_start_matches("Report  ");
     assert!(
         path.starts_with(&desk.file("reports/")) && path.ends_with(".html"),
         "{path}"

@@ -294,21 +294,21 @@ fn runs_are_started_only_where_that_was_allowed_and_stopped_with_what_they_measu
     let content = users_file(&file, 8 << 20);
     users_file(&other, 8 << 20);
     let served = Served::start(&desk, &["--allow-runs", &file, "--busy-ok"]);
-    for wish in [
+    for spec in [
         format!("{{\"what\":\"run\",\"target\":\"{other}\"}}"),
         format!("{{\"what\":\"lab\",\"target\":\"{file}\"}}"),
         "{\"what\":\"run\",\"target\":\"sim:/etc/x.toml\"}".to_owned(),
     ] {
-        assert_eq!(served.post("/api/runs", &wish).status, 409, "{wish}");
+        assert_eq!(served.post("/api/runs", &spec).status, 409, "{spec}");
     }
     let overwrite = format!("{{\"what\":\"run\",\"target\":\"{file}\",\"overwrite\":true}}");
     assert_eq!(served.post("/api/runs", &overwrite).status, 400);
-    let wish = format!(
+    let spec = format!(
         "{{\"what\":\"run\",\"target\":\"{file}\",\"duration\":\"1h\",\"label\":\"from the page\"}}"
     );
-    let started = served.post("/api/runs", &wish);
+    let started = served.post("/api/runs", &spec);
     assert_eq!(started.status, 200, "{started:?}");
-    assert_eq!(served.post("/api/runs", &wish).status, 409, "one at a time");
+    assert_eq!(served.post("/api/runs", &spec).status, 409, "one at a time");
     let began = Instant::now();
     loop {
         let now = served.json("/api/now");

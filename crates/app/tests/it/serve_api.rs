@@ -174,10 +174,10 @@ fn refusals_are_lines_that_the_schema_has_and_so_is_what_is_wished() {
         assert_eq!(reply.status, status, "{reply:?}");
         assert_eq!(holds_to("error", &reply), 1, "{reply:?}");
     }
-    let wish = r#"{"what":"run","target":"sim:nvme","label":"x","duration":"10ms"}"#;
+    let options = r#"{"what":"run","target":"sim:nvme","label":"x","duration":"10ms"}"#;
     let one = schema::definition(SCHEMA, "wish").expect("a definition");
-    assert_eq!(schema::faults_of(wish, &one), Vec::<String>::new());
-    holds_to("done", &served.post("/api/runs", wish));
+    assert_eq!(schema::faults_of(options, &one), Vec::<String>::new());
+    holds_to("done", &served.post("/api/runs", options));
     let began = std::time::Instant::now();
     while served.json("/api/started")["last"]["has_ended"] != true {
         assert!(began.elapsed() < super::support::PATIENCE, "it never ends");

@@ -94,8 +94,8 @@ fn on_a_full_disk_what_is_stored_is_shown_and_a_run_says_that_it_was_not_kept() 
     assert_eq!(served.get("/api/now").status, 200);
     let page = served.get("/run/last");
     assert!(page.status == 200 && page.body.contains("kept"), "a report");
-    let wish = r#"{"what":"run","target":"sim:nvme","duration":"10s"}"#;
-    assert_eq!(served.post("/api/runs", wish).status, 200);
+    let options = r#"{"what":"run","target":"sim:nvme","duration":"10s"}"#;
+    assert_eq!(served.post("/api/runs", options).status, 200);
     let began = Instant::now();
     let last = loop {
         let last = served.json("/api/started")["last"].clone();

@@ -87,11 +87,8 @@ fn a_file_is_made_run_and_told_as_sqlio_told_it() {
     assert!(lines.last().unwrap().starts_with("%:"));
     let made = std::fs::read(drive.path("l/testfile.dat")).unwrap();
     assert_eq!(made.len(), 8 << 20);
-    assert!(
-        made.chunks(4096)
-            .all(|chunk| chunk.iter().any(|byte| *byte != 0)),
-        "real data"
-    );
+    let mut blocks = made.chunks(4096);
+    assert!(blocks.all(|block| block.iter().any(|byte| *byte != 0)));
 
     // It is kept, and a file of ours: the next call writes to it and expands it.
     drive.file("param.txt", "l:\\testfile.dat 1 0x0 9\n");
@@ -117,9 +114,12 @@ fn a_file_is_made_run_and_told_as_sqlio_told_it() {
     let log = drive.file("log.txt", &log);
     let (code, out, err) = drive.stripewise(&["import", &log]);
     assert_eq!(code, 0, "{err}");
-    assert!(out.contains("1 result kept;"), "{out}");
+    assert!(out.contains("1 result saved;"), "{out}");
     let (_, out, _) = drive.stripewise(&["import", &log]);
-    assert!(out.contains("0 results kept; 1 was already there"), "{out}");
+    assert!(
+        out.contains("0 results saved; 1 was already there"),
+        "{out}"
+    );
     let (_, json, _) = drive.stripewise(&["import", &log, "--json"]);
     let id = json.split("\"already_there\": [\n    \"").nth(1).unwrap();
     let id = id.split('"').next().unwrap();
@@ -128,7 +128,7 @@ fn a_file_is_made_run_and_told_as_sqlio_told_it() {
     let (code, shown, _) = drive.stripewise(&["history", "show", id]);
     assert_eq!(code, 0);
     assert!(
-        shown.contains("imported from") && !shown.contains("p99"),
+        shown.contains("Source  ") && !shown.contains("p99"),
         "{shown}"
     );
 }
@@ -337,7 +337,7 @@ fn a_parameter_file_is_found_on_its_drive_and_q_is_quiet() {
     let out = String::from_utf8_lossy(&output.stdout);
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{said}");
-    assert!(!said.contains("Kept as"), "{said}");
+    assert!(!said.contains("Saved as"), "{said}");
     assert!(out.contains("parameter file used: L:\\PARAM.txt"), "{out}");
     assert!(out.contains("with 2 threads"), "{out}");
 }

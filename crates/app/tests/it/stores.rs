@@ -80,7 +80,7 @@ fn a_damaged_store_is_told_with_what_can_be_saved() {
     bytes[4096..length].fill(0xa5);
     std::fs::write(desk.store(), &bytes).expect("damaged");
     desk.run(&["history"])
-        .failed(5, &["damaged", ".dump", "--store"]);
+        .failed(5, &["damaged", "history salvage", "--store"]);
     desk.run(&["run", "sim:nvme", "--duration", "10ms"])
         .failed(5, &["damaged"]);
     assert!(
@@ -134,7 +134,7 @@ fn nothing_is_called_kept_that_was_not_kept() {
         .run(&["run", "sim:nvme", "--duration", "10ms"])
         .ended(5);
     drop(lock);
-    assert!(!answer.stdout.contains("Kept as"), "{}", answer.stdout);
+    assert!(!answer.stdout.contains("Again "), "{}", answer.stdout);
     assert!(answer.stdout.contains("IOPS"), "{}", answer.stdout);
     assert_eq!(desk.ids().len(), 1);
 }
@@ -156,7 +156,7 @@ fn an_experiment_whose_end_was_not_kept_is_not_called_kept() {
     drop(connection);
     let align = ["align", "sim:raid10-10k", "--blocks", "10", "--step", "1s"];
     let answer = desk.run(&align).ended(5).said(&["not this one"]);
-    assert!(!answer.stdout.contains("Kept as"), "{}", answer.stdout);
+    assert!(!answer.stdout.contains("Saved as"), "{}", answer.stdout);
     assert!(answer.stdout.contains("diff %"), "{}", answer.stdout);
 }
 
@@ -169,7 +169,7 @@ fn a_run_that_is_kept_in_the_end_is_called_kept() {
     running.until("cannot begin");
     drop(lock);
     let answer = running.wait().done();
-    assert!(answer.stdout.contains("Kept as"), "{}", answer.stdout);
+    assert!(answer.stdout.contains("Again  "), "{}", answer.stdout);
     assert!(!answer.stderr.contains("elsewhere"), "{}", answer.stderr);
     assert!(
         answer.stderr.contains("has been kept after all"),
@@ -207,7 +207,7 @@ fn a_store_that_is_deleted_or_replaced_during_a_run_is_told() {
             std::fs::copy(other.store(), desk.store()).expect("another one");
         }
         let answer = running.wait().ended(5).said(&["deleted or replaced"]);
-        assert!(!answer.stdout.contains("Kept as"), "{}", answer.stdout);
+        assert!(!answer.stdout.contains("Again "), "{}", answer.stdout);
         assert!(answer.stdout.contains("IOPS"), "{}", answer.stdout);
     }
 }

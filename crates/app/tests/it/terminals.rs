@@ -171,7 +171,7 @@ fn a_terminal_shows_progress_and_the_answer() {
     ];
     let mut terminal = Terminal::new();
     let mut process = terminal.start(&desk.command(&run), false);
-    let seen = terminal.until("Kept as");
+    let seen = terminal.until("history show");
     assert!(
         seen.contains("Measuring") && seen.contains("random read"),
         "{seen}"

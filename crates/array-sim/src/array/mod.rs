@@ -662,7 +662,11 @@ impl Simulate for Array {
                 .push_completion(self.now_ns, self.submitted, index);
             return;
         }
-        let at_ns = self.limiter.admit(self.now_ns, u64::from(length_bytes));
+        let at_ns = self.limiter.admit(
+            self.now_ns,
+            u64::from(length_bytes),
+            request.kind == Kind::Write,
+        );
         if at_ns > self.now_ns {
             self.events.push(at_ns, Event::Admit(index));
         } else {

@@ -18,6 +18,17 @@ pub struct Limits {
     pub burst_operations: u64,
     /// Operations a second while credit lasts; 0: as fast as they come.
     pub burst_iops: u64,
+    /// Bytes that may pass above the cap on bytes after a long rest.
+    pub burst_bytes: u64,
+    /// Bytes a second while that credit lasts; 0: as fast as they come.
+    pub burst_bytes_per_s: u64,
+    /// An operation counts once for each such part that it begins, as on volumes that
+    /// count in units of 256 KiB; 0: once.
+    pub unit_bytes: u64,
+    /// Smaller operations count as so many bytes.
+    pub bytes_min: u64,
+    /// Reads and writes each have the caps for themselves.
+    pub separate: bool,
     /// Accesses a second of each drive, as throttled members of a software RAID
     /// have; 0: no cap.
     pub drive_iops: u64,
@@ -38,15 +49,22 @@ impl Bucket {
     }
 }
 
-/// The state of the caps.
+/// The caps of a volume.
 #[derive(Clone, Debug)]
 pub(crate) struct Limiter {
     limits: Limits,
     /// There are any.
     limited: bool,
+    /// Of reads, or of everything; of writes where they have their own.
+    states: [State; 2],
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct State {
     sustained: Bucket,
     bursting: Bucket,
     bandwidth: Bucket,
+    bandwidth_bursting: Bucket,
     last_ns: u64,
 }
 
@@ -56,40 +74,56 @@ impl Limiter {
     pub(crate) fn new(limits: Limits) -> Self {
         Limiter {
             limits,
-            limited: limits.iops > 0 || limits.burst_iops > 0 || limits.bytes_per_s > 0,
-            sustained: Bucket::default(),
-            bursting: Bucket::default(),
-            bandwidth: Bucket::default(),
-            last_ns: 0,
+            limited: limits.iops > 0
+                || limits.burst_iops > 0
+                || limits.bytes_per_s > 0
+                || limits.burst_bytes_per_s > 0,
+            states: [State::default(); 2],
         }
     }
 
     /// When an operation of `bytes` that comes at `now_ns` may pass. Never
     /// earlier than the operation before it: the caps keep the order.
-    pub(crate) fn admit(&mut self, now_ns: u64, bytes: u64) -> u64 {
+    pub(crate) fn admit(&mut self, now_ns: u64, bytes: u64, writes: bool) -> u64 {
         if !self.limited {
             return now_ns;
         }
         let limits = self.limits;
+        let state = &mut self.states[usize::from(limits.separate && writes)];
+        let count = match limits.unit_bytes {
+            0 => 1,
+            unit => bytes.div_ceil(unit).max(1),
+        };
+        let bytes = bytes.max(limits.bytes_min);
         let mut at_ns = now_ns;
         if let Some(share_ns) = SECOND_NS.checked_div(limits.iops) {
             let credit_ns = share_ns * limits.burst_operations;
-            at_ns = at_ns.max(self.sustained.admit(now_ns, share_ns, credit_ns));
+            let share_ns = share_ns * count;
+            at_ns = at_ns.max(state.sustained.admit(now_ns, share_ns, credit_ns));
         }
         if let Some(share_ns) = SECOND_NS.checked_div(limits.burst_iops) {
-            at_ns = at_ns.max(self.bursting.admit(now_ns, share_ns, 0));
+            at_ns = at_ns.max(state.bursting.admit(now_ns, share_ns * count, 0));
         }
         if limits.bytes_per_s > 0 {
-            let share_ns = u128::from(bytes) * u128::from(SECOND_NS);
-            let share_ns = (share_ns / u128::from(limits.bytes_per_s)) as u64;
-            at_ns = at_ns.max(self.bandwidth.admit(now_ns, share_ns, 0));
+            let share_ns = time_of(bytes, limits.bytes_per_s);
+            let credit_ns = time_of(limits.burst_bytes, limits.bytes_per_s);
+            at_ns = at_ns.max(state.bandwidth.admit(now_ns, share_ns, credit_ns));
         }
-        if at_ns > now_ns || self.last_ns > now_ns {
-            at_ns = at_ns.max(self.last_ns);
-            self.last_ns = at_ns;
+        if limits.burst_bytes_per_s > 0 {
+            let share_ns = time_of(bytes, limits.burst_bytes_per_s);
+            at_ns = at_ns.max(state.bandwidth_bursting.admit(now_ns, share_ns, 0));
+        }
+        if at_ns > now_ns || state.last_ns > now_ns {
+            at_ns = at_ns.max(state.last_ns);
+            state.last_ns = at_ns;
         }
         at_ns
     }
+}
+
+/// How long bytes take at a rate.
+fn time_of(bytes: u64, bytes_per_s: u64) -> u64 {
+    (u128::from(bytes) * u128::from(SECOND_NS) / u128::from(bytes_per_s)) as u64
 }
 
 #[cfg(test)]
@@ -108,7 +142,7 @@ mod tests {
         let mut at_ns = 0;
         let mut per_second = [0u32; 6];
         while at_ns < 6 * SECOND_NS {
-            at_ns = limiter.admit(at_ns, 8_192);
+            at_ns = limiter.admit(at_ns, 8_192, false);
             if let Some(count) = per_second.get_mut((at_ns / SECOND_NS) as usize) {
                 *count += 1;
             }
@@ -128,14 +162,56 @@ mod tests {
             bytes_per_s: 1 << 20,
             ..Limits::default()
         });
-        let last = (0..65).map(|_| limiter.admit(0, 16_384)).max();
+        let last = (0..65).map(|_| limiter.admit(0, 16_384, true)).max();
         assert_eq!(last, Some(SECOND_NS));
     }
 
     #[test]
     fn without_caps_operations_pass_at_once() {
         let mut limiter = Limiter::new(Limits::default());
-        assert_eq!(limiter.admit(5, 512), 5);
-        assert_eq!(limiter.admit(3, 512), 3);
+        assert_eq!(limiter.admit(5, 512, false), 5);
+        assert_eq!(limiter.admit(3, 512, true), 3);
+    }
+
+    #[test]
+    fn a_credit_of_bytes_is_spent_at_its_own_rate_and_small_operations_cost_as_much() {
+        let mut limiter = Limiter::new(Limits {
+            bytes_per_s: 1 << 20,
+            burst_bytes: 9 << 20,
+            burst_bytes_per_s: 10 << 20,
+            bytes_min: 1 << 20,
+            ..Limits::default()
+        });
+        let mut at_ns = 0;
+        let mut per_second = [0u32; 4];
+        while at_ns < 4 * SECOND_NS {
+            at_ns = limiter.admit(at_ns, 4_096, false);
+            if let Some(count) = per_second.get_mut((at_ns / SECOND_NS) as usize) {
+                *count += 1;
+            }
+        }
+        assert_eq!(per_second[0], 10);
+        assert_eq!(per_second[2..], [1, 1]);
+    }
+
+    #[test]
+    fn large_operations_count_several_times_and_writes_may_have_their_own_cap() {
+        let limits = Limits {
+            iops: 1_000,
+            unit_bytes: 256 << 10,
+            separate: true,
+            ..Limits::default()
+        };
+        let last = |sizes: &[(u64, bool)]| {
+            let mut limiter = Limiter::new(limits);
+            let times = sizes
+                .iter()
+                .map(|&(bytes, writes)| limiter.admit(0, bytes, writes));
+            times.max()
+        };
+        const MS: u64 = 1_000_000;
+        assert_eq!(last(&[(1 << 20, false), (4_096, false)]), Some(4 * MS));
+        assert_eq!(last(&[(4_096, false), (4_096, true)]), Some(0));
+        assert_eq!(last(&[(4_096, false), (4_096, false)]), Some(MS));
     }
 }

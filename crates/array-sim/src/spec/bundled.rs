@@ -21,7 +21,7 @@ macro_rules! bundle {
     };
 }
 
-/// All bundled arrays, published ones first.
+/// All bundled arrays, published ones first, volumes of clouds last.
 #[must_use]
 pub fn bundled() -> &'static [Bundled] {
     bundle![
@@ -37,6 +37,11 @@ pub fn bundled() -> &'static [Bundled] {
         "nvme",
         "nvme-consumer",
         "sata-ssd",
+        "ebs-gp3",
+        "ebs-gp2-100",
+        "ebs-gp2-500",
+        "ebs-st1",
+        "azure-p10",
     ]
 }
 

@@ -170,6 +170,14 @@ impl ArraySpec {
                 "set limit.iops too",
             ));
         }
+        if self.limit.burst_bytes > 0 && self.limit.bytes_per_s == 0 {
+            let problem = "burst credit without a cap to exceed";
+            return Err(SpecError::new(
+                "limit.burst_bytes",
+                problem,
+                "set limit.bandwidth too",
+            ));
+        }
         Ok(())
     }
 

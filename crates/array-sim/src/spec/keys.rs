@@ -8,7 +8,7 @@ use crate::controller::MirrorRead;
 use crate::drive::rotating::Scheduling;
 use crate::events::DRIVES_MAX;
 use crate::layout::{Level, ParityWrite, Rotation};
-use stripewise_units::{ByteSize, Nanoseconds, parse_count};
+use stripewise_units::{ByteSize, Nanoseconds, nearest, parse_count};
 
 /// A reference to the field of a key.
 pub(super) enum Slot<'a> {
@@ -181,6 +181,11 @@ keys! {
     "limit.bandwidth" Bytes limit.bytes_per_s Range(0.0, 1024.0 * G), "cap on bytes a second; 0: none";
     "limit.burst_operations" Count limit.burst_operations Range(0.0, 1e9), "operations allowed above the cap after a rest";
     "limit.burst_iops" Count limit.burst_iops Range(0.0, 1e9), "rate while that credit lasts; 0: as fast as they come";
+    "limit.burst_bytes" Bytes limit.burst_bytes Range(0.0, 16.0 * K * G), "bytes allowed above the cap on bytes after a rest";
+    "limit.burst_bandwidth" Bytes limit.burst_bytes_per_s Range(0.0, 1024.0 * G), "bytes a second while that credit lasts; 0: as fast as they come";
+    "limit.unit" Bytes limit.unit_bytes Range(0.0, G), "an operation counts once for each such part that it begins; 0: once";
+    "limit.bytes_min" Bytes limit.bytes_min Range(0.0, G), "smaller operations count as so many bytes";
+    "limit.separate" Flag limit.separate ANY, "reads and writes each have the caps for themselves";
     "limit.drive_iops" Count limit.drive_iops Range(0.0, 1e9), "cap on accesses a second of each drive; 0: none";
     "faults.failed_per_million" Small faults.failed_per_million MILLION, "operations that fail";
     "faults.spikes_per_million" Small faults.spikes_per_million MILLION, "operations that take longer";
@@ -218,36 +223,20 @@ pub(super) fn find(name: &str) -> Result<&'static Key, SpecError> {
 }
 
 pub(super) fn unknown(name: &str) -> SpecError {
-    let nearest = KEYS.iter().min_by_key(|key| {
-        let last = key.path.rsplit('.').next().unwrap_or(key.path);
-        edit_distance(name, key.path).min(edit_distance(name, last))
+    let last = |path: &'static str| path.rsplit('.').next().unwrap_or(path);
+    let paths = || KEYS.iter().map(|key| key.path);
+    let by_path = nearest(name, paths());
+    let near = by_path.or_else(|| {
+        let word = nearest(name, paths().map(last))?;
+        paths().find(|path| last(path) == word)
     });
-    let near = nearest.map_or("", |key| key.path);
-    let hint = if edit_distance(name, near)
-        .min(edit_distance(name, near.rsplit('.').next().unwrap_or(near)))
-        <= 1 + name.len() / 4
-    {
-        format!("did you mean `{near}`? `stripewise sim show` lists all keys of an array")
-    } else {
-        "`stripewise sim show raid10-10k` shows an array with all of its keys".to_owned()
+    let hint = match near {
+        Some(near) => {
+            format!("did you mean `{near}`? `stripewise sim show` lists all keys of an array")
+        }
+        None => "`stripewise sim show raid10-10k` shows an array with all of its keys".to_owned(),
     };
     SpecError::new(name, "there is no such key", hint)
-}
-
-/// Levenshtein's distance, of the first 64 characters.
-fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().take(64).collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().take(64).enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, &y) in b.iter().enumerate() {
-            let changed = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = changed.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }
 
 fn name_of<T: PartialEq + Copy>(names: &[(T, &'static str)], value: T) -> &'static str {

@@ -11,6 +11,7 @@ use super::{ArraySpec, bundled};
 use crate::layout::Level;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use stripewise_units::nearest;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -96,8 +97,12 @@ impl ArraySpec {
             ArraySpec::parse(&text, name)?
         } else {
             let names: Vec<_> = bundled().iter().map(|known| known.name).collect();
+            let question = match nearest(name, names.iter().copied()) {
+                Some(near) => format!("did you mean `{near}`? The arrays are"),
+                None => "use one of".to_owned(),
+            };
             let hint = format!(
-                "use one of {}, or a file that ends in .toml",
+                "{question} {}, or a file that ends in .toml",
                 names.join(", ")
             );
             return Err(SpecError::new("", "there is no such array", hint).of(&shortened(name)));

@@ -9,7 +9,7 @@ fn error(text: &str) -> SpecError {
 
 #[test]
 fn every_bundled_array_parses_builds_and_says_where_it_comes_from() {
-    assert_eq!(bundled().len(), 12);
+    assert_eq!(bundled().len(), 17);
     for known in bundled() {
         let spec = known.spec();
         assert!(

@@ -10,14 +10,14 @@
 
 mod propose;
 mod real;
-mod waste;
+mod slack_space;
 
-use crate::context::Context;
-use crate::failure::{Failure, Outcome};
-use crate::permissions::Permissions;
-use crate::steps::layouts::kept::KeptLayouts;
 use crate::steps::layouts::plan::{Asked, prepare, sector_of};
-use crate::steps::layouts::sitting::{LayoutsSitting, announce, simulate_layouts};
+use crate::steps::layouts::session::{LayoutsSession, announce, simulate_layouts};
+use crate::steps::layouts::stored_layouts::StoredLayouts;
+use stripewise_conductor::context::Context;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::permissions::Permissions;
 use stripewise_lab::layouts::Factor;
 use stripewise_lab::plan_file::cells_of;
 use stripewise_lab::profiles::Profile;
@@ -52,13 +52,13 @@ pub struct AdviseOptions {
 /// What came of it.
 pub struct Advised {
     /// The document as it is kept; it has what was found.
-    pub kept: KeptLayouts,
+    pub kept: StoredLayouts,
     /// The failure that ended it, if one did; what was found is shown first.
     pub ended: Outcome<()>,
 }
 
 impl Advised {
-    fn of(sitting: LayoutsSitting) -> Advised {
+    fn of(sitting: LayoutsSession) -> Advised {
         Advised {
             kept: sitting.kept,
             ended: sitting.ended,

@@ -2,13 +2,13 @@
 //! sector 63; its stripe unit now, and 64K to 1M; and whatever the user names.
 
 use super::AdviseOptions;
-use super::waste::{units_of, waste_note};
-use crate::context::Context;
-use crate::failure::{Failure, Outcome};
+use super::slack_space::{units_of, waste_note};
 use crate::steps::layouts::plan::{allocation_unit_matters, no_effect, present_levels};
-use crate::steps::simulated::spec;
 use stripewise_array_sim::ArraySpec;
 use stripewise_array_sim::layout::Level;
+use stripewise_conductor::context::Context;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::simulated::spec;
 use stripewise_lab::layouts::Factor;
 use stripewise_results::{EffectRecord, LayoutLevels};
 use stripewise_units::ByteSize;

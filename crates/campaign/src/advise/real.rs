@@ -1,23 +1,23 @@
 //! Advice on real targets. Devices that may be destroyed get layouts made on them; anything
 //! else is measured as it is, where only base offsets can differ.
 
-use super::waste::{units_of, waste_note, waste_of_files};
+use super::slack_space::{units_of, waste_note, waste_of_files};
 use super::{AdviseOptions, Advised, sentence};
-use crate::context::Context;
-use crate::failure::Outcome;
-use crate::permissions::Permissions;
-use crate::steps::known::{Facts, of_disk};
+use crate::steps::array_facts::{ArrayFacts, of_disk};
 use crate::steps::layouts::base::prepare_on_target;
-use crate::steps::layouts::commands::Ground;
-use crate::steps::layouts::kept::{KeptLayouts, LayoutPlace};
+use crate::steps::layouts::commands::LayoutSite;
 use crate::steps::layouts::plan::{Asked, problem_failure};
 use crate::steps::layouts::real::devices::{MayDestroy, found, judge};
 use crate::steps::layouts::real::passes::names_of;
 use crate::steps::layouts::real::prepare::{NOT_MEASURED, prepare_on_devices, say_what_is_lost};
-use crate::steps::layouts::real::wish::sector_of;
-use crate::steps::layouts::sitting::{announce, make_layouts, measure_on_target};
-use crate::steps::targets::lacks_permission_to_write;
+use crate::steps::layouts::real::spec::sector_of;
+use crate::steps::layouts::session::{announce, make_layouts, measure_on_target};
+use crate::steps::layouts::stored_layouts::{LayoutPlace, StoredLayouts};
 use std::path::Path;
+use stripewise_conductor::context::Context;
+use stripewise_conductor::failure::Outcome;
+use stripewise_conductor::permissions::Permissions;
+use stripewise_conductor::targets::lacks_permission_to_write;
 use stripewise_disk_inspect::{Inspect, System};
 use stripewise_disk_provision::Identity;
 use stripewise_lab::layouts::{
@@ -108,7 +108,7 @@ fn on_devices(
         ),
         _ => (None, None),
     };
-    let aligned = known.as_ref().and_then(Facts::aligned_bytes);
+    let aligned = known.as_ref().and_then(ArrayFacts::aligned_bytes);
     let sector = u64::from(sector_of(&devices));
     let factors = with_asked(proposed(devices.len(), start, aligned), options);
     let (mut asked, notes) = asked(options, factors, sector);
@@ -175,10 +175,10 @@ fn on_target(
     }
     let path = path_of(&options.target);
     let known = known_of(context, &path);
-    let aligned = known.as_ref().and_then(Facts::aligned_bytes);
+    let aligned = known.as_ref().and_then(ArrayFacts::aligned_bytes);
     let proposed = factor_of_offsets(&offsets_from(start_of(&path), aligned));
     let (asked, mut notes) = asked(options, with_asked(vec![proposed], options), SECTOR_BYTES);
-    notes.extend(known.as_ref().and_then(Facts::measured_note));
+    notes.extend(known.as_ref().and_then(ArrayFacts::measured_note));
     let mut on = match prepare_on_target(context, store, permissions, asked.clone()) {
         Err(failure) if lacks_permission_to_write(&failure) => {
             let place = Unmeasurable {
@@ -288,7 +288,7 @@ fn unmeasured(
         ..LayoutPlace::default()
     };
     let places = vec![as_it_is; plan.set.len()];
-    let mut kept = KeptLayouts::new(context, store, asked.part, &asked.target, plan, places)?;
+    let mut kept = StoredLayouts::new(context, store, asked.part, &asked.target, plan, places)?;
     kept.label = asked.label;
     kept.unmeasured = Some(Box::new(record));
     kept.ended = Some(PassesEnded::PassesMax);
@@ -296,11 +296,11 @@ fn unmeasured(
     kept.notes.push(waste_note(&place.units));
     kept.not_tried = vec![place.not_tried];
     // What several devices are to be together nobody said.
-    kept.ground = (!place.is_several).then(|| Ground {
+    kept.ground = (!place.is_several).then(|| LayoutSite {
         disks: 1,
         data_disks: 1,
         offset_bytes: place.start_bytes.unwrap_or(MIB),
-        ..Ground::default()
+        ..LayoutSite::default()
     });
     kept.keep(context, store)?;
     Ok(Advised {
@@ -317,7 +317,7 @@ fn start_of(path: &Path) -> Option<u64> {
 
 /// The stripe unit below a path and where the first one begins on the disk; a unit of 0
 /// where its disk is no array.
-fn units_of_disk(path: &Path, known: Option<&Facts>) -> Option<(u64, u64)> {
+fn units_of_disk(path: &Path, known: Option<&ArrayFacts>) -> Option<(u64, u64)> {
     let storage = System::live().storage_of_path(path).ok()?;
     let layers = storage.layers();
     if let Some(array) = layers.iter().find_map(|device| device.array.as_ref()) {
@@ -332,7 +332,7 @@ fn units_of_disk(path: &Path, known: Option<&Facts>) -> Option<(u64, u64)> {
 }
 
 /// What is known of the disk that a path lies on.
-fn known_of(context: &Context, path: &Path) -> Option<Facts> {
+fn known_of(context: &Context, path: &Path) -> Option<ArrayFacts> {
     let storage = System::live().storage_of_path(path).ok()?;
     of_disk(context, &storage.offset?.disk)
 }

@@ -2,11 +2,11 @@
 
 use super::AlignOptions;
 use super::design::{Design, primary};
-use crate::failure::{Failure, Outcome};
 use crate::steps::experiment::fit::check_fit;
 use crate::steps::experiment::ground::TargetGround;
-use crate::steps::experiment::kept::LevelPlaces;
-use crate::steps::targets::OpenTarget;
+use crate::steps::experiment::stored_experiment::LevelPlaces;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::targets::OpenTarget;
 use stripewise_lab::experiment::{ExperimentPlan, Level};
 use stripewise_lab::offsets::{OFFSET_1M, OFFSET_36K, OFFSET_63_SECTORS, shift};
 use stripewise_units::ByteSize;
@@ -15,7 +15,7 @@ use stripewise_units::ByteSize;
 pub(super) fn plan(
     options: &AlignOptions,
     design: &Design,
-    aimed: &OpenTarget,
+    opened: &OpenTarget,
     found: &TargetGround,
 ) -> Outcome<(ExperimentPlan, LevelPlaces)> {
     let mut place = found.place.clone();
@@ -41,7 +41,7 @@ pub(super) fn plan(
         .collect();
     let cells = design.cells(options.measuring.ramp_and_step_ns());
     let mut plan = ExperimentPlan::new("partition offset", levels, cells);
-    check_fit(&plan, aimed)?;
+    check_fit(&plan, opened)?;
     plan.name = format!("partition offset on {}", options.target);
     plan.primary = primary(&plan.cells);
     plan.seed = options.measuring.seed.unwrap_or(plan.seed);

@@ -6,27 +6,26 @@ mod levels;
 
 pub use design::{DesignOptions, Operations, Study};
 
-use crate::context::Context;
-use crate::exit::Exit;
-use crate::failure::{Failure, Outcome};
-use crate::permissions::Permissions;
 use crate::steps::experiment::fit::FILL_NS;
 use crate::steps::experiment::ground::find;
-use crate::steps::experiment::kept::{ExperimentKind, Kept};
-use crate::steps::experiment::sitting::{Sitting, new_document};
+use crate::steps::experiment::session::{ExperimentSession, new_document};
 use crate::steps::experiment::start::{ExperimentOptions, limit, start};
-use crate::steps::measure::check_before;
-use crate::steps::targets::{
-    OpenTarget, TargetRequirements, lacks_permission_to_write, void_data, void_in_memory,
-};
-use crate::steps::together::open_with;
+use crate::steps::experiment::stored_experiment::{ExperimentKind, StoredExperiment};
 use design::Design;
+use stripewise_conductor::context::Context;
+use stripewise_conductor::exit::Exit;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::host_group::open_with;
+use stripewise_conductor::measure::check_before;
+use stripewise_conductor::needs::Needs;
+use stripewise_conductor::permissions::Permissions;
+use stripewise_conductor::targets::{OpenTarget, reads_instead, void_data, void_in_memory};
 use stripewise_io_engine::EngineName;
 use stripewise_lab::experiment::{ExperimentPlan, Level};
 use stripewise_store::Store;
 use stripewise_targets::Size;
 use stripewise_units::{ByteSize, format_duration, path_of};
-use stripewise_workload::{CacheMode, DataPattern, Workload};
+use stripewise_workload::Workload;
 
 /// What is asked.
 #[derive(Clone, Debug, Default)]
@@ -52,24 +51,24 @@ pub fn align(
     store: &mut Store,
     options: &AlignOptions,
     permissions: &Permissions,
-) -> Outcome<Sitting> {
+) -> Outcome<ExperimentSession> {
     check(options)?;
     let mut design = Design::of(&options.design);
     say_time(context, options, &design);
-    let aimed = open(context, store, options, &mut design, permissions)?;
+    let opened = open(context, store, options, &mut design, permissions)?;
     let found = find(
         context,
-        &aimed,
+        &opened,
         &options.target,
         design.block_bytes_max(),
         options.size_bytes,
     );
-    let (plan, place) = levels::plan(options, &design, &aimed, &found)?;
-    if let Some(refusal) = refuse_void(options, &design, &aimed) {
-        aimed.finish()?;
+    let (plan, place) = levels::plan(options, &design, &opened, &found)?;
+    if let Some(refusal) = refuse_void(options, &design, &opened) {
+        opened.finish()?;
         return Err(refusal);
     }
-    let kept = Kept {
+    let kept = StoredExperiment {
         label: options.measuring.label.clone(),
         size_bytes: options.size_bytes,
         engine: options.measuring.engine.unwrap_or_default().to_string(),
@@ -78,7 +77,7 @@ pub fn align(
         layout: found.layout,
         ..new_document(context, store, ExperimentKind::Align, &options.target, plan)?
     };
-    start(context, store, aimed, kept, &options.measuring, false)
+    start(context, store, opened, kept, &options.measuring, false)
 }
 
 /// What is out of range is reported before a test file is filled, or a store made.
@@ -122,12 +121,12 @@ fn say_time(context: &Context, options: &AlignOptions, design: &Design) {
 
 /// An experiment every run of which would be void is not begun: it takes minutes.
 /// Holes and zeros answer reads only.
-fn refuse_void(options: &AlignOptions, design: &Design, aimed: &OpenTarget) -> Option<Failure> {
+fn refuse_void(options: &AlignOptions, design: &Design, opened: &OpenTarget) -> Option<Failure> {
     if options.anyway {
         return None;
     }
-    let in_memory = (aimed.real()).and_then(|_| void_in_memory(&path_of(&options.target)));
-    let void = in_memory.or_else(|| void_data(aimed).filter(|_| !design.writes))?;
+    let in_memory = (opened.real()).and_then(|_| void_in_memory(&path_of(&options.target)));
+    let void = in_memory.or_else(|| void_data(opened).filter(|_| !design.writes))?;
     Some(Failure::new(
         Exit::Target,
         format!(
@@ -151,10 +150,9 @@ fn open(
     let asked = matches!(
         options.design.operations,
         Operations::Writes | Operations::Both
-    ) || permissions.overwrite
-        || !permissions.destroy.is_empty();
+    );
     let group = options.measuring.group.as_ref();
-    let mut open = |required: &TargetRequirements| {
+    let mut open = |required: &Needs| {
         open_with(
             context,
             store,
@@ -165,33 +163,24 @@ fn open(
         )
     };
     let refusal = match open(&required) {
-        Err(failure) if design.writes && !asked && lacks_permission_to_write(&failure) => failure,
+        Err(failure) if design.writes && !asked => failure,
         other => return other,
     };
-    let text = format!("only reads are measured: {}", refusal.error);
-    context.note_failure(&text, &refusal);
+    reads_instead(context, permissions, refusal)?;
     design.writes = false;
-    let required = TargetRequirements {
-        writes: false,
-        ..required
-    };
-    open(&required)
+    open(&required.reading())
 }
 
-fn requirements(options: &AlignOptions, design: &Design) -> TargetRequirements {
-    TargetRequirements {
+fn requirements(options: &AlignOptions, design: &Design) -> Needs {
+    Needs {
         reads: design.reads,
         writes: design.writes,
         size: options.size_bytes.map_or(Size::Auto, Size::Exactly),
         outstanding_total: design.outstanding_total(),
         outstanding_by_number: design.load_given,
-        cache: CacheMode::Direct,
-        cache_by_name: false,
         engine: options.measuring.engine.unwrap_or_default(),
-        loads: Vec::new(),
-        data: DataPattern::default(),
         seed: options.measuring.seed.unwrap_or(Workload::SEED),
         fill_time_limit_ns: options.size_bytes.is_none().then_some(FILL_NS),
-        filled_by_caller: false,
+        ..Needs::of_loads([])
     }
 }

@@ -1,21 +1,23 @@
 //! `baseline`: keeps runs for `check` to hold later ones against.
 
-use crate::context::{Context, store_failure};
-use crate::exit::Exit;
-use crate::failure::{Failure, Outcome};
-use crate::permissions::Permissions;
-use crate::steps::baselines::{AskedBefore, Change, KIND, KeptBaseline};
-use crate::steps::measure::exit_of;
-use crate::steps::rerun::{Repetitions, Work, aim_all, rerun};
+use crate::steps::baselines::{AskedBefore, Change, KIND, KeptBaseline, REPETITIONS};
+use crate::steps::rerun::{Repetitions, Work, open_targets, rerun};
 use crate::steps::subject::{SubjectKind, subject};
 use serde::Serialize;
 use std::collections::BTreeSet;
+use stripewise_conductor::context::{Context, store_failure};
+use stripewise_conductor::exit::Exit;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::measure::exit_of;
+use stripewise_conductor::permissions::Permissions;
 use stripewise_lab::SeriesKind;
 use stripewise_lab::compare::{fewest_repetitions, void_codes};
 use stripewise_results::{RunRecord, SCHEMA_VERSION, Status};
 use stripewise_store::Store;
 use stripewise_units::{counted, format_duration};
 
+/// A baseline that could not show a loss of so many per cent is none.
+const LOSS_PERCENT_MAX: f64 = 10.0;
 /// Repetitions from which a check can tell a change from chance.
 const REPETITIONS_ENOUGH: usize = 4;
 
@@ -85,6 +87,11 @@ pub fn set(
         gentle_runs: Vec::new(),
         changes: Vec::new(),
     };
+    if let Some(loss) = smallest_loss_percent(&kept).filter(|loss| *loss > LOSS_PERCENT_MAX)
+        && !wanted.anyway
+    {
+        return Err(scatters(&kept, loss));
+    }
     kept.keep(context, &mut store)?;
     Ok(SetBaseline::Kept {
         kept: Box::new(kept),
@@ -102,7 +109,7 @@ fn repeated(
     permissions: &Permissions,
 ) -> Outcome<(Vec<RunRecord>, Exit)> {
     let work = Work::of_records(runs, None)?;
-    let ready = aim_all(context, store, &work, permissions)?;
+    let ready = open_targets(context, store, &work, permissions)?;
     let mut records = Vec::new();
     let how = Repetitions {
         repeat,
@@ -110,7 +117,7 @@ fn repeated(
         label: Some(format!("baseline {}", wanted.name)),
     };
     let outcome = rerun(context, store, &work, &ready, how, &mut records);
-    for target in ready.aimed {
+    for target in ready.opened {
         target.finish()?;
     }
     let exit = exit_of(context, &records);
@@ -146,6 +153,23 @@ fn refused(from: &str, void: &BTreeSet<String>, repeated: bool) -> Failure {
             codes.join(", ")
         ),
         "fix what the warnings name and measure again, or accept it with --anyway",
+    )
+}
+
+/// The smallest loss that a check finds nine times in ten; none where a load has one run only.
+fn smallest_loss_percent(kept: &KeptBaseline) -> Option<f64> {
+    Some(kept.sensitivity()?.smallest_loss_percent)
+}
+
+/// A check that cannot see what matters reassures without a reason.
+fn scatters(kept: &KeptBaseline, loss: f64) -> Failure {
+    Failure::usage(
+        format!(
+            "the runs of {} scatter so much that a check of {REPETITIONS} repetitions finds a loss \
+             only from {loss:.1} % on, and no baseline was set",
+            kept.from
+        ),
+        "measure more or longer runs (--repeat 20), without other load; or accept it with --anyway",
     )
 }
 
@@ -220,7 +244,8 @@ fn at_answers(runs: Vec<RunRecord>) -> Vec<RunRecord> {
     let log = SeriesKind::Log.name();
     let counts = |run: &RunRecord| {
         let is_log = run.series_part.as_deref() == Some(log);
-        let is_alone = !answered.contains(&series(run)) && !run.is_at_required_rate();
+        let is_alone =
+            !answered.contains(&series(run)) && !run.is_at_required_rate() && !run.is_pilot();
         run.answer_block.is_some() || is_log || is_alone
     };
     runs.into_iter().filter(counts).collect()
@@ -264,6 +289,9 @@ struct Listed<'a> {
     set_at: &'a str,
     runs: Vec<&'a str>,
     changes: &'a [Change],
+    /// The smallest loss, in per cent, that a check of six repetitions finds nine times in ten.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    smallest_loss_percent: Option<f64>,
     /// What each check says of it.
     cautions: Vec<String>,
 }
@@ -282,6 +310,7 @@ impl<'a> BaselineDocument<'a> {
                     set_at: &one.set_at,
                     runs: one.runs.iter().map(|run| run.id.as_str()).collect(),
                     changes: &one.changes,
+                    smallest_loss_percent: smallest_loss_percent(one),
                     cautions: one.cautions(),
                 })
                 .collect(),
@@ -321,18 +350,22 @@ pub fn line(kept: &KeptBaseline) -> Outcome<String> {
         ));
     }
     let work = Work::of_records(&kept.runs, None)?;
+    let sees = smallest_loss_percent(kept).map_or(String::new(), |loss| {
+        format!(" and finds a loss of {loss:.1} % nine times in ten")
+    });
     let targets: Vec<&str> = work
         .targets
         .iter()
         .map(|target| target.name.as_str())
         .collect();
     Ok(format!(
-        "{}: {} of {} on {}, from {}; a check of 6 repetitions takes {}",
+        "{}: {} of {} on {}, from {}; a check of {REPETITIONS} repetitions takes {}{}",
         kept.name,
         counted(kept.runs.len(), "run", "runs"),
         counted(work.steps.len(), "workload", "workloads"),
         targets.join(", "),
         kept.from,
-        format_duration(work.length_ns(6)),
+        format_duration(work.length_ns(REPETITIONS)),
+        sees,
     ))
 }

@@ -3,10 +3,11 @@
 //! as long, still counts as its kind.
 
 use super::{BenchOptions, bench, planned};
-use crate::context::Context;
-use crate::failure::Outcome;
-use crate::permissions::Permissions;
 use crate::steps::documents;
+use stripewise_conductor::context::Context;
+use stripewise_conductor::failure::Outcome;
+use stripewise_conductor::permissions::Permissions;
+use stripewise_conductor::targets::judge_requirements;
 use stripewise_io_engine::EngineName;
 use stripewise_lab::{Ended, SeriesKind};
 use stripewise_results::{AnswerRecord, Document, RequirementRecord, SeriesRecord};
@@ -36,6 +37,9 @@ pub fn expected(
     options: &BenchOptions,
     permissions: &Permissions,
 ) -> Outcome<Document> {
+    // What cannot be measured is refused before the array is simulated.
+    let need = super::need(options, false);
+    judge_requirements(context, store, &options.target, &need, permissions)?;
     context.status(format_args!(
         "First the same bench on {name}, for comparison"
     ));
@@ -207,6 +211,7 @@ mod tests {
             ceiling: Some(0),
             answer: None,
             answer_runs: Vec::new(),
+            sustained: None,
             stopped: String::new(),
             sentence: String::new(),
         }

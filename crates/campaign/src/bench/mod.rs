@@ -1,49 +1,57 @@
 //! `bench`: the main job. Five series, a table and a sentence each.
 
 mod expect;
+mod pilot;
 mod precondition;
 mod required;
 
 pub use expect::{expectations, expected};
 pub use precondition::Precondition;
 
-use crate::context::Context;
-use crate::failure::{Failure, Outcome};
-use crate::observer::Progress;
-use crate::permissions::Permissions;
-use crate::steps::keep::RunPlace;
-use crate::steps::measure::{PlacedJob, RunOptions, check_before};
-use crate::steps::targets::{
-    OpenTarget, TargetRequirements, judge_requirements, lacks_permission_to_write, open_nothing,
-    warn_of_one_pass,
-};
-use crate::steps::together::{Leading, Leads, measure_with, open_nothing_with, open_with};
 use std::rc::Rc;
+use stripewise_conductor::context::Context;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::host_group::{
+    GroupRuns, HostGroup, measure_with, open_nothing_with, open_with,
+};
+use stripewise_conductor::keep::RunPlace;
+use stripewise_conductor::measure::{PlacedJob, RunOptions, check_before, measure_on};
+use stripewise_conductor::needs::Needs;
+use stripewise_conductor::observer::Progress;
+use stripewise_conductor::permissions::Permissions;
+use stripewise_conductor::pilot::announced;
+use stripewise_conductor::targets::{
+    OpenTarget, judge_requirements, open_nothing, reads_instead, warn_of_one_pass,
+};
 use stripewise_disk_inspect::System;
 use stripewise_io_engine::EngineName;
 use stripewise_lab::compare::Requirement;
 use stripewise_lab::{
-    BenchPlan, BenchWish, Ended, IN_FLIGHT_MAX, QUICK_TIME_NS, SeriesKind, SeriesPlan, StepRunner,
-    measure_series, plan_bench,
+    BenchPlan, Ended, IN_FLIGHT_MAX, LadderOptions, QUICK_TIME_NS, Series, SeriesKind, SeriesPlan,
+    plan_bench,
 };
 use stripewise_results::RunRecord;
+use stripewise_runner::LivingArrays;
 use stripewise_stats::LatencyStatistic;
 pub use stripewise_stats::Slo;
 use stripewise_store::Store;
 use stripewise_targets::Size;
 use stripewise_units::{ByteSize, Nanoseconds, counted, format_duration};
 use stripewise_workload::{
-    CacheMode, DataPattern, Request, SIMULATED_OPERATIONS_MIN, TIME_NS_MAX, Workload,
+    Request, SIMULATED_OPERATIONS_MIN, Steady, TIME_NS_MAX, Workload, derived_seed,
 };
 
 const SECOND_NS: u64 = 1_000_000_000;
 /// Filling the test file of a quick bench takes at most this.
 const QUICK_FILL_NS: u64 = 20 * SECOND_NS;
-/// Size of the test file with `--qualify`, where no cache size asks for more.
+/// Size of the test file with `--thorough`, where no cache size asks for more.
 const QUALIFY_SIZE_BYTES: u64 = 100 << 30;
 /// One of many simulated runs for an answer needs fewer operations than a step: a p99 of
 /// 10,000 rests on a hundred.
 const SIMULATED_ANSWER_OPERATIONS_MIN: u64 = 10_000;
+/// Seeds of the steps behind a pilot are no other run's.
+const SEED_OF_STEPS: u64 = 1 << 34;
+
 /// What is asked of a bench.
 #[derive(Clone, Debug)]
 pub struct BenchOptions {
@@ -78,7 +86,7 @@ pub struct BenchOptions {
     /// What is required: a rate and a latency of one series are judged by runs at that rate.
     pub require: Vec<Requirement>,
     /// Other hosts that make the same runs: the array's limit is sought, not this host's.
-    pub group: Option<Rc<dyn Leads>>,
+    pub group: Option<Rc<dyn HostGroup>>,
 }
 
 impl BenchOptions {
@@ -124,7 +132,7 @@ pub struct Benched {
 /// # Errors
 /// Where nothing is left to run, or the time does not do.
 pub fn planned(options: &BenchOptions) -> Outcome<BenchPlan> {
-    let plan = plan_bench(&wish(options));
+    let plan = plan_bench(&spec(options));
     if plan.series.is_empty() {
         return Err(Failure::usage(
             "no series is left to run: those named write, and --read-only forbids it",
@@ -154,21 +162,22 @@ pub fn bench(
 ) -> Outcome<Benched> {
     let plan = possible(context, store, options, plan, permissions)?;
     announce(context, options, &plan);
-    let aimed = aim_bench(context, store, options, &plan, permissions)?;
+    let opened = aim_bench(context, store, options, &plan, permissions)?;
     let series = context.free_id(store, &context.timestamp())?;
-    let leading = Leading::of(context, store, options.group.as_ref())?;
+    let leading = GroupRuns::of(context, store, options.group.as_ref())?;
     let mut steps = Steps {
         leading,
-        how: how(context, options, &plan, &aimed, series),
+        how: how(context, options, &plan, &opened, series),
         progress: Progress::begin(
             context.observer(),
-            is_simulated(&aimed),
+            is_simulated(&opened),
             plan.budget_ns,
             "Measuring",
         ),
         context,
         store,
-        aimed: std::slice::from_ref(&aimed),
+        arrays: None,
+        opened: std::slice::from_ref(&opened),
         series_left_ns: 0,
         end_ns: None,
         runs_left: 0,
@@ -179,12 +188,12 @@ pub fn bench(
     let ended = run_series(options, &plan, &mut steps);
     let records = std::mem::take(&mut steps.records);
     drop(steps);
-    aimed.finish()?;
+    opened.finish()?;
     Ok(Benched { records, ended })
 }
 
-fn wish(options: &BenchOptions) -> BenchWish {
-    BenchWish {
+fn spec(options: &BenchOptions) -> LadderOptions {
+    LadderOptions {
         qualify: options.qualify,
         series: options.series.clone(),
         read_only: options.read_only,
@@ -193,6 +202,7 @@ fn wish(options: &BenchOptions) -> BenchWish {
         block_size_bytes: options.block_size_bytes,
         slo: options.slo,
         cores: System::live().host().cpu.count_usable,
+        pilot_ns: pilot::expected_ns(options),
         seed: options.seed,
     }
 }
@@ -254,6 +264,9 @@ fn announce(context: &Context, options: &BenchOptions, plan: &BenchPlan) {
     {
         context.plan(condition);
     }
+    if plan_writes(plan) && options.engine != EngineName::Null {
+        context.plan(announced(!options.qualify, None));
+    }
     for words in required::announced(options, plan) {
         context.plan(words);
     }
@@ -263,9 +276,12 @@ fn announce(context: &Context, options: &BenchOptions, plan: &BenchPlan) {
         if options.qualify {
             "for a server that is not in use yet"
         } else {
-            "a quick look: caches and bursts possible"
+            "quick run: results may include caches and burst credit"
         },
     ));
+    if options.target.starts_with("sim:") {
+        context.plan(crate::steps::TIMES_ARE_SIMULATED);
+    }
 }
 
 /// The plan, or its reading series where the target may not be written: that is
@@ -283,19 +299,18 @@ fn possible(
     }
     let need = need(options, writes);
     match judge_requirements(context, store, &options.target, &need, permissions) {
-        Err(failure) if may_be_read(permissions, &failure) => {
-            let reading = plan_bench(&BenchWish {
+        Err(failure) => {
+            let reading = plan_bench(&LadderOptions {
                 read_only: true,
-                ..wish(options)
+                ..spec(options)
             });
             if reading.series.is_empty() {
                 return Err(failure);
             }
-            let text = format!("only reads are measured: {}", failure.error);
-            context.note_failure(&text, &failure);
+            reads_instead(context, permissions, failure)?;
             Ok(reading)
         }
-        other => other.map(|()| plan),
+        Ok(()) => Ok(plan),
     }
 }
 
@@ -322,13 +337,7 @@ fn aim_bench(
     open_with(context, store, &options.target, &need, permissions, group)
 }
 
-/// Writing was not allowed by a flag; nobody asked for it by one either.
-fn may_be_read(permissions: &Permissions, failure: &Failure) -> bool {
-    let asked = permissions.overwrite || !permissions.destroy.is_empty();
-    !asked && lacks_permission_to_write(failure)
-}
-
-fn need(options: &BenchOptions, writes: bool) -> TargetRequirements {
+fn need(options: &BenchOptions, writes: bool) -> Needs {
     let qualify = QUALIFY_SIZE_BYTES.max(
         options
             .cache_size_bytes
@@ -339,27 +348,23 @@ fn need(options: &BenchOptions, writes: bool) -> TargetRequirements {
         None if options.qualify => Size::AtMost(qualify),
         None => Size::Auto,
     };
-    TargetRequirements {
+    Needs {
         reads: true,
         writes,
         size,
         outstanding_total: in_flight_max(options),
         // A required rate is a number, and needs as many in flight as it needs.
         outstanding_by_number: in_flight_max(options) > IN_FLIGHT_MAX,
-        cache: CacheMode::Direct,
-        cache_by_name: false,
         engine: options.engine,
-        loads: Vec::new(),
-        data: DataPattern::default(),
         seed: options.seed,
         fill_time_limit_ns: (!options.qualify).then_some(QUICK_FILL_NS),
-        filled_by_caller: false,
+        ..Needs::of_loads([])
     }
 }
 
 /// Operations in flight at most: of ladders, and of runs at required rates.
 fn in_flight_max(options: &BenchOptions) -> u32 {
-    let plan = plan_bench(&wish(options));
+    let plan = plan_bench(&spec(options));
     let together = required::together(options, &plan).unwrap_or_default();
     let wanted = together.iter().map(|both| {
         let mut series = plan.series.iter();
@@ -371,15 +376,15 @@ fn in_flight_max(options: &BenchOptions) -> u32 {
     wanted.fold(IN_FLIGHT_MAX, u32::max)
 }
 
-fn is_simulated(aimed: &OpenTarget) -> bool {
-    aimed.simulated().is_some()
+fn is_simulated(opened: &OpenTarget) -> bool {
+    opened.simulated().is_some()
 }
 
 fn how(
     context: &Context,
     options: &BenchOptions,
     plan: &BenchPlan,
-    aimed: &OpenTarget,
+    opened: &OpenTarget,
     series: String,
 ) -> RunOptions {
     let request = Request {
@@ -400,13 +405,13 @@ fn how(
         series: Some((series, String::new())),
         latency_limit: Some(options.slo.to_string()),
         quick: !options.qualify,
-        ..RunOptions::of(context, request, is_simulated(aimed))
+        ..RunOptions::of(context, request, is_simulated(opened))
     }
 }
 
 /// Runs the series one after the other, each within its share of the time.
 fn run_series(options: &BenchOptions, plan: &BenchPlan, steps: &mut Steps<'_>) -> Outcome<()> {
-    let simulated = is_simulated(&steps.aimed[0]);
+    let simulated = is_simulated(&steps.opened[0]);
     let end_ns = if options.qualify || simulated {
         options.time_ns
     } else {
@@ -424,14 +429,13 @@ fn run_series(options: &BenchOptions, plan: &BenchPlan, steps: &mut Steps<'_>) -
             steps.precondition(options, series.workload.seed)?;
         }
         let mut series = series.clone();
-        series.deadline_ns =
-            end_ns.map(|end_ns| plan.deadline_ns(index, steps.elapsed_ns(), end_ns));
+        series.deadline_ns = end_ns.map(|end_ns| plan.deadline_ns(index, steps.elapsed(), end_ns));
         series.answer_deadline_ns = end_ns
             .zip(series.deadline_ns)
             .map(|(end_ns, deadline)| plan.answer_deadline_ns(index, deadline, end_ns));
         steps.series_left_ns = longest_of(&plan.series[index + 1..]);
-        let (_, ended) = measure_series(&series, steps)?;
-        if ended == Ended::Partial || steps.context.signal().is_some() {
+        steps.pilot(options, &series)?;
+        if steps.series(series)? == Ended::Partial || steps.context.signal().is_some() {
             return Ok(());
         }
     }
@@ -447,9 +451,12 @@ fn longest_of(series: &[SeriesPlan]) -> u64 {
 struct Steps<'a> {
     context: &'a Context,
     store: &'a mut Store,
-    aimed: &'a [OpenTarget],
-    leading: Option<Leading>,
+    opened: &'a [OpenTarget],
+    leading: Option<GroupRuns>,
     how: RunOptions,
+    /// The array behind what it absorbs of the series, where it is simulated and absorbs
+    /// anything; all other runs meet a new one.
+    arrays: Option<LivingArrays>,
     progress: Progress<'a>,
     /// Of the series to come, at most.
     series_left_ns: u64,
@@ -468,9 +475,9 @@ impl Steps<'_> {
     /// writes, so that writes meet a device without fresh space. Its record is
     /// kept under the series' id, as a part of its own that has no ladder.
     fn precondition(&mut self, options: &BenchOptions, seed: u64) -> Outcome<()> {
-        let size_bytes = self.aimed[0].limits().size_bytes;
+        let size_bytes = self.opened[0].limits().size_bytes;
         let (pass, operations) = options.precondition.pass(options, size_bytes, seed);
-        warn_of_one_pass(self.context, &self.aimed[0], [&pass]);
+        warn_of_one_pass(self.context, &self.opened[0], [&pass]);
         let how = RunOptions {
             series: self
                 .how
@@ -484,29 +491,31 @@ impl Steps<'_> {
             },
             ..self.how.clone()
         };
-        let wish = PlacedJob {
+        let spec = PlacedJob {
             name: "precondition".to_owned(),
             workload: pass,
             targets: vec![0],
         };
-        let elapsed_ns = self.elapsed_ns();
+        let elapsed_ns = self.elapsed();
         let place = RunPlace {
             title: "Preconditioning",
             before_ns: elapsed_ns,
             expected_ns: 0,
             after_ns: Some(self.series_left_ns),
         };
-        let measured = measure_with(
-            self.leading.as_ref(),
-            self.context,
-            self.store,
-            self.aimed,
-            &[wish],
-            &how,
-            (&self.progress, &place),
-        )?;
-        self.records.push(measured.record);
-        measured.kept
+        self.measured(spec, &how, &place).map(drop)
+    }
+
+    /// Makes the runs of a series until it wants no more.
+    fn series(&mut self, plan: SeriesPlan) -> Outcome<Ended> {
+        let kind = plan.kind;
+        let mut series = Series::new(plan);
+        while let Some(run) = series.next(self.elapsed()) {
+            self.runs_left = run.runs_left;
+            let record = self.step(kind, run.workload, run.answer_block)?;
+            series.completed(&record);
+        }
+        Ok(series.ended())
     }
 
     fn step(
@@ -516,7 +525,7 @@ impl Steps<'_> {
         answer_block: Option<u32>,
     ) -> Outcome<RunRecord> {
         let (step_ns, threads) = (workload.length_ns(), workload.threads);
-        let elapsed_ns = self.elapsed_ns();
+        let elapsed_ns = self.elapsed();
         let later_ns = u64::from(self.runs_left.saturating_sub(1))
             .saturating_mul(step_ns)
             .saturating_add(self.series_left_ns);
@@ -532,7 +541,7 @@ impl Steps<'_> {
             "{} {} with {} in flight{}",
             kind.title(),
             ByteSize(workload.block_size_bytes),
-            self.leading.as_ref().map_or(1, Leading::hosts)
+            self.leading.as_ref().map_or(1, GroupRuns::hosts)
                 * u64::from(workload.threads)
                 * u64::from(workload.outstanding),
             match answer_block {
@@ -546,9 +555,9 @@ impl Steps<'_> {
             expected_ns: step_ns,
             after_ns: Some(later_ns),
         };
-        let wish = PlacedJob {
+        let spec = PlacedJob {
             name: kind.name().to_owned(),
-            workload,
+            workload: self.unlike_earlier(workload, answer_block),
             targets: vec![0],
         };
         if let Some(series) = &mut self.how.series {
@@ -558,6 +567,11 @@ impl Steps<'_> {
         let how = RunOptions {
             answer_block,
             request: Request {
+                steady: match (self.how.sustained, self.how.quick) {
+                    (None, _) => Steady::No,
+                    (Some(_), true) => Steady::Quick,
+                    (Some(_), false) => Steady::Thorough,
+                },
                 simulated_operations_min: match answer_block {
                     Some(_) => least.min(SIMULATED_ANSWER_OPERATIONS_MIN),
                     None => least,
@@ -566,32 +580,69 @@ impl Steps<'_> {
             },
             ..self.how.clone()
         };
-        let measured = measure_with(
-            self.leading.as_ref(),
-            self.context,
-            self.store,
-            self.aimed,
-            &[wish],
-            &how,
-            (&self.progress, &place),
-        )?;
+        let record = self.measured(spec, &how, &place)?;
+        Ok(as_climbed(record, threads))
+    }
+
+    /// Behind a full cache a step must not write where the step before it did: what is
+    /// still in the cache would be written over there. Runs for the answer never do.
+    fn unlike_earlier(&self, workload: Workload, answer_block: Option<u32>) -> Workload {
+        if self.how.sustained.is_none() || answer_block.is_some() {
+            return workload;
+        }
+        let number = SEED_OF_STEPS + self.records.len() as u64;
+        Workload {
+            seed: derived_seed(workload.seed, number),
+            ..workload
+        }
+    }
+
+    /// Makes a run, on all hosts where there are several, and keeps it.
+    fn measured(
+        &mut self,
+        job: PlacedJob,
+        options: &RunOptions,
+        place: &RunPlace<'_>,
+    ) -> Outcome<RunRecord> {
+        let progress = (&self.progress, place);
+        let (context, jobs) = (self.context, [job]);
+        let measured = match &mut self.arrays {
+            Some(arrays) if self.leading.is_none() => measure_on(
+                context,
+                self.store,
+                self.opened,
+                arrays,
+                &jobs,
+                options,
+                progress,
+            ),
+            _ => measure_with(
+                self.leading.as_ref(),
+                context,
+                self.store,
+                self.opened,
+                &jobs,
+                options,
+                progress,
+            ),
+        }?;
         self.took(&measured.record);
         self.records.push(measured.record.clone());
-        measured.kept.map(|()| as_climbed(measured.record, threads))
+        measured.kept.map(|()| measured.record)
     }
 }
 
 impl Steps<'_> {
     /// A simulated run takes virtual time.
     fn took(&mut self, record: &RunRecord) {
-        if is_simulated(&self.aimed[0]) {
+        if is_simulated(&self.opened[0]) {
             let lengths = record.jobs.iter().map(|job| job.outcome.duration_ns);
             self.virtual_ns += lengths.max().unwrap_or(0);
         }
     }
 
     fn elapsed(&self) -> u64 {
-        match is_simulated(&self.aimed[0]) {
+        match is_simulated(&self.opened[0]) {
             true => self.virtual_ns,
             false => self.context.now_ns() - self.started_ns,
         }
@@ -604,25 +655,4 @@ fn as_climbed(mut record: RunRecord, threads: u32) -> RunRecord {
         job.workload.threads = threads;
     }
     record
-}
-
-impl StepRunner for Steps<'_> {
-    type Error = Failure;
-
-    fn run_step(
-        &mut self,
-        kind: SeriesKind,
-        workload: Workload,
-        answer_block: Option<u32>,
-    ) -> Outcome<RunRecord> {
-        self.step(kind, workload, answer_block)
-    }
-
-    fn elapsed_ns(&self) -> u64 {
-        self.elapsed()
-    }
-
-    fn expect(&mut self, _kind: SeriesKind, runs_left: u32) {
-        self.runs_left = runs_left;
-    }
 }

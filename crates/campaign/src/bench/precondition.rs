@@ -2,9 +2,9 @@
 //! without fresh space.
 
 use super::BenchOptions;
-use crate::failure::{Failure, Outcome};
 use std::fmt;
 use std::str::FromStr;
+use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_lab::{SeriesKind, StepTime};
 use stripewise_units::parse_count;
 use stripewise_workload::{Distribution, Pattern, Workload, one_pass_writes};

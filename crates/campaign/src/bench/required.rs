@@ -2,14 +2,13 @@
 //! not show whether both are met.
 
 use super::{BenchOptions, Steps};
-use crate::failure::{Failure, Outcome};
-use crate::steps::keep::RunPlace;
-use crate::steps::measure::{PlacedJob, RunOptions};
-use crate::steps::together::measure_with;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::keep::RunPlace;
+use stripewise_conductor::measure::{PlacedJob, RunOptions};
 use stripewise_lab::compare::{RequiredTogether, part_at_rate, pieces_s, required_together};
 use stripewise_lab::ladder::Load;
 use stripewise_lab::{BenchPlan, SeriesKind, SeriesPlan, series_of};
-use stripewise_results::{RunRecord, Status};
+use stripewise_results::{Counting, RunRecord, Status};
 use stripewise_units::{ByteSize, format_duration, format_iops};
 use stripewise_workload::{Arrivals, Rate, Request, Workload, derived_seed};
 
@@ -123,7 +122,7 @@ impl Steps<'_> {
         };
         let how = RunOptions {
             series: (self.how.series.clone()).map(|(id, _)| (id, part_at_rate(kind))),
-            thresholds_ns: both.thresholds_ns(),
+            counting: vec![Counting::transfers(both.thresholds_ns())],
             request: Request {
                 simulated_operations_min: 0,
                 interval_ns: SECOND_NS,
@@ -132,23 +131,12 @@ impl Steps<'_> {
             quick: false,
             ..self.how.clone()
         };
-        let wish = PlacedJob {
+        let spec = PlacedJob {
             name: kind.name().to_owned(),
             workload,
             targets: vec![0],
         };
-        let measured = measure_with(
-            self.leading.as_ref(),
-            self.context,
-            self.store,
-            self.aimed,
-            &[wish],
-            &how,
-            (&self.progress, &place),
-        )?;
-        self.took(&measured.record);
-        self.records.push(measured.record.clone());
-        measured.kept.map(|()| measured.record)
+        self.measured(spec, &how, &place)
     }
 }
 

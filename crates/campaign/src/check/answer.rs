@@ -2,14 +2,14 @@
 //! code that follows.
 
 use super::CheckOptions;
-use crate::context::Context;
-use crate::exit::Exit;
-use crate::failure::{Failure, Outcome};
 use crate::steps::baselines::KeptBaseline;
 use crate::steps::documents::asked_of;
 use crate::steps::pages::material_of;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
+use stripewise_conductor::context::Context;
+use stripewise_conductor::exit::Exit;
+use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_lab::compare::{CompareOptions, Side, compare, void_codes};
 use stripewise_report::Material;
 use stripewise_results::{
@@ -32,7 +32,8 @@ pub struct Answer {
     pub requirements: Vec<RequirementRecord>,
     /// What must be known besides, in sentences.
     pub said: Vec<String>,
-    tolerate: f64,
+    /// A loss up to so many per cent does not count as worse.
+    pub(super) tolerate: f64,
     /// Codes of void warnings that the baseline did not have.
     new_void: BTreeSet<String>,
     /// Why nothing is concluded.
@@ -114,7 +115,7 @@ impl Answer {
             comparisons: Vec::new(),
             requirements,
             said: Vec::new(),
-            tolerate: options.tolerate,
+            tolerate: options.tolerate.unwrap_or(0.0),
             new_void,
             why_inconclusive: None,
             ended: Exit::Done,
@@ -145,8 +146,13 @@ impl Answer {
     }
 
     pub(super) fn add(&mut self, mut comparison: ComparisonRecord) {
-        let verdict = self.verdict_words(&comparison);
-        comparison.sentences.insert(0, verdict);
+        if self.tolerates(&comparison) {
+            let tolerated = format!(
+                "That is tolerated: the loss may be no larger than {} %.",
+                rounded(self.tolerate)
+            );
+            comparison.sentences.insert(0, tolerated);
+        }
         if !self.new_void.is_empty() {
             comparison.verdict = Verdict::Undecided;
             let codes: Vec<&str> = self.new_void.iter().map(String::as_str).collect();
@@ -160,25 +166,6 @@ impl Answer {
             );
         }
         self.comparisons.push(comparison);
-    }
-
-    /// What follows, in a sentence: the verdict of the table, and what is tolerated
-    /// of it.
-    fn verdict_words(&self, comparison: &ComparisonRecord) -> String {
-        let verdict = match comparison.verdict {
-            Verdict::Better => "Better than the baseline",
-            Verdict::Worse => "Worse than the baseline",
-            Verdict::Mixed => "Better than the baseline in some rows, worse in others",
-            Verdict::NoDifference => "No change was found",
-            Verdict::Undecided => "It is not yet known whether anything changed",
-        };
-        if self.tolerates(comparison) {
-            return format!(
-                "{verdict}, and tolerated: the loss may be no larger than {} %.",
-                self.tolerate
-            );
-        }
-        format!("{verdict}.")
     }
 
     /// Some row is worse, and none by more than is tolerated for certain.
@@ -228,7 +215,7 @@ impl Answer {
             baseline: self.baseline.as_deref(),
             runs: self.records.iter().map(|run| run.id.as_str()).collect(),
             verdict: self.comparisons.first().map(|record| record.verdict),
-            tolerate_percent: self.tolerate,
+            tolerate_percent: rounded(self.tolerate),
             tolerated: self.comparisons.iter().any(|record| self.tolerates(record)),
             comparisons: &self.comparisons,
             requirements: &self.requirements,
@@ -256,6 +243,11 @@ impl Answer {
         material.notes.clone_from(&self.said);
         material
     }
+}
+
+/// To a hundredth.
+fn rounded(percent: f64) -> f64 {
+    (100.0 * percent).round() / 100.0
 }
 
 /// How much worse a row is at least, in per cent: the end of its interval that is

@@ -4,29 +4,35 @@
 //! interval is of the difference between the two sittings as they were, with the
 //! chance of single runs in it. What changes from one day to the next for no
 //! reason of the storage's own is part of that difference; `--tolerate` is for it.
+//! Where thirty or more runs of each load are stored, that history says how much runs
+//! differ by themselves: one new run is held against it, and six fresh ones where that one
+//! is worse.
 
 mod answer;
+mod history;
 mod text;
 mod work;
 
 pub use answer::{Answer, AnswerDocument};
 pub use text::line;
 
-use crate::context::Context;
-use crate::exit::Exit;
-use crate::failure::{Failure, Outcome};
-use crate::permissions::Permissions;
-use crate::steps::baselines::{Change, KeptBaseline};
+use crate::steps::baselines::{Change, KeptBaseline, REPETITIONS};
+use crate::steps::documents::{check_names, names_of};
 use crate::steps::levels::metric;
-use crate::steps::measure::exit_of;
-use crate::steps::rerun::{Ready, Repetitions, Work, aim_all, expected_records, rerun};
+use crate::steps::rerun::{Ready, Repetitions, Work, expected_records, open_targets, rerun};
 use crate::steps::subject::subject;
 use answer::judge_change;
+use history::StoredHistory;
+use stripewise_conductor::context::Context;
+use stripewise_conductor::exit::Exit;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::measure::exit_of;
+use stripewise_conductor::permissions::Permissions;
 use stripewise_lab::compare::{
-    CompareOptions, Condition, Requirement, Sides, differing_conditions,
+    CompareOptions, Condition, OwnHistory, Requirement, Sides, differing_conditions, sensitivity,
 };
 use stripewise_lab::experiment::Metric;
-use stripewise_results::{ComparisonRecord, RunRecord};
+use stripewise_results::{ComparisonRecord, RunRecord, Verdict};
 use stripewise_store::Store;
 use work::work;
 
@@ -43,10 +49,11 @@ pub struct CheckOptions {
     pub require: Vec<Requirement>,
     /// What is compared, as people type it.
     pub metric: Option<String>,
-    /// Repetitions of each workload of the baseline.
-    pub repeat: u32,
-    /// A loss up to this many per cent does not count as worse.
-    pub tolerate: f64,
+    /// Repetitions of each workload of the baseline; as many as are needed if nobody says.
+    pub repeat: Option<u32>,
+    /// A loss up to this many per cent does not count as worse; 1 %, or the target's own
+    /// noise, if nobody says.
+    pub tolerate: Option<f64>,
     /// For a server in use: reads only, one outstanding, at a low rate.
     pub gentle: bool,
     /// What was changed on purpose: recorded, and compared anyway.
@@ -68,7 +75,12 @@ pub struct CheckLoad {
     pub duration_ns: Option<u64>,
     /// How much of the target is used; size of the test file in a directory.
     pub size_bytes: Option<u64>,
+    /// Size of the device's or controller's cache, where the user says it.
+    pub cache_size_bytes: Option<u64>,
 }
+
+/// Nobody acts on a smaller loss, in per cent.
+const TOLERATED_PERCENT: f64 = 1.0;
 
 /// Runs a baseline again and tells change; holds runs to requirements.
 ///
@@ -87,6 +99,9 @@ pub fn check(
     };
     let baseline = wanted_baseline(known.as_ref(), options)?;
     drop(known);
+    if let (Some(baseline), None) = (&baseline, &options.run) {
+        check_names(&options.require, names_of(&baseline.runs))?;
+    }
     let by = CompareOptions {
         metric: metric_of(options, baseline.as_ref())?,
         sides: Sides::ThenAndNow,
@@ -102,7 +117,7 @@ pub fn check(
             &mut store,
             options,
             permissions,
-            reference,
+            (reference, by),
             &mut records,
         ),
     };
@@ -111,6 +126,9 @@ pub fn check(
             format!("{name} holds no runs, so nothing can be required of it"),
             "`stripewise history` lists what is stored",
         ));
+    }
+    if options.run.is_some() {
+        check_names(&options.require, names_of(&records))?;
     }
     refuse_partial(options, &records)?;
     let ended = exit_of(context, &records);
@@ -134,6 +152,15 @@ fn answered(
     let Some(mut baseline) = baseline else {
         return Ok(answer);
     };
+    let own = own_history(store, options, &baseline, &answer.records, by)?;
+    answer.tolerate = options.tolerate.unwrap_or_else(|| {
+        let of_history = own.as_ref().map(|(own, _)| own.tolerance_percent());
+        let runs = reference(options, &baseline);
+        let of_baseline = || sensitivity(runs, by.metric, REPETITIONS);
+        of_history
+            .or_else(|| Some(of_baseline()?.tolerance_percent))
+            .unwrap_or(TOLERATED_PERCENT)
+    });
     for caution in baseline.cautions() {
         answer.say(caution);
     }
@@ -146,7 +173,12 @@ fn answered(
             baseline.name
         ));
     } else {
-        let comparison = compared(options, &baseline, &answer.records, by)?;
+        let of_history = own
+            .and_then(|(own, stored)| stored.with(|stored| own.compare(&answer.records, stored)));
+        let comparison = match of_history {
+            Some(comparison) => comparison,
+            None => compared(options, &baseline, &answer.records, by)?,
+        };
         answer.add(comparison);
     }
     Ok(answer)
@@ -156,7 +188,7 @@ fn answered(
 fn refuse_partial(options: &CheckOptions, records: &[RunRecord]) -> Outcome<()> {
     let partial = records
         .iter()
-        .find(|record| !crate::steps::keep::is_whole(record))
+        .find(|record| !stripewise_conductor::keep::is_whole(record))
         .filter(|_| options.run.is_some());
     match partial {
         Some(record) => Err(Failure::usage(
@@ -172,9 +204,10 @@ fn refuse_partial(options: &CheckOptions, records: &[RunRecord]) -> Outcome<()> 
 
 /// The baseline that is meant, if there is one and it is wanted.
 fn wanted_baseline(store: Option<&Store>, options: &CheckOptions) -> Outcome<Option<KeptBaseline>> {
-    if !options.tolerate.is_finite() || options.tolerate < 0.0 {
+    let tolerated = options.tolerate.unwrap_or(0.0);
+    if !tolerated.is_finite() || tolerated < 0.0 {
         return Err(Failure::usage(
-            format!("--tolerate {} is not a valid percentage", options.tolerate),
+            format!("--tolerate {tolerated} is not a valid percentage"),
             "give per cent of loss that does not matter: --tolerate 3",
         ));
     }
@@ -208,21 +241,16 @@ fn require_something(
     Ok(found)
 }
 
-/// IOPS, unless every workload has a fixed rate: then latency is what can change.
+/// What is compared.
 fn metric_of(options: &CheckOptions, baseline: Option<&KeptBaseline>) -> Outcome<Metric> {
     if let Some(name) = &options.metric {
         return metric(name);
     }
-    let mut jobs = baseline
-        .iter()
-        .flat_map(|kept| &kept.runs)
-        .flat_map(|run| &run.jobs);
-    let rated = baseline.is_some() && jobs.all(|job| job.workload.rate.is_some());
-    Ok(match (options.gentle, rated) {
+    Ok(match (options.gentle, baseline) {
         // Others' work makes single latencies jump; the median bears it.
         (true, _) => Metric::LatencyP50,
-        (false, true) => Metric::LatencyMean,
-        (false, false) => Metric::Iops,
+        (false, Some(baseline)) => baseline.metric(),
+        (false, None) => Metric::Iops,
     })
 }
 
@@ -252,7 +280,7 @@ fn measure(
     store: &mut Store,
     options: &CheckOptions,
     permissions: &Permissions,
-    baseline: Option<&KeptBaseline>,
+    (baseline, by): (Option<&KeptBaseline>, CompareOptions),
     records: &mut Vec<RunRecord>,
 ) -> Outcome<()> {
     let work = work(options, baseline)?;
@@ -261,9 +289,10 @@ fn measure(
         busy_ok: permissions.busy_ok || options.gentle,
         ..permissions.clone()
     };
-    let ready = aim_all(context, store, &work, &permissions)?;
-    let outcome = run_on(context, store, options, baseline, &work, &ready, records);
-    for target in ready.aimed {
+    let ready = open_targets(context, store, &work, &permissions)?;
+    let against = (baseline, by);
+    let outcome = run_on(context, store, options, against, &work, &ready, records);
+    for target in ready.opened {
         target.finish()?;
     }
     outcome
@@ -273,23 +302,64 @@ fn run_on(
     context: &Context,
     store: &mut Store,
     options: &CheckOptions,
-    baseline: Option<&KeptBaseline>,
+    (baseline, by): (Option<&KeptBaseline>, CompareOptions),
     work: &Work,
     ready: &Ready,
     records: &mut Vec<RunRecord>,
 ) -> Outcome<()> {
+    let mut own = None;
     if let Some(baseline) = baseline {
         let then = reference(options, baseline);
         let expected = expected_records(work, ready);
         let differing = differing_conditions(then, &expected);
         refuse_other_conditions(options, baseline, &differing, Exit::Target)?;
+        if options.repeat.is_none() {
+            own = own_history(store, options, baseline, &[], by)?;
+        }
     }
-    let how = Repetitions {
-        repeat: options.repeat,
+    let how = |repeat: u32| Repetitions {
+        repeat,
         title: "Checking",
         label: options.changed.clone(),
     };
-    rerun(context, store, work, ready, how, records)
+    let Some((own, stored)) = own else {
+        let repeat = options.repeat.unwrap_or(REPETITIONS);
+        return rerun(context, store, work, ready, how(repeat), records);
+    };
+    rerun(context, store, work, ready, how(1), records)?;
+    if exit_of(context, records) != Exit::Done {
+        return Ok(());
+    }
+    let table = stored.with(|stored| own.compare(records, stored));
+    // One run in twenty lies outside of its interval by chance.
+    let is_worse = |table: &ComparisonRecord| {
+        let mut rows = table.rows.iter();
+        rows.any(|row| row.verdict == Verdict::Worse)
+    };
+    if !table.as_ref().is_none_or(is_worse) {
+        return Ok(());
+    }
+    context
+        .note("this run is not like the stored ones, so what is judged are fresh ones".to_owned());
+    records.clear();
+    rerun(context, store, work, ready, how(REPETITIONS), records)
+}
+
+/// The history of the baseline's loads, where enough is stored: not of gentle runs, nor of
+/// what was changed on purpose.
+fn own_history(
+    store: &Store,
+    options: &CheckOptions,
+    baseline: &KeptBaseline,
+    judged: &[RunRecord],
+    by: CompareOptions,
+) -> Outcome<Option<(OwnHistory, StoredHistory)>> {
+    if options.gentle || options.changed.is_some() || options.target.is_some() {
+        return Ok(None);
+    }
+    let stored = StoredHistory::of(store, baseline, judged)?;
+    let own = stored.with(|stored| OwnHistory::of(&baseline.runs, stored, by));
+    Ok(own.map(|own| (own, stored)))
 }
 
 /// What a check compares with: gentle runs with gentle ones. Where there are none

@@ -1,8 +1,8 @@
 //! A check in one line.
 
 use super::Answer;
-use crate::exit::Exit;
-use stripewise_report::{comparison_line, one_line, requirement_text};
+use stripewise_conductor::exit::Exit;
+use stripewise_report::{comparison_line, one_line, requirement_line};
 use stripewise_results::Verdict;
 
 /// For jobs that mail what they print: nothing, or one line with everything that is worse,
@@ -21,7 +21,7 @@ pub fn line(answer: &Answer, exit: Exit) -> String {
     let undecided = undecided.filter(|one| one.verdict == Verdict::Undecided);
     parts.extend(undecided.map(|one| format!("UNDECIDED: {}", one_line(&one.sentences.join(" ")))));
     let missed = answer.requirements.iter().filter(|one| !one.met);
-    parts.extend(missed.map(|one| one_line(&requirement_text(one))));
+    parts.extend(missed.map(|one| one_line(&requirement_line(one))));
     if parts.is_empty() {
         // Another finding: of what the sentences say the last is the verdict.
         parts.extend(answer.said.last().map(|text| one_line(text)));

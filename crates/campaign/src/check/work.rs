@@ -2,17 +2,17 @@
 //! speak of, or either of them made gentle.
 
 use super::{CheckLoad, CheckOptions};
-use crate::exit::Exit;
-use crate::failure::{Failure, Outcome};
 use crate::steps::baselines::KeptBaseline;
-use crate::steps::measure::PlacedJob;
 use crate::steps::rerun::{Step, StepTarget, Work};
+use stripewise_conductor::exit::Exit;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::measure::PlacedJob;
 use stripewise_lab::compare::Requirement;
 use stripewise_lab::{SeriesKind, StepTime};
 use stripewise_targets::Size;
 use stripewise_units::path_of;
 use stripewise_workload::{
-    Arrivals, Distribution, Pattern, Rate, Request, SIMULATED_OPERATIONS_MIN, Workload,
+    Arrivals, Distribution, Pattern, Rate, Request, SIMULATED_OPERATIONS_MIN, Steady, Workload,
 };
 
 /// Reads a second of a gentle check: a fiftieth of what one spinning disk can do
@@ -102,6 +102,12 @@ fn of_requirements(options: &CheckOptions, target: &str) -> Outcome<Work> {
                     Some(_) => 0,
                     None => SIMULATED_OPERATIONS_MIN,
                 },
+                // What is required of writes is required of those that last.
+                steady: match kind.writes() {
+                    true => Steady::Quick,
+                    false => Steady::No,
+                },
+                cache_size_bytes: options.load.cache_size_bytes,
                 ..Request::default()
             },
         });
@@ -167,6 +173,7 @@ fn gentle_load(given: &Workload) -> Workload {
         outstanding: 1,
         sync: None,
         atomic: false,
+        dsync: false,
         think_time: None,
         rate: Some(Rate {
             iops: GENTLE_IOPS,
@@ -227,7 +234,7 @@ mod tests {
             Workload {
                 read_percent: 70,
                 discard_percent: 10,
-                sync: Some(SyncPolicy { every: 1 }),
+                sync: Some(SyncPolicy::fdatasync(1)),
                 ..writes.clone()
             },
             Workload {
@@ -236,6 +243,7 @@ mod tests {
             },
             Workload {
                 atomic: true,
+                dsync: true,
                 ..writes.clone()
             },
         ] {

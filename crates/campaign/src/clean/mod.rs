@@ -5,15 +5,15 @@ mod text;
 
 pub use text::cleaned_text;
 
-use crate::context::{Context, store_failure};
-use crate::failure::{Failure, Outcome};
-use crate::permissions::Permissions;
-use crate::steps::experiment::kept::Kept;
-use crate::steps::layouts::kept::KeptLayouts;
+use crate::steps::experiment::stored_experiment::StoredExperiment;
 use crate::steps::layouts::real::clean::{LeftLayout, clean_layouts};
 use crate::steps::layouts::real::devices::MayDestroy;
-use crate::steps::targets::target_failure;
+use crate::steps::layouts::stored_layouts::StoredLayouts;
 use serde::Serialize;
+use stripewise_conductor::context::{Context, store_failure};
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::permissions::Permissions;
+use stripewise_conductor::targets::target_failure;
 use stripewise_results::SCHEMA_VERSION;
 use stripewise_store::Store;
 use stripewise_targets::{ErrorKind, Knowledge, MadeFile};
@@ -115,12 +115,12 @@ fn experiments(
     yes: bool,
     cleaned: &mut Cleaned,
 ) -> Outcome<()> {
-    let mut kept: Vec<Kept> = Vec::new();
-    let mut layouts: Vec<KeptLayouts> = Vec::new();
+    let mut kept: Vec<StoredExperiment> = Vec::new();
+    let mut layouts: Vec<StoredLayouts> = Vec::new();
     for id in ids {
-        match KeptLayouts::load(store, id)? {
+        match StoredLayouts::load(store, id)? {
             Some(found) => layouts.push(found),
-            None => kept.push(Kept::load(store, id)?),
+            None => kept.push(StoredExperiment::load(store, id)?),
         }
     }
     for experiment in layouts {

@@ -1,12 +1,12 @@
 //! `compare`: tables of differences between what is stored, imported or published.
 
-use crate::context::Context;
-use crate::exit::Exit;
-use crate::failure::{Failure, Outcome};
 use crate::steps::levels::{Alone, alone, metric, nothing};
 use crate::steps::pages::material_of;
 use crate::steps::subject::{Subject, subject};
 use serde::Serialize;
+use stripewise_conductor::context::Context;
+use stripewise_conductor::exit::Exit;
+use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_lab::compare::{
     CompareOptions, Question, Side, compare_all, compare_answers, compare_landmarks, found,
     levels_of,

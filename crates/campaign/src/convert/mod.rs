@@ -1,12 +1,12 @@
 //! `convert`: another tool's workload as a plan.
 
-use crate::context::Context;
-use crate::failure::{Failure, Outcome};
-use crate::steps::drives::Drives;
-use crate::steps::input::{PLAN_BYTES_MAX, read};
+use crate::steps::sqlio_drives::Drives;
 use serde::Serialize;
 use std::path::Path;
 use stripewise_compat::convert::{Surroundings, Tool, convert as to_plan};
+use stripewise_conductor::context::Context;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::input::{PLAN_BYTES_MAX, read};
 use stripewise_results::SCHEMA_VERSION;
 use stripewise_units::NameText;
 

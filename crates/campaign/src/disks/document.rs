@@ -2,7 +2,7 @@
 
 use super::Seen;
 use super::file::FilePlace;
-use crate::steps::known::Facts;
+use crate::steps::array_facts::ArrayFacts;
 use serde::Serialize;
 use stripewise_disk_formats::superblocks::Found;
 use stripewise_disk_formats::tables::PartitionTable;
@@ -47,7 +47,7 @@ struct Disk<'a> {
     write_cache: Option<&'a str>,
     read_only: bool,
     key: &'a str,
-    given: Option<&'a Facts>,
+    given: Option<&'a ArrayFacts>,
     /// What it stands on.
     below: Vec<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,10 +1,10 @@
 //! Where a plain file lies: its volume, and its extents there.
 
-use crate::exit::Exit;
-use crate::failure::{Failure, Outcome};
 use serde::Serialize;
 use std::path::Path;
-use stripewise_disk_inspect::{Inspect, System, placement_of};
+use stripewise_conductor::exit::Exit;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_disk_inspect::{Inspect, System, placement_at};
 use stripewise_units::NameText;
 
 /// Extents shown; a fragmented file has thousands.
@@ -47,10 +47,7 @@ impl FilePlace {
             let hint = error.hint().to_owned();
             Failure::of(Exit::Target, error).hinted(hint)
         })?;
-        let placement = std::fs::File::open(path)
-            .ok()
-            .filter(|file| file.metadata().is_ok_and(|metadata| metadata.is_file()))
-            .and_then(|file| placement_of(&file));
+        let placement = path.is_file().then(|| placement_at(path)).flatten();
         let extents = placement
             .as_ref()
             .map_or(&[][..], |placement| &placement.extents);

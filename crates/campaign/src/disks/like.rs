@@ -9,7 +9,7 @@
 //! (basic data).
 
 use stripewise_disk_formats::tables::Role;
-use stripewise_disk_inspect::answers::Name;
+use stripewise_disk_inspect::ioctl_replies::Name;
 use stripewise_disk_inspect::survey::{Disk, Survey, Volume};
 
 const HEADS: u64 = 255;

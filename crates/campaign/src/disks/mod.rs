@@ -6,20 +6,20 @@ pub mod like;
 mod raid;
 mod text;
 
-pub use crate::steps::known::{Facts, Known, Measurement};
+pub use crate::steps::array_facts::{ArrayFacts, KnownArrays, Measurement};
 pub use document::DisksDocument;
 pub use file::{FileExtent, FilePlace};
 pub use raid::Raid;
-pub use text::disks_text;
+pub use text::{disks_line, disks_text};
 
-use crate::context::Context;
-use crate::exit::Exit;
-use crate::failure::{Failure, Outcome};
 use std::path::{Path, PathBuf};
+use stripewise_conductor::context::Context;
+use stripewise_conductor::exit::Exit;
+use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_disk_formats::medium::Medium;
 use stripewise_disk_inspect::survey::{self, Request, Survey, Volume};
 use stripewise_disk_inspect::verdict::Judgement;
-use stripewise_disk_inspect::{Error, Inspect, System};
+use stripewise_disk_inspect::{Error, Inspect, System, is_open_here};
 use stripewise_units::NameText;
 
 /// What is to be looked at.
@@ -30,7 +30,7 @@ pub struct DisksOptions {
     /// Sizes of the operations that matter.
     pub block_sizes_bytes: Vec<u64>,
     /// What the array behind the target does not tell.
-    pub facts: Option<Facts>,
+    pub facts: Option<ArrayFacts>,
     /// It is kept with its disk; else it counts for this once.
     pub keep: bool,
     /// A captured tree of a machine instead of this one.
@@ -46,7 +46,7 @@ pub struct Seen {
     /// A verdict for each volume.
     pub judgements: Vec<Judgement>,
     /// What was given for disks.
-    pub known: Known,
+    pub known: KnownArrays,
     /// Where the file that was asked for lies.
     pub place: Option<FilePlace>,
 }
@@ -105,7 +105,7 @@ pub fn disks(context: &Context, options: &DisksOptions) -> Outcome<Seen> {
         }
         None => System::live(),
     };
-    let mut known = Known::load(context)?;
+    let mut known = KnownArrays::load(context)?;
     let kind = kind(&system, options)?;
     let mut survey = look(&system, options, &kind, &known)?;
     if let Some(facts) = &options.facts {
@@ -159,7 +159,7 @@ fn kind(system: &System, options: &DisksOptions) -> Outcome<Kind> {
             ));
         }
     };
-    if metadata.is_file() {
+    if metadata.is_file() && !is_open_here(target) {
         let mut image = open(target, metadata.len())?;
         let is_image =
             survey::recognised(&mut image).map_err(|error| unreadable(target, &error))?;
@@ -170,7 +170,7 @@ fn kind(system: &System, options: &DisksOptions) -> Outcome<Kind> {
             Kind::File(FilePlace::of(system, target)?)
         });
     }
-    if metadata.is_dir() {
+    if metadata.is_dir() || metadata.is_file() {
         return Ok(Kind::File(FilePlace::of(system, target)?));
     }
     Ok(Kind::Devices(Some(name)))
@@ -189,7 +189,12 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
     )
 }
 
-fn look(system: &System, options: &DisksOptions, kind: &Kind, known: &Known) -> Outcome<Survey> {
+fn look(
+    system: &System,
+    options: &DisksOptions,
+    kind: &Kind,
+    known: &KnownArrays,
+) -> Outcome<Survey> {
     let fail = |error: Error| {
         let hint = error.hint().to_owned();
         Failure::of(Exit::Target, error).hinted(hint)

@@ -1,13 +1,13 @@
 //! `disks` for people: a block for each disk, then one for each volume.
 
-use super::{Facts, Seen};
+use super::{ArrayFacts, Seen};
 use stripewise_disk_formats::crossing::Crossing;
 use stripewise_disk_formats::superblocks::Found;
 use stripewise_disk_inspect::storage::{BlockDevice, BlockDeviceKind};
 use stripewise_disk_inspect::survey::{Disk, Partition, Volume};
 use stripewise_disk_inspect::verdict::{CheckOutcome, Judgement, LayoutVerdict};
 use stripewise_report::Heading;
-use stripewise_units::{ByteSize, NameText, format_bytes};
+use stripewise_units::{ByteSize, NameText, counted, format_bytes};
 
 /// Columns of a line, as everywhere.
 const COLUMNS: usize = 100;
@@ -62,6 +62,20 @@ pub fn disks_text(seen: &Seen, heading: Heading<'_>) -> String {
     }
     file(&mut text, seen);
     text
+}
+
+/// The volumes with a finding and their verdicts, or that there is none.
+#[must_use]
+pub fn disks_line(seen: &Seen) -> String {
+    let findings = seen.volumes().filter(|(_, judgement)| judgement.finding);
+    let findings: Vec<String> = findings
+        .map(|(volume, judgement)| format!("{}: {}", volume.name, verdict(volume, judgement)))
+        .collect();
+    let volumes = counted(seen.survey.volumes.len(), "volume", "volumes");
+    match findings.is_empty() {
+        true => format!("{volumes}, none is laid out badly"),
+        false => format!("{volumes}; {}", findings.join("; ")),
+    }
 }
 
 fn describe_disk(text: &mut String, seen: &Seen, disk: &Disk, heading: Heading<'_>) {
@@ -204,7 +218,7 @@ fn queue(device: &BlockDevice) -> Vec<String> {
     words
 }
 
-fn given(facts: &Facts) -> String {
+fn given(facts: &ArrayFacts) -> String {
     let mut words = Vec::new();
     let said = facts.stripe_unit_bytes.filter(|_| facts.measured.is_none());
     words.extend(said.map(|bytes| format!("stripe unit {}", ByteSize(bytes))));
@@ -227,7 +241,7 @@ fn given(facts: &Facts) -> String {
 }
 
 /// What timed reads showed, how and when.
-fn measured(facts: &Facts) -> Option<String> {
+fn measured(facts: &ArrayFacts) -> Option<String> {
     let (unit, found) = facts.stripe_unit_bytes.zip(facts.measured.as_ref())?;
     let [low, high] = found.stripe_unit_bytes_interval;
     Some(format!(

@@ -1,11 +1,11 @@
 //! `doctor`: what this machine offers, and what to change for more.
 
-use crate::context::Context;
-use crate::exit::Exit;
-use crate::failure::{Failure, Outcome};
 use serde::Serialize;
 use std::ops::ControlFlow;
 use std::path::Path;
+use stripewise_conductor::context::Context;
+use stripewise_conductor::exit::Exit;
+use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_disk_inspect::storage::{BlockDevice, Storage};
 use stripewise_disk_inspect::{Inspect, System};
 use stripewise_io_engine::EngineName;
@@ -112,8 +112,8 @@ fn reading(path: &Path, file_system_size: FileSystemSize) -> Reading {
             exit: Exit::Done,
         };
     }
-    let target =
-        plan.and_then(|plan| stripewise_targets::prepare(plan, &Knowledge::none(), &mut Silent));
+    let target = plan
+        .and_then(|plan| stripewise_targets::prepare(plan, &Knowledge::none(), &mut NullObserver));
     let target = match target {
         Ok(target) => target,
         Err(error) => {
@@ -150,9 +150,9 @@ fn judge_reads(trials: &[Trial]) -> Reading {
 }
 
 /// There is no filling whose progress could be shown.
-struct Silent;
+struct NullObserver;
 
-impl Progress for Silent {
+impl Progress for NullObserver {
     fn now_ns(&mut self) -> u64 {
         0
     }

@@ -1,10 +1,6 @@
 //! `export`: records one after the other. Stored runs are read and written one by
 //! one, so that a store of any size passes through little memory.
 
-use crate::context::Context;
-use crate::exit::Exit;
-use crate::failure::{Failure, Outcome};
-use crate::steps::parts::line_of;
 use crate::steps::subject::subject;
 use std::collections::HashSet;
 use std::error::Error;
@@ -12,6 +8,10 @@ use std::fmt;
 use std::io::{ErrorKind, Write};
 use std::str::FromStr;
 use stripewise_compat::FioExport;
+use stripewise_conductor::context::Context;
+use stripewise_conductor::exit::Exit;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::parts::line_of;
 use stripewise_lab::series_of;
 use stripewise_report::{csv_answer, csv_heading, csv_rows, plain_json};
 use stripewise_results::{RunRecord, SCHEMA_VERSION};

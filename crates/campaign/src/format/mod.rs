@@ -1,10 +1,10 @@
 //! `format`: plans a file system with the system's own mkfs, and makes it.
 
-use crate::context::Context;
-use crate::failure::Outcome;
 use crate::steps::provision::{GoAhead, provision_failure};
 use std::path::{Path, PathBuf};
-use stripewise_disk_provision::{Destroy, FormatPlan, FormatReport, FormatWish, plan_format};
+use stripewise_conductor::context::Context;
+use stripewise_conductor::failure::Outcome;
+use stripewise_disk_provision::{Destroy, FormatOptions, FormatPlan, FormatReport, plan_format};
 
 /// A plan that can be carried out.
 pub struct FileSystemPlan {
@@ -17,9 +17,13 @@ pub struct FileSystemPlan {
 ///
 /// # Errors
 /// Where the partition cannot be read, or cannot have what is wanted.
-pub fn plan(context: &Context, partition: &Path, wish: &FormatWish) -> Outcome<FileSystemPlan> {
+pub fn plan(
+    context: &Context,
+    partition: &Path,
+    options: &FormatOptions,
+) -> Outcome<FileSystemPlan> {
     let store = context.store_path()?;
-    let plan = plan_format(partition, wish, Some(&store)).map_err(provision_failure)?;
+    let plan = plan_format(partition, options, Some(&store)).map_err(provision_failure)?;
     Ok(FileSystemPlan { plan, store })
 }
 
@@ -28,7 +32,7 @@ impl FileSystemPlan {
     ///
     /// # Errors
     /// Where a rule of safety refuses it, or mkfs or the device fails.
-    pub fn carry_out(&self, go_ahead: &GoAhead) -> Outcome<FormatReport> {
+    pub fn execute(&self, go_ahead: &GoAhead) -> Outcome<FormatReport> {
         let destroy = Destroy {
             name: &go_ahead.destroy,
             store: Some(&self.store),
@@ -36,6 +40,6 @@ impl FileSystemPlan {
             save: None,
             now: "",
         };
-        self.plan.carry_out(&destroy).map_err(provision_failure)
+        self.plan.execute(&destroy).map_err(provision_failure)
     }
 }

@@ -3,22 +3,26 @@
 mod measurements;
 mod rows;
 
-use crate::context::{Context, store_failure};
-use crate::exit::Exit;
-use crate::failure::{Failure, Outcome};
 use crate::steps::documents::{document, judge_as_asked};
-use crate::steps::kept::Kept;
+use crate::steps::headroom::{self, StoredHeadroom, json_of_series};
+use crate::steps::limits;
 use crate::steps::measured;
 pub use crate::steps::measured::Measurement;
+use crate::steps::observation::ObservationDocument;
+use crate::steps::qualification::{self, Qualified};
+use crate::steps::stored_experiment::StoredExperiment;
 use crate::steps::surface::MeasuredSurface;
-use crate::steps::verification::document::VerifyDocument;
-use crate::steps::verification::text::verified_text;
+use crate::steps::verification_page::{of_kept, sheet};
 use rows::{Said, rows, said};
 use serde::Serialize;
-use stripewise_report::HistoryRow;
+use std::path::Path;
+use stripewise_conductor::context::{Context, store_failure};
+use stripewise_conductor::exit::Exit;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_report::{HistoryRow, Sheet};
 use stripewise_results::{Document, RunRecord, SCHEMA_VERSION, Status};
-use stripewise_store::{Filter, RunSummary, Store};
-use stripewise_units::Nanoseconds;
+use stripewise_store::{Filter, Owner, RunSummary, Store};
+use stripewise_units::{NameText, Nanoseconds};
 
 /// Runs of a series are one row: of so many runs a row is looked for.
 const RUNS_A_ROW: u32 = 64;
@@ -89,6 +93,19 @@ impl History {
     pub fn document(&self) -> HistoryDocument<'_> {
         listed(&self.runs, &self.measurements)
     }
+}
+
+/// What a stored qualification answers. None where `name` is something else.
+///
+/// # Errors
+/// Where the store cannot be read.
+pub fn qualification(context: &Context, name: &str) -> Outcome<Option<Qualified>> {
+    let Some(store) = context.open_store_if_any()? else {
+        return Ok(None);
+    };
+    // A name that the store does not know may be a file's.
+    let found = crate::steps::qualification::answered(&store, name);
+    Ok(found.ok().flatten())
 }
 
 /// The beginning of a time that people type: a day or time as it is, a duration
@@ -219,10 +236,18 @@ pub fn measurement(context: &Context, name: &str) -> Outcome<Option<KeptMeasurem
         return Ok(None);
     };
     let found = measured::document(&store, &measured::full_name(&store, name)?)?;
-    Ok(found.map(|(kind, document)| KeptMeasurement {
-        kind,
-        json: document.json,
-    }))
+    if let Some((kind, document)) = found {
+        let json = document.json;
+        return Ok(Some(KeptMeasurement { kind, json }));
+    }
+    // The runs of a headroom are listed as a series; what they answer is shown.
+    // So are those of limits.
+    for kind in [headroom::KIND, limits::KIND] {
+        if let Some(json) = json_of_series(&store, kind, name)? {
+            return Ok(Some(KeptMeasurement { kind, json }));
+        }
+    }
+    Ok(None)
 }
 
 /// A profile, fill or verification as it was kept.
@@ -238,6 +263,11 @@ impl KeptMeasurement {
     /// # Errors
     /// Where it cannot be read.
     pub fn document(&self) -> Outcome<serde_json::Value> {
+        if self.kind == headroom::KIND {
+            let found = StoredHeadroom::of_stored(&self.json)?;
+            return serde_json::to_value(found.document)
+                .map_err(|error| Failure::of(Exit::Store, error));
+        }
         serde_json::from_str(&self.json).map_err(|error| Failure::of(Exit::Store, error))
     }
 
@@ -245,13 +275,20 @@ impl KeptMeasurement {
     ///
     /// # Errors
     /// Where it cannot be read.
-    pub fn text(&self) -> Outcome<String> {
-        if let Some(surface) = MeasuredSurface::of_kept(self.kind, &self.json)? {
-            return Ok(surface.text());
+    pub fn sheet(&self) -> Outcome<Sheet> {
+        if self.kind == headroom::KIND {
+            return Ok(StoredHeadroom::of_stored(&self.json)?.sheet());
         }
-        let verified: VerifyDocument =
-            serde_json::from_str(&self.json).map_err(|error| Failure::of(Exit::Store, error))?;
-        Ok(verified_text(&verified))
+        if self.kind == limits::KIND {
+            return Ok(limits::sheet(&limits::of_stored(&self.json)?));
+        }
+        if self.kind == measured::OBSERVATION {
+            return Ok(ObservationDocument::of_stored(&self.json)?.sheet());
+        }
+        match MeasuredSurface::of_kept(self.kind, &self.json)? {
+            Some(surface) => Ok(surface.sheet()),
+            None => of_kept(&self.json).map(|verified| sheet(&verified)),
+        }
     }
 }
 
@@ -315,6 +352,65 @@ pub struct DeletedDocument {
     pub measurements: Vec<String>,
 }
 
+/// What was saved of a damaged store.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+pub struct SalvagedDocument {
+    schema_version: u32,
+    /// The new store.
+    pub store: String,
+    /// Runs in it.
+    pub runs: usize,
+    /// Tables that could not be read to their end.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cut_short: Vec<String>,
+}
+
+/// Copies what can be read of the store into a new one.
+///
+/// # Errors
+/// Where there is no store, a file has the name of the new one, or nothing can be read.
+pub fn salvage(context: &Context, to: &Path) -> Outcome<SalvagedDocument> {
+    if to.symlink_metadata().is_ok() {
+        return Err(Failure::usage(
+            format!("{} is there already", to.as_text()),
+            "name a file that is not there: the new store",
+        ));
+    }
+    let owner = Owner::of_this_process(&context.host().name);
+    let from = context.store_path()?;
+    let done = Store::salvage(&from, to, owner).map_err(store_failure)?;
+    Ok(SalvagedDocument {
+        schema_version: SCHEMA_VERSION,
+        store: to.as_text(),
+        runs: done.runs,
+        cut_short: done.cut_short,
+    })
+}
+
+/// Kinds of documents that say what the runs of a series came to, under the series' id: nothing
+/// could be shown of them without these.
+const ANSWERS: [&str; 3] = [headroom::KIND, limits::KIND, qualification::KIND];
+
+/// Those that there are of a series.
+fn answers_of(store: &Store, series: &str) -> Outcome<Vec<&'static str>> {
+    let mut found = Vec::new();
+    for kind in ANSWERS {
+        let document = store.document(kind, series).map_err(store_failure)?;
+        found.extend(document.map(|_| kind));
+    }
+    Ok(found)
+}
+
+fn has_runs(store: &Store, series: &str) -> Outcome<bool> {
+    let filter = Filter {
+        series: Some(series.to_owned()),
+        limit: Some(1),
+        ..Filter::default()
+    };
+    let listed = store.list_readable(&filter).map_err(store_failure)?;
+    Ok(!(listed.runs.is_empty() && listed.unreadable.is_empty()))
+}
+
 /// Deletes runs, series and experiments.
 ///
 /// # Errors
@@ -324,13 +420,21 @@ pub fn delete(context: &Context, names: &[String]) -> Outcome<DeletedDocument> {
     let mut store = context.open_store_there()?;
     let mut ids = Vec::new();
     let mut kinds = Vec::new();
+    // What `last` stands for changes; the end of an id, as printed commands have it, does not.
+    let whole = |name: &String| match name.starts_with("last") {
+        true => Ok(name.clone()),
+        false => measured::full_name(&store, name),
+    };
+    let names = &names.iter().map(whole).collect::<Outcome<Vec<String>>>()?;
     for name in names {
         if let Some((kind, _)) = measured::document(&store, name)? {
             kinds.push((kind, name));
             continue;
         }
         let of_series = series_ids(context, &store, name)?;
-        if of_series.is_empty() && Kept::is_known(&store, name)? {
+        if of_series.is_empty()
+            && (StoredExperiment::is_known(&store, name)? || !answers_of(&store, name)?.is_empty())
+        {
             // Its runs went one by one; what is left goes below.
             continue;
         }
@@ -347,11 +451,28 @@ pub fn delete(context: &Context, names: &[String]) -> Outcome<DeletedDocument> {
         }
     }
     ids.dedup();
+    let mut with_runs = names.to_vec();
+    for kind in ANSWERS {
+        for document in store.documents(kind).map_err(store_failure)? {
+            if has_runs(&store, &document.name)? {
+                with_runs.push(document.name);
+            }
+        }
+    }
     store.delete(&ids).map_err(store_failure)?;
     for &(kind, name) in &kinds {
         store.forget_document(kind, name).map_err(store_failure)?;
     }
-    let experiments = Kept::forget_those_without_runs(&mut store, names)?;
+    for series in with_runs {
+        if !has_runs(&store, &series)? {
+            for kind in answers_of(&store, &series)? {
+                store
+                    .forget_document(kind, &series)
+                    .map_err(store_failure)?;
+            }
+        }
+    }
+    let experiments = StoredExperiment::forget_those_without_runs(&mut store, names)?;
     Ok(DeletedDocument {
         schema_version: SCHEMA_VERSION,
         deleted: ids,

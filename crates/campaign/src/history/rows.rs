@@ -1,14 +1,19 @@
 //! The rows of a history, and what is said of each run's jobs.
 
-use crate::context::Context;
-use crate::failure::Outcome;
+use crate::steps::headroom::StoredHeadroom;
+use crate::steps::limits;
+use crate::steps::qualification::{StoredQualification, StoredStudy};
+use stripewise_conductor::context::Context;
+use stripewise_conductor::failure::Outcome;
 use stripewise_lab::SeriesKind;
 use stripewise_report::{HistoryRow, is_like_job, megabytes_per_s};
 use stripewise_results::{
-    AnswerReason, JobRecord, JobRow, RunRecord, SeriesAnswer, SeriesRecord, Status,
+    AT_RATE, AnswerReason, JobRecord, JobRow, RunRecord, SeriesAnswer, SeriesRecord, Status,
 };
 use stripewise_stats::median;
 use stripewise_store::{JobSummary, RunSummary, Store};
+use stripewise_studies::headroom::{Bound, GrowthDocument};
+use stripewise_studies::limits::CapKind;
 use stripewise_units::{ByteSize, counted, format_iops};
 use stripewise_workload::operation_name;
 
@@ -165,8 +170,95 @@ fn row_of_series(store: &Store, series: &str, runs: &[&(RunSummary, Said)]) -> H
         row.what = format!("{}; median", row.what);
     }
     row.series = name;
-    row.status = status(partial, void, newest.status);
+    let answer = study_answer(store, series);
+    // Interrupted once and finished since, it is as whole as any.
+    let is_finished = answer.as_ref().is_some_and(|answer| answer.is_whole) && !void;
+    row.status = status(partial && !is_finished, void, newest.status);
+    if let Some(answer) = answer {
+        row.what = answer.what;
+        row.amount = answer.amount;
+        if row.status.is_empty() {
+            row.status = answer.status;
+        }
+    }
     row
+}
+
+/// What a study came to.
+struct StudyAnswer {
+    /// Nothing is left to measure, whatever became of single runs.
+    is_whole: bool,
+    what: String,
+    amount: String,
+    status: String,
+}
+
+/// The answer of the study whose runs a series is; none of other series, and of one that
+/// cannot be read.
+fn study_answer(store: &Store, series: &str) -> Option<StudyAnswer> {
+    if let Ok(Some(found)) = StoredQualification::named(store, series) {
+        let study = found.study().ok()?;
+        let (is_whole, what, status) = match study {
+            StoredStudy::Product(study) => (
+                !study.is_open(),
+                study.product().name.clone(),
+                study.verdict().word(),
+            ),
+            // A table, without a verdict.
+            StoredStudy::Commit(study) => (study.is_whole(), "commit methods".to_owned(), ""),
+        };
+        return Some(StudyAnswer {
+            is_whole,
+            what,
+            amount: String::new(),
+            status: status.to_owned(),
+        });
+    }
+    if let Ok(Some(found)) = limits::find(store, series) {
+        let of = |kind| found.caps.iter().find(|cap| cap.kind == kind);
+        let operations = of(CapKind::Iops).map(|cap| format_iops(cap.per_s));
+        let bytes = of(CapKind::BytesPerS);
+        let bytes = bytes.map(|cap| format!("{} MiB/s", format_iops(cap.per_s / MIB)));
+        let (what, amount) = match (operations, bytes) {
+            (Some(iops), Some(bytes)) => (format!("caps, {bytes}"), iops),
+            (Some(one), None) | (None, Some(one)) => ("cap".to_owned(), one),
+            (None, None) => ("no cap".to_owned(), String::new()),
+        };
+        return Some(StudyAnswer {
+            is_whole: false,
+            what,
+            amount,
+            status: match found.refused.is_some() {
+                true => "undecided".to_owned(),
+                false => String::new(),
+            },
+        });
+    }
+    let found = StoredHeadroom::find(store, series).ok()??.document;
+    let growth = found.more_users.as_ref().or(found.faster.as_ref());
+    Some(StudyAnswer {
+        is_whole: !found.resumable,
+        what: format!("{} {}", found.load.name, found.slo),
+        amount: growth.map(growth_in_short).unwrap_or_default(),
+        status: match found.refused.is_some() {
+            true => "no answer".to_owned(),
+            false => String::new(),
+        },
+    })
+}
+
+/// Bytes of a MiB.
+const MIB: f64 = 1_048_576.0;
+
+/// `1.70x (1.62-1.79)`.
+fn growth_in_short(growth: &GrowthDocument) -> String {
+    match (growth.low, growth.high) {
+        (Some(low), _) if growth.bound == Bound::AtLeast => format!("\u{2265} {low:.2}x"),
+        (Some(low), Some(high)) => format!("{:.2}x ({low:.2}-{high:.2})", growth.factor),
+        (Some(low), None) => format!("\u{2265} {low:.2}x"),
+        (None, Some(high)) => format!("\u{2264} {high:.2}x"),
+        (None, None) => String::new(),
+    }
 }
 
 /// Rates of a ladder.
@@ -204,14 +296,17 @@ fn rate_of_ladder(ladder: &SeriesRecord) -> Option<(Rates, String)> {
 /// The command, where what it made does not say it: a check repeats the series of
 /// its baseline.
 fn made_by(record: &RunRecord) -> Option<String> {
-    const COMMANDS: [&str; 6] = ["bench", "run", "align", "lab", "check", "baseline"];
+    const COMMANDS: [&str; 9] = [
+        "bench", "run", "align", "lab", "check", "baseline", "limits", "qualify", "headroom",
+    ];
     let mut words = record.command.iter().skip(1);
     let command = words.find(|word| COMMANDS.contains(&word.as_str()))?;
     // The parts of a study are its levels: `64K` says nothing in a list.
     if command == "lab" && words.any(|word| word.starts_with("study:")) {
         return Some("study".to_owned());
     }
-    matches!(command.as_str(), "check" | "baseline").then(|| command.clone())
+    let studies = ["check", "baseline", "limits", "qualify", "headroom"];
+    studies.contains(&command.as_str()).then(|| command.clone())
 }
 
 /// The summary of the ladder that a bench began with; none where it is none.
@@ -259,6 +354,8 @@ fn repetitions(runs: &[&(RunSummary, Said)]) -> Option<Vec<f64>> {
 
 /// What a series is, by the part of it that a run is: a ladder belongs to a bench.
 fn name_of_series(part: Option<&str>) -> String {
+    // What is required of a rate and a latency together is measured at that rate.
+    let part = part.map(|part| part.strip_suffix(AT_RATE).unwrap_or(part));
     match part {
         Some(part) if SeriesKind::from_name(part).is_none() && part != "precondition" => {
             part.to_owned()

@@ -1,21 +1,22 @@
 //! `import`: other tools' results into the store, all or nothing unless what is whole is asked for.
 
-use crate::context::{Context, store_failure};
-use crate::exit::Exit;
-use crate::failure::{Failure, Outcome};
 use crate::steps::foreign::{Reading, interrupted};
-use crate::steps::input::{RESULTS_BYTES_MAX, read as read_input};
 use serde::Serialize;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use stripewise_compat::{Import, ImportedFile, recognise};
+use stripewise_compat::{Import, ReadFile, recognise};
+use stripewise_conductor::context::{Context, store_failure};
+use stripewise_conductor::exit::Exit;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::input::{RESULTS_BYTES_MAX, read as read_input};
 use stripewise_results::{RunRecord, SCHEMA_VERSION};
+use stripewise_store::Saving;
 use stripewise_units::NameText;
 
 const UNREADABLE: &str = "check the name, and the permission to read it";
 
 /// What was imported.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Default, Serialize, schemars::JsonSchema)]
 pub struct ImportDocument {
     schema_version: u32,
     /// What was read.
@@ -44,54 +45,197 @@ pub struct FileLine {
     pub notes: Vec<String>,
 }
 
-/// Reads all of these files, and directories of them, then keeps what they hold; with
-/// `whole`, what is whole of it.
+/// How files are imported.
+#[derive(Clone, Copy, Debug)]
+pub struct ImportOptions<'a> {
+    /// Leave out results that are not whole, instead of keeping none.
+    pub whole: bool,
+    /// The user's words about all of them.
+    pub label: Option<&'a str>,
+    /// So many of the results are given back; all of them are kept.
+    pub runs_max: usize,
+}
+
+/// Reads these files, and directories of them, and keeps what they hold. Memory holds a file
+/// and one of its results; others can write to the store until all are read.
 ///
 /// # Errors
 /// Where one of them cannot be read; then nothing is kept.
 pub fn import(
     context: &Context,
     paths: &[PathBuf],
-    whole: bool,
-    label: Option<&str>,
+    options: ImportOptions<'_>,
 ) -> Outcome<ImportDocument> {
-    let mut runs = Vec::new();
-    let mut files = Vec::new();
-    for path in paths {
-        for (path, file) in read(context, path, whole)? {
-            files.push(FileLine {
-                source: path.as_text(),
-                format: file.format.to_string(),
-                results: file.runs.len(),
-                notes: file.notes.iter().map(ToString::to_string).collect(),
-            });
-            runs.extend(file.runs);
+    let sources = sources(context, paths)?;
+    // A store is made by what is kept, not by what is refused.
+    if !context.store_is_there()? {
+        Intake::new(context, options, None).all(&sources)?;
+    }
+    let mut store = context.open_store()?;
+    let kept = store.save_each(|saving| Intake::new(context, options, Some(saving)).all(&sources));
+    kept.map_err(store_failure)?
+}
+
+/// What was named.
+enum Source {
+    File(PathBuf),
+    /// Its bytes can be read once.
+    Pipe(PathBuf, Vec<u8>),
+    Folder(PathBuf, Vec<PathBuf>),
+}
+
+fn sources(context: &Context, paths: &[PathBuf]) -> Outcome<Vec<Source>> {
+    let of = |path: &PathBuf| {
+        let path = path.clone();
+        if path.is_dir() {
+            let mut files = Vec::new();
+            files_below(&path, 0, &mut files)?;
+            return Ok(Source::Folder(path, files));
+        }
+        // The files may be read twice.
+        if path.exists() && !path.is_file() {
+            let bytes = bytes_of(context, &path)?;
+            return Ok(Source::Pipe(path, bytes));
+        }
+        Ok(Source::File(path))
+    };
+    paths.iter().map(of).collect()
+}
+
+/// Takes results over as they are read.
+struct Intake<'a, 's> {
+    context: &'a Context,
+    options: ImportOptions<'a>,
+    /// None: it is only looked whether all can be read.
+    saving: Option<&'a mut Saving<'s>>,
+    seen: HashSet<String>,
+    results: usize,
+    document: ImportDocument,
+}
+
+impl<'a, 's> Intake<'a, 's> {
+    fn new(
+        context: &'a Context,
+        options: ImportOptions<'a>,
+        saving: Option<&'a mut Saving<'s>>,
+    ) -> Self {
+        Intake {
+            context,
+            options,
+            saving,
+            seen: HashSet::new(),
+            results: 0,
+            document: ImportDocument {
+                schema_version: SCHEMA_VERSION,
+                ..ImportDocument::default()
+            },
         }
     }
-    // The same file twice, or a copy of it, is the same results.
-    let mut seen = HashSet::new();
-    let before = runs.len();
-    runs.retain(|run: &RunRecord| seen.insert(run.id.clone()));
-    let copies = before - runs.len();
-    for run in &mut runs {
-        run.label = label.map(str::to_owned);
+
+    fn all(mut self, sources: &[Source]) -> Outcome<ImportDocument> {
+        sources.iter().try_for_each(|source| self.source(source))?;
+        Ok(self.document)
     }
-    let new = context
-        .open_store()?
-        .save_runs(&runs)
-        .map_err(store_failure)?;
-    let ids = |wanted: bool| -> Vec<String> {
-        let pairs = runs.iter().zip(&new);
-        let wanted = pairs.filter(|(_, new)| **new == wanted);
-        wanted.map(|(run, _)| run.id.clone()).collect()
+
+    fn source(&mut self, source: &Source) -> Outcome<()> {
+        let (folder, files) = match source {
+            Source::File(path) => {
+                let bytes = bytes_of(self.context, path)?;
+                return self.file(path, &bytes);
+            }
+            Source::Pipe(path, bytes) => return self.file(path, bytes),
+            Source::Folder(folder, files) => (folder, files),
+        };
+        let before = self.document.files.len();
+        for path in files {
+            let bytes = bytes_of(self.context, path)?;
+            // Whatever else lies there; what is of a known tool must be readable.
+            if (self.options.whole || recognise(&bytes).is_none())
+                && let Err(failure) = read(
+                    self.context,
+                    &path.as_text(),
+                    &bytes,
+                    self.options.whole,
+                    &mut |_| {},
+                )
+                && !matches!(failure.exit, Exit::Interrupted(_))
+            {
+                if self.saving.is_some() {
+                    self.context.note(format!("{}; skipped", failure.error));
+                }
+                continue;
+            }
+            self.file(path, &bytes)?;
+        }
+        if self.document.files.len() == before {
+            return Err(Failure::usage(
+                format!("{} holds no results of a known tool", folder.as_text()),
+                "name the files, or the directory that holds them",
+            ));
+        }
+        Ok(())
+    }
+
+    fn file(&mut self, path: &Path, bytes: &[u8]) -> Outcome<()> {
+        let (context, whole, name) = (self.context, self.options.whole, path.as_text());
+        let before = self.results;
+        let read = read(context, &name, bytes, whole, &mut |run| self.result(run))?;
+        self.document.files.push(FileLine {
+            source: name,
+            format: read.format.to_string(),
+            results: self.results - before,
+            notes: read.notes.iter().map(ToString::to_string).collect(),
+        });
+        Ok(())
+    }
+
+    fn result(&mut self, mut run: RunRecord) {
+        self.results += 1;
+        let Some(saving) = &mut self.saving else {
+            return;
+        };
+        // The same file twice, or a copy of it, is the same results.
+        if !self.seen.insert(run.id.clone()) {
+            self.document.copies += 1;
+            return;
+        }
+        run.label = self.options.label.map(str::to_owned);
+        let ids = match saving.save(&run) {
+            true => &mut self.document.imported,
+            false => &mut self.document.already_there,
+        };
+        ids.push(run.id.clone());
+        if self.document.runs.len() < self.options.runs_max {
+            self.document.runs.push(run);
+        }
+    }
+}
+
+/// Hands out the results of a file one by one.
+fn read(
+    context: &Context,
+    name: &str,
+    bytes: &[u8],
+    whole: bool,
+    take: &mut dyn FnMut(RunRecord),
+) -> Outcome<ReadFile> {
+    let reading = Reading::new(context, name);
+    let watch = |progress| reading.hear(progress);
+    let file = Import::new(bytes, name).watched(&watch);
+    let file = match whole {
+        true => file.whole_results(),
+        false => file,
     };
-    Ok(ImportDocument {
-        schema_version: SCHEMA_VERSION,
-        files,
-        imported: ids(true),
-        already_there: ids(false),
-        runs,
-        copies,
+    file.each(take).map_err(|error| {
+        if error.is_interruption() {
+            return interrupted(context, name);
+        }
+        let hint = match error.lines() {
+            [] => error.hint().to_owned(),
+            _ if whole => error.hint().to_owned(),
+            _ => format!("{}; --whole-results imports the others", error.hint()),
+        };
+        Failure::usage(error.to_string(), hint)
     })
 }
 
@@ -99,40 +243,6 @@ pub fn import(
 const DEPTH_MAX: usize = 32;
 /// Files in all directories that are named together.
 const FILES_MAX: usize = 100_000;
-
-/// The results of a file, or of each file of a directory, and of those in it, that has
-/// some.
-fn read(context: &Context, path: &Path, whole: bool) -> Outcome<Vec<(PathBuf, ImportedFile)>> {
-    if !path.is_dir() {
-        let bytes = bytes_of(context, path)?;
-        return Ok(vec![(
-            path.to_owned(),
-            parse(context, path, &bytes, whole)?,
-        )]);
-    }
-    let mut paths = Vec::new();
-    files_below(path, 0, &mut paths)?;
-    let mut files = Vec::new();
-    for path in paths {
-        let bytes = bytes_of(context, &path)?;
-        match parse(context, &path, &bytes, whole) {
-            Ok(file) => files.push((path, file)),
-            // Whatever else lies there; what is of a known tool must be readable.
-            Err(failure) if is_interruption(&failure) => return Err(failure),
-            Err(failure) if whole || recognise(&bytes).is_none() => {
-                context.note(format!("{}; skipped", failure.error));
-            }
-            Err(failure) => return Err(failure),
-        }
-    }
-    if files.is_empty() {
-        return Err(Failure::usage(
-            format!("{} holds no results of a known tool", path.as_text()),
-            "name the files, or the directory that holds them",
-        ));
-    }
-    Ok(files)
-}
 
 /// The files of a directory and of those in it, by name. Links to directories are not
 /// followed: they may lead back.
@@ -160,29 +270,6 @@ fn files_below(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Outcome
         }
     }
     Ok(())
-}
-
-fn parse(context: &Context, path: &Path, bytes: &[u8], whole: bool) -> Outcome<ImportedFile> {
-    let name = path.as_text();
-    let reading = Reading::new(context, &name);
-    let watch = |progress| reading.hear(progress);
-    let file = Import::new(bytes, &name).watched(&watch);
-    let file = if whole { file.whole_results() } else { file };
-    file.all().map_err(|error| {
-        if error.is_interruption() {
-            return interrupted(context, &name);
-        }
-        let hint = match error.lines() {
-            [] => error.hint().to_owned(),
-            _ if whole => error.hint().to_owned(),
-            _ => format!("{}; --whole-results imports the others", error.hint()),
-        };
-        Failure::usage(error.to_string(), hint)
-    })
-}
-
-fn is_interruption(failure: &Failure) -> bool {
-    matches!(failure.exit, Exit::Interrupted(_))
 }
 
 fn bytes_of(context: &Context, path: &Path) -> Outcome<Vec<u8>> {

@@ -1,17 +1,17 @@
 //! A plan that names devices, on which layouts are made; or a target that is there, on
 //! which nothing is.
 
-use crate::context::Context;
-use crate::failure::{Failure, Outcome};
-use crate::permissions::Permissions;
-use crate::steps::layouts::base::{OnTarget, foresee_on_target, prepare_on_target};
+use crate::steps::layouts::base::{PlacedExperiment, foresee_on_target, prepare_on_target};
 use crate::steps::layouts::divided::Slots;
-use crate::steps::layouts::kept::KeptLayouts;
 use crate::steps::layouts::plan::Asked;
 use crate::steps::layouts::real::devices::{MayDestroy, found};
 use crate::steps::layouts::real::prepare::{lost, prepare_on_devices, say_what_is_lost};
-use crate::steps::layouts::real::wish::sector_of;
-use crate::steps::layouts::sitting::{LayoutsSitting, announce, make_layouts};
+use crate::steps::layouts::real::spec::sector_of;
+use crate::steps::layouts::session::{LayoutsSession, announce, make_layouts};
+use crate::steps::layouts::stored_layouts::StoredLayouts;
+use stripewise_conductor::context::Context;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::permissions::Permissions;
 use stripewise_lab::layouts::PASSES_MIN;
 use stripewise_lab::plan_file::{LayoutsFile, cells_of};
 use stripewise_results::LayoutLevels;
@@ -44,7 +44,7 @@ pub fn foreseen(
     context: &Context,
     store: &Store,
     file: &LayoutsFile,
-) -> Outcome<(KeptLayouts, Costs)> {
+) -> Outcome<(StoredLayouts, Costs)> {
     check_fixed(file)?;
     let (asked, notes) = asked(file, SECTOR_BYTES);
     let mut kept = foresee_on_target(context, store, &asked)?;
@@ -70,7 +70,7 @@ pub fn foreseen(
 ///
 /// # Errors
 /// Where a device is another one now, or in use.
-pub fn costs(context: &Context, kept: &KeptLayouts) -> Outcome<Costs> {
+pub fn costs(context: &Context, kept: &StoredLayouts) -> Outcome<Costs> {
     let Some(on) = &kept.on_devices else {
         return Ok(Costs {
             making_ns: 0,
@@ -110,7 +110,7 @@ pub fn prepared(
     store: &Store,
     file: &LayoutsFile,
     may_be_unseen: bool,
-) -> Outcome<KeptLayouts> {
+) -> Outcome<StoredLayouts> {
     let sector = sector_of(&found(&file.devices)?);
     let (asked, notes) = asked(file, u64::from(sector));
     let (names, fixed) = (&file.devices, file.fixed.clone());
@@ -175,7 +175,7 @@ pub fn on_target(
     store: &mut Store,
     file: &LayoutsFile,
     permissions: &Permissions,
-) -> Outcome<OnTarget> {
+) -> Outcome<PlacedExperiment> {
     check_fixed(file)?;
     let (asked, notes) = asked(file, SECTOR_BYTES);
     let mut on = prepare_on_target(context, store, permissions, asked)?;
@@ -192,7 +192,7 @@ pub fn run(
     store: &mut Store,
     file: &LayoutsFile,
     may: &MayDestroy,
-) -> Outcome<LayoutsSitting> {
+) -> Outcome<LayoutsSession> {
     let kept = prepared(context, store, file, may.busy_ok)?;
     say_what_is_lost(context, &kept, may)?;
     announce(context, &kept, false);

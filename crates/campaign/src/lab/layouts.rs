@@ -2,18 +2,18 @@
 //! arrays, or on devices.
 
 use super::devices;
-use crate::context::Context;
-use crate::failure::{Failure, Outcome};
-use crate::permissions::Permissions;
 use crate::steps::experiment::start::ExperimentOptions;
-use crate::steps::layouts::kept::KeptLayouts;
 use crate::steps::layouts::plan::{Asked, prepare, present_of, sector_of, without_allocation_unit};
 use crate::steps::layouts::real::devices::MayDestroy;
-use crate::steps::layouts::simulated::Arrays;
-use crate::steps::layouts::sitting::{
-    LayoutsSitting, announce, measure_on_target, simulate_layouts,
+use crate::steps::layouts::session::{
+    LayoutsSession, announce, measure_on_target, simulate_layouts,
 };
+use crate::steps::layouts::simulated::Arrays;
+use crate::steps::layouts::stored_layouts::StoredLayouts;
 use serde::Serialize;
+use stripewise_conductor::context::Context;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::permissions::Permissions;
 use stripewise_lab::layouts::{LeftOut, PASSES_MIN};
 use stripewise_lab::plan_file::{LayoutsFile, cells_of};
 use stripewise_results::{LayoutLevels, SCHEMA_VERSION};
@@ -107,7 +107,7 @@ pub(super) fn run(
     mut file: LayoutsFile,
     options: &ExperimentOptions,
     permissions: &Permissions,
-) -> Outcome<LayoutsSitting> {
+) -> Outcome<LayoutsSession> {
     change(options, &mut file)?;
     let mut store = context.open_store()?;
     if !file.devices.is_empty() {
@@ -150,7 +150,7 @@ fn prepared(
     context: &Context,
     store: &Store,
     file: &LayoutsFile,
-) -> Outcome<(KeptLayouts, Arrays)> {
+) -> Outcome<(StoredLayouts, Arrays)> {
     let target = &file.target;
     let mut factors = file.factors.clone();
     let removed = without_allocation_unit(context, target, &mut factors)?;

@@ -9,18 +9,18 @@ mod text;
 
 pub use layouts::LabForecast;
 pub use one_factor::OneFactorForecast;
-pub use text::{forecast_text, plans_text};
+pub use text::{forecast_text, plans_sheet};
 
-use crate::context::Context;
-use crate::failure::{Failure, Outcome};
-use crate::permissions::Permissions;
-use crate::steps::experiment::kept::Kept;
 use crate::steps::experiment::start::ExperimentOptions;
-use crate::steps::input::{PLAN_BYTES_MAX, read_text};
-use crate::steps::layouts::kept::KeptLayouts;
-use crate::steps::sittings::LabSitting;
+use crate::steps::experiment::stored_experiment::StoredExperiment;
+use crate::steps::layouts::stored_layouts::StoredLayouts;
+use crate::steps::sessions::LabSitting;
 use serde::Serialize;
 use std::path::Path;
+use stripewise_conductor::context::Context;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::input::{PLAN_BYTES_MAX, read_text};
+use stripewise_conductor::permissions::Permissions;
 use stripewise_lab::plan_file::LabFile;
 use stripewise_results::SCHEMA_VERSION;
 use stripewise_units::NameText;
@@ -90,9 +90,9 @@ pub struct PlansDocument {
     /// Version of the document.
     pub schema_version: u32,
     /// Those with one factor.
-    pub experiments: Vec<Kept>,
+    pub experiments: Vec<StoredExperiment>,
     /// Those over layouts.
-    pub layouts: Vec<KeptLayouts>,
+    pub layouts: Vec<StoredLayouts>,
 }
 
 /// All of them, the one that was worked on last first.
@@ -102,7 +102,7 @@ pub struct PlansDocument {
 pub fn plans(context: &Context) -> Outcome<PlansDocument> {
     let store = context.open_store_if_any()?;
     let (experiments, layouts) = match &store {
-        Some(store) => (Kept::all(store)?, KeptLayouts::all(store)?),
+        Some(store) => (StoredExperiment::all(store)?, StoredLayouts::all(store)?),
         None => (Vec::new(), Vec::new()),
     };
     Ok(PlansDocument {

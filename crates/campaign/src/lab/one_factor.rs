@@ -1,16 +1,16 @@
 //! `lab` with one factor: levels in randomised blocks, on any target.
 
-use crate::context::Context;
-use crate::failure::{Failure, Outcome};
-use crate::permissions::Permissions;
 use crate::steps::experiment::fit::{block_bytes_max, check_fit, requirements};
 use crate::steps::experiment::ground::find;
-use crate::steps::experiment::kept::{ExperimentKind, Kept, LevelPlaces};
-use crate::steps::experiment::sitting::{Sitting, new_document};
+use crate::steps::experiment::session::{ExperimentSession, new_document};
 use crate::steps::experiment::start::{ExperimentOptions, plan_failure, start};
-use crate::steps::targets::OpenTarget;
-use crate::steps::together::open_with;
+use crate::steps::experiment::stored_experiment::{ExperimentKind, LevelPlaces, StoredExperiment};
 use serde::Serialize;
+use stripewise_conductor::context::Context;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::host_group::open_with;
+use stripewise_conductor::permissions::Permissions;
+use stripewise_conductor::targets::OpenTarget;
 use stripewise_io_engine::EngineName;
 use stripewise_lab::experiment::{ExperimentPlan, Level, needs};
 use stripewise_lab::offsets::shift;
@@ -56,7 +56,7 @@ pub(super) fn run(
     file: &LabPlan,
     options: &ExperimentOptions,
     permissions: &Permissions,
-) -> Outcome<Sitting> {
+) -> Outcome<ExperimentSession> {
     let mut plan = plan_of(options, file)?;
     let engine = options.engine.map(|engine| engine.to_string());
     let engine = engine
@@ -68,7 +68,7 @@ pub(super) fn run(
     let mut store = context.open_store()?;
     let required = requirements(&plan, file.load_given, name);
     let group = options.group.as_ref();
-    let aimed = open_with(
+    let opened = open_with(
         context,
         &mut store,
         &file.target,
@@ -79,23 +79,23 @@ pub(super) fn run(
     let offsets = file.factor == OFFSET_FACTOR;
     let size_bytes = size_bytes(&plan).filter(|_| offsets);
     let place = match offsets {
-        true => Some(place(context, &aimed, file, &mut plan, size_bytes)?),
+        true => Some(place(context, &opened, file, &mut plan, size_bytes)?),
         false => None,
     };
-    check_fit(&plan, &aimed)?;
-    let kept = Kept {
+    check_fit(&plan, &opened)?;
+    let kept = StoredExperiment {
         label: options.label.clone().or_else(|| file.label.clone()),
         engine,
         load_given: file.load_given,
         size_bytes,
-        layout: find(context, &aimed, &file.target, block_bytes_max(&plan), None).layout,
+        layout: find(context, &opened, &file.target, block_bytes_max(&plan), None).layout,
         place,
         ..new_document(context, &store, ExperimentKind::Lab, &file.target, plan)?
     };
     start(
         context,
         &mut store,
-        aimed,
+        opened,
         kept,
         options,
         file.duration_given,
@@ -154,14 +154,14 @@ fn size_bytes(plan: &ExperimentPlan) -> Option<u64> {
 /// Puts the levels of the factor `offset` where they belong on this target.
 fn place(
     context: &Context,
-    aimed: &OpenTarget,
+    opened: &OpenTarget,
     file: &LabPlan,
     plan: &mut ExperimentPlan,
     size_bytes: Option<u64>,
 ) -> Outcome<LevelPlaces> {
     let found = find(
         context,
-        aimed,
+        opened,
         &file.target,
         block_bytes_max(plan),
         size_bytes,

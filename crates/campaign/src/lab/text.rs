@@ -1,12 +1,12 @@
 //! Plans, and what is kept of experiments, for people.
 
 use super::{Forecast, LabForecast, OneFactorForecast, PlansDocument};
-use crate::steps::experiment::kept::Kept;
-use crate::steps::layouts::kept::KeptLayouts;
+use crate::steps::experiment::stored_experiment::StoredExperiment;
+use crate::steps::layouts::stored_layouts::StoredLayouts;
 use std::fmt::Write;
 use stripewise_lab::experiment::Ended;
 use stripewise_lab::layouts::PassesEnded;
-use stripewise_report::{HistoryRow, history_table, wrapped};
+use stripewise_report::{HistoryRow, Sheet, history_table};
 use stripewise_units::{format_bytes, format_duration};
 
 /// What a plan would do.
@@ -28,7 +28,7 @@ fn one_factor_text(forecast: &OneFactorForecast) -> String {
         forecast.levels.join(", ")
     );
     for sentence in &forecast.sentences {
-        text.push_str(&wrapped(sentence, "  "));
+        let _ = writeln!(text, "{sentence}");
     }
     text
 }
@@ -77,25 +77,32 @@ fn layouts_text(forecast: &LabForecast) -> String {
         let _ = writeln!(text, "  {line}");
     }
     for note in &forecast.notes {
-        text.push_str(&wrapped(note, "  "));
+        let _ = writeln!(text, "{note}");
     }
     text
 }
 
 /// The experiments that are kept.
 #[must_use]
-pub fn plans_text(kept: &PlansDocument) -> String {
-    if kept.experiments.is_empty() && kept.layouts.is_empty() {
-        return "No experiment is kept yet; `stripewise align TARGET` or `stripewise lab run PLAN.toml` makes one.\n".to_owned();
-    }
+pub fn plans_sheet(kept: &PlansDocument) -> Sheet {
     let mut rows: Vec<HistoryRow> = kept.experiments.iter().map(row).collect();
     rows.extend(kept.layouts.iter().map(row_of_layouts));
     // Ids begin with the time: what was begun last first.
     rows.sort_by(|a, b| b.id.cmp(&a.id));
-    history_table(&rows)
+    let answer = match rows.is_empty() {
+        true => {
+            "No experiment is kept yet; `stripewise align TARGET` or `stripewise lab run PLAN.toml` makes one."
+        }
+        false => "",
+    };
+    Sheet {
+        answer: answer.to_owned(),
+        tables: vec![history_table(&rows)],
+        ..Sheet::default()
+    }
 }
 
-fn row(kept: &Kept) -> HistoryRow {
+fn row(kept: &StoredExperiment) -> HistoryRow {
     let levels: Vec<&str> = kept
         .plan
         .levels
@@ -126,7 +133,7 @@ fn row(kept: &Kept) -> HistoryRow {
     }
 }
 
-fn row_of_layouts(kept: &KeptLayouts) -> HistoryRow {
+fn row_of_layouts(kept: &StoredLayouts) -> HistoryRow {
     let factors: Vec<&str> = (kept.plan.set.factors.iter())
         .map(|factor| factor.name.as_str())
         .collect();

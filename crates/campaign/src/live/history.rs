@@ -1,10 +1,10 @@
 //! What is stored, as a list for pages and programs.
 
 use super::{View, store};
-use crate::context::store_failure;
-use crate::failure::Outcome;
 use crate::steps::measured::{self, Measurement};
 use serde::Serialize;
+use stripewise_conductor::context::store_failure;
+use stripewise_conductor::failure::Outcome;
 use stripewise_results::Status;
 use stripewise_store::{Filter, RunSummary};
 

@@ -7,8 +7,8 @@ mod history;
 mod messages;
 mod now;
 mod serving;
+mod sim_preview;
 mod trend;
-mod tried;
 
 pub use cursor::Cursor;
 pub use history::{Entry, EntryJob, Query, history, measurements};
@@ -18,13 +18,13 @@ pub use now::{
     now,
 };
 pub use serving::{Announced, Serve, Serving, forget_token, keep_token};
+pub use sim_preview::{ArrayEntry, Tried, TriedPoint, Wished, arrays, try_array};
 pub use trend::{ChangeOf, KeptBaseline, Trend, TrendPoint, Trends, trends};
-pub use tried::{ArrayEntry, Tried, TriedPoint, Wished, arrays, try_array};
 
-use crate::context::{Clock, store_failure};
-use crate::failure::Outcome;
 use std::path::PathBuf;
 use std::sync::Arc;
+use stripewise_conductor::context::{Clock, store_failure};
+use stripewise_conductor::failure::Outcome;
 use stripewise_store::{ErrorKind, Store};
 
 /// What somebody who looks on has at hand.

@@ -2,9 +2,9 @@
 //! started it.
 
 use super::{Cursor, View, store};
-use crate::context::store_failure;
-use crate::failure::Outcome;
 use serde::Serialize;
+use stripewise_conductor::context::store_failure;
+use stripewise_conductor::failure::Outcome;
 use stripewise_machine::System;
 use stripewise_machine::observe::Snapshot;
 use stripewise_results::{RunRecord, SCHEMA_VERSION};

@@ -2,12 +2,12 @@
 //! crate above this one and below the program, which hands it in as a function.
 
 use super::View;
-use crate::context::Context;
-use crate::exit::Exit;
-use crate::failure::{Failure, Outcome};
 use std::fs::File;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
+use stripewise_conductor::context::Context;
+use stripewise_conductor::exit::Exit;
+use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_units::NameText;
 
 /// Serves until a signal comes.

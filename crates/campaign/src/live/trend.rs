@@ -2,11 +2,11 @@
 
 use super::history::{Entry, EntryJob, Query, history};
 use super::{View, store};
-use crate::context::store_failure;
-use crate::failure::Outcome;
 use serde::Serialize;
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
+use stripewise_conductor::context::store_failure;
+use stripewise_conductor::failure::Outcome;
 use stripewise_lab::SeriesKind;
 use stripewise_results::{AskedJob, Load, LoadKey};
 use stripewise_stats::{ChangePointRule, change_points};

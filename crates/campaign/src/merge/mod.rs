@@ -2,11 +2,11 @@
 
 mod source;
 
-use crate::context::Context;
-use crate::failure::{Failure, Outcome};
-use crate::steps::keep::finished;
-use crate::steps::parts::{keep_merged, merge_failure};
 use source::Source;
+use stripewise_conductor::context::Context;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::keep::finished;
+use stripewise_conductor::parts::{keep_merged, merge_failure};
 use stripewise_lab::hosts::{HostPart, Merge, Merged, Missing};
 use stripewise_results::RunRecord;
 use stripewise_store::Store;

@@ -1,14 +1,15 @@
 //! What `merge` is pointed at: a store, a run of one, or an exported file.
 
-use crate::context::{Context, store_failure};
-use crate::exit::Exit;
-use crate::failure::{Failure, Outcome};
-use crate::steps::input::{RESULTS_BYTES_MAX, read_text};
-use crate::steps::parts::{line_failure, parts_of};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
+use stripewise_conductor::context::{Context, store_failure};
+use stripewise_conductor::exit::Exit;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::input::{RESULTS_BYTES_MAX, read_text};
+use stripewise_conductor::parts::{line_failure, parts_of};
+use stripewise_disk_inspect::is_open_here;
 use stripewise_lab::hosts::{HostPart, from_line};
 use stripewise_store::{ErrorKind, Filter, Owner, Store};
 use stripewise_units::path_of;
@@ -74,6 +75,10 @@ fn is_series(store: &Store, name: &str) -> Outcome<bool> {
 }
 
 fn is_store(path: &Path) -> bool {
+    // Reading the store of this process would give up its locks.
+    if is_open_here(path) {
+        return true;
+    }
     let mut head = [0; STORE_MAGIC.len()];
     let read = File::open(path).and_then(|mut file| file.read_exact(&mut head));
     read.is_ok() && head == *STORE_MAGIC

@@ -1,9 +1,9 @@
 //! `partition`: plans a table with one aligned partition, and makes it.
 
-use crate::context::Context;
-use crate::failure::Outcome;
 use crate::steps::provision::{GoAhead, provision_failure};
 use std::path::{Path, PathBuf};
+use stripewise_conductor::context::Context;
+use stripewise_conductor::failure::Outcome;
 use stripewise_disk_provision::{
     Destroy, Identifiers, TablePlan, TableReport, Wish, plan_partition, plan_restore,
 };
@@ -40,7 +40,7 @@ pub fn plan(
     let store = context.store_path()?;
     let plan = match wanted {
         WantedTable::Saved(file) => plan_restore(device, file, Some(&store)),
-        WantedTable::New(wish) => plan_partition(device, wish, Some(&store)),
+        WantedTable::New(options) => plan_partition(device, options, Some(&store)),
     }
     .map_err(provision_failure)?;
     let now = context.timestamp();
@@ -61,7 +61,7 @@ impl PartitionPlan {
     ///
     /// # Errors
     /// Where a rule of safety refuses it, or the device fails.
-    pub fn carry_out(&self, go_ahead: &GoAhead, identifiers: &Identifiers) -> Outcome<TableReport> {
+    pub fn execute(&self, go_ahead: &GoAhead, identifiers: &Identifiers) -> Outcome<TableReport> {
         let destroy = Destroy {
             name: &go_ahead.destroy,
             store: Some(&self.store),
@@ -70,7 +70,7 @@ impl PartitionPlan {
             now: &self.now,
         };
         self.plan
-            .carry_out(&destroy, identifiers)
+            .execute(&destroy, identifiers)
             .map_err(provision_failure)
     }
 }

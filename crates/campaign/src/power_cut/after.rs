@@ -1,11 +1,6 @@
 //! `--after-cut`: what survived, held against what the witness saw become durable. Reads
 //! only.
 
-use crate::context::{Context, keep_measured};
-use crate::exit::Exit;
-use crate::failure::{Failure, Outcome};
-use crate::permissions::Permissions;
-use crate::steps::targets::{OpenTarget, prepare, target_failure};
 use crate::steps::verification::document::{
     Mode, PhaseOutcome, SCHEMA_VERSION, SurvivalRecord, VerifyDocument, VerifyErrors,
     VerifyVerdict, WitnessKept,
@@ -18,12 +13,17 @@ use crate::steps::verification::{
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
+use stripewise_conductor::context::{Context, keep_measured};
+use stripewise_conductor::exit::Exit;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::permissions::Permissions;
+use stripewise_conductor::targets::{OpenTarget, prepare, target_failure};
 use stripewise_machine::System;
 use stripewise_results::KindOutcome;
 use stripewise_store::Store;
 use stripewise_targets::{Access, Intent, Size, Target, TargetName};
 use stripewise_units::{NameText, format_bytes, format_count};
-use stripewise_verify::aftermath::{Aftermath, Circumstances, Survival};
+use stripewise_verify::power_cut_check::{Aftermath, Circumstances, Survival};
 use stripewise_verify::witness::{Covered, Intake};
 use stripewise_verify::{Fault, run_text};
 use stripewise_workload::CacheMode;

@@ -2,9 +2,6 @@
 //! --stdin FILE`), or into a file on another disk. It must be there before the first byte
 //! is written.
 
-use crate::context::Context;
-use crate::exit::Exit;
-use crate::failure::{Failure, Outcome};
 use std::fs::File;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream, ToSocketAddrs};
@@ -15,6 +12,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::channel;
 use std::time::Duration;
+use stripewise_conductor::context::Context;
+use stripewise_conductor::exit::Exit;
+use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_disk_inspect::{Inspect, System};
 use stripewise_units::{DeviceNumber, NameText, path_of};
 use stripewise_verify::witness::{Pulse, READY, SILENCE_NS_MAX};

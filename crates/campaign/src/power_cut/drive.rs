@@ -4,13 +4,13 @@
 //! How far a flush covers is read before it is issued: what completes while it is under way
 //! may or may not be part of it.
 
-use crate::failure::{Outcome, no_thread};
 use crate::steps::verification::engine::{Worked, work};
 use std::fs::File;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::time::Duration;
+use stripewise_conductor::failure::{Outcome, no_thread};
 use stripewise_io_engine::{
     Clock, Completion, EngineName, FaultPlan, Next, OpenPlan, Operation, Source,
 };

@@ -1,11 +1,11 @@
 //! From open targets to who writes where.
 
 use super::PowerCutOptions;
-use crate::failure::{Failure, Outcome};
 use crate::steps::verification::refuse_small_files;
 use crate::steps::verification::witnessed::CutTarget;
 use std::fs::File;
 use std::path::Path;
+use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_disk_inspect::storage::BlockDeviceKind;
 use stripewise_disk_inspect::{Inspect, System};
 use stripewise_results::TargetKind;

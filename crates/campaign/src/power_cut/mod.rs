@@ -7,12 +7,6 @@ mod drive;
 mod ground;
 mod report;
 
-use crate::context::{Context, keep_measured};
-use crate::exit::Exit;
-use crate::failure::{Failure, Outcome};
-use crate::observer::Progress;
-use crate::permissions::Permissions;
-use crate::steps::targets::{kept_at, target_failure};
 use crate::steps::verification::document::VerifyDocument;
 use crate::steps::verification::witnessed::{CutRequest, HEADER_VERSION, WitnessHeader};
 use crate::steps::verification::{
@@ -29,6 +23,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
+use stripewise_conductor::context::{Context, keep_measured};
+use stripewise_conductor::exit::Exit;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::observer::Progress;
+use stripewise_conductor::permissions::Permissions;
+use stripewise_conductor::targets::{kept_at, target_failure};
 use stripewise_io_engine::{Clock, EngineName, FaultPlan, error_name};
 use stripewise_stats::Histogram;
 use stripewise_store::Store;
@@ -119,11 +119,11 @@ pub fn power_cut(
     refuse_same_disk(context, &options.witness, &options.targets)?;
     // A target that is refused leaves the witness as it is, waiting or not there.
     judge_all(context, store, &options.targets, permissions, |_| {
-        wish(options)
+        spec(options)
     })?;
     let witness = Channel::open(context, &options.witness)?;
     let targets = open_all(context, store, &options.targets, permissions, |_| {
-        wish(options)
+        spec(options)
     })?;
     let kept: Vec<Option<String>> = (targets.iter())
         .map(|target| kept_at(store, target))
@@ -178,7 +178,7 @@ fn check(options: &PowerCutOptions) -> Outcome<()> {
 }
 
 /// What is meant to be done to each target.
-fn wish(options: &PowerCutOptions) -> Intent {
+fn spec(options: &PowerCutOptions) -> Intent {
     Intent {
         reads: false,
         size: (options.size_bytes).map_or(Size::AtMost(SIZE_BYTES_USUAL), Size::Exactly),

@@ -1,12 +1,12 @@
 //! What a run that waited for a power cut came to, where it did not come.
 
 use super::drive::Writer;
-use crate::context::Context;
 use crate::steps::verification::document::{
     Mode, PhaseOutcome, SCHEMA_VERSION, VerifyDocument, VerifyErrors, VerifyVerdict,
 };
 use crate::steps::verification::witnessed::WitnessHeader;
 use crate::steps::verification::{run_number, verified};
+use stripewise_conductor::context::Context;
 use stripewise_io_engine::EngineName;
 use stripewise_results::{KindOutcome, KindParts};
 use stripewise_stats::Histogram;

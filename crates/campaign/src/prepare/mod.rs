@@ -1,10 +1,10 @@
 //! `prepare`: makes and keeps a test file.
 
-use crate::context::Context;
-use crate::failure::{Failure, Outcome};
-use crate::steps::targets;
 use serde::Serialize;
 use std::path::PathBuf;
+use stripewise_conductor::context::Context;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::targets;
 use stripewise_results::SCHEMA_VERSION;
 use stripewise_targets::{Intent, Size, TargetName};
 use stripewise_units::NameText;
@@ -55,8 +55,8 @@ pub fn prepare(context: &Context, options: &PrepareOptions) -> Outcome<PrepareDo
         ..Intent::default()
     };
     let mut store = context.open_store()?;
-    let aimed = targets::prepare(context, &mut store, &name, &intent)?;
-    let Some(target) = aimed.real() else {
+    let opened = targets::prepare(context, &mut store, &name, &intent)?;
+    let Some(target) = opened.real() else {
         return Err(Failure::usage(
             "only a file can be prepared",
             "name a path that does not exist yet",
@@ -68,6 +68,6 @@ pub fn prepare(context: &Context, options: &PrepareOptions) -> Outcome<PrepareDo
         size_bytes: target.size_bytes(),
         id: target.made_file().map(|made| made.id.clone()),
     };
-    aimed.finish()?;
+    opened.finish()?;
     Ok(document)
 }

@@ -1,11 +1,11 @@
 //! `--accept`: what a probe found is kept with the disk as a measured fact.
 
 use super::document::StripeDocument;
-use crate::context::Context;
-use crate::exit::Exit;
-use crate::failure::{Failure, Outcome};
-use crate::steps::known::{Facts, Known, Measurement, bottom};
+use crate::steps::array_facts::{ArrayFacts, KnownArrays, Measurement, bottom};
 use crate::steps::reading::Readable;
+use stripewise_conductor::context::Context;
+use stripewise_conductor::exit::Exit;
+use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_disk_inspect::survey::{Request, Survey};
 use stripewise_disk_inspect::{Inspect, System};
 
@@ -14,7 +14,7 @@ pub struct DevicePart {
     device: String,
     /// Of the partition, or device, on its disk.
     start_bytes: u64,
-    known: Known,
+    known: KnownArrays,
     survey: Survey,
 }
 
@@ -41,7 +41,7 @@ pub fn place(context: &Context, readable: &Readable, name: &str) -> Outcome<Devi
             "probe the disk or a partition of it, or leave --accept out",
         ));
     };
-    let known = Known::load(context)?;
+    let known = KnownArrays::load(context)?;
     let request = Request {
         device: Some(device.name.clone()),
         given: known.given(),
@@ -85,14 +85,14 @@ pub fn keep(context: &Context, document: &StripeDocument, mut place: DevicePart)
 
 /// What the answer says of the disk on which the target begins at this byte; `None` where
 /// there is none.
-fn facts(document: &StripeDocument, start_bytes: u64) -> Option<Facts> {
+fn facts(document: &StripeDocument, start_bytes: u64) -> Option<ArrayFacts> {
     let unit = document.stripe_unit_bytes?;
     let first = (document.phase_bytes? + start_bytes) % unit;
     let error = document
         .phase_bytes_interval
         .map_or(0, |[low, high]| (high - low) / 2);
     let level = document.level.as_ref();
-    Some(Facts {
+    Some(ArrayFacts {
         stripe_unit_bytes: Some(unit),
         raid_level: level.map(|level| format!("raid{level}")),
         raid_disks: level
@@ -107,7 +107,7 @@ fn facts(document: &StripeDocument, start_bytes: u64) -> Option<Facts> {
             disks: document.disks?,
             confidence: document.confidence,
         }),
-        ..Facts::default()
+        ..ArrayFacts::default()
     })
 }
 

@@ -1,26 +1,25 @@
 //! `probe flash`: sizes, alignment, parallelism and pauses of a solid-state drive.
 
 use super::flash_document::{FlashDocument, PausesFound};
-use crate::context::Context;
-use crate::exit::Exit;
-use crate::failure::{Failure, Outcome};
-use crate::observer::Progress;
-use crate::permissions::Permissions;
-use crate::steps::asked::{Asked, Asking, Counted};
 use crate::steps::medium::{exit_with, written_to_a_medium};
+use crate::steps::probe_device::{Counted, ProbeDevice, ProbeOptions};
 use crate::steps::reading::open_to_read;
-use crate::steps::targets::{OpenTarget, TargetRequirements, open_target};
 use std::cell::Cell;
-use stripewise_io_engine::EngineName;
+use stripewise_conductor::context::Context;
+use stripewise_conductor::exit::Exit;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::needs::Needs;
+use stripewise_conductor::observer::Progress;
+use stripewise_conductor::permissions::Permissions;
+use stripewise_conductor::targets::{OpenTarget, open_target};
 use stripewise_results::Warning;
 use stripewise_store::Store;
 use stripewise_surface::flash::{
     PausePlan, Probed, SIZE_BYTES_MIN, Stage, Writing, pauses, probe, write_for_pauses,
 };
-use stripewise_surface::{Device, Halt};
-use stripewise_targets::Size;
+use stripewise_surface::{Device, StopReason};
 use stripewise_units::{format_bytes, format_duration};
-use stripewise_workload::{CacheMode, DataPattern};
+use stripewise_workload::Workload;
 
 /// Version of [`FlashDocument`].
 const SCHEMA_VERSION: u32 = 1;
@@ -49,24 +48,24 @@ pub struct FlashWish {
 /// Where the target cannot be opened, or writing is asked for and not permitted.
 pub fn flash(
     context: &Context,
-    wish: &FlashWish,
+    options: &FlashWish,
     permissions: &Permissions,
 ) -> Outcome<(FlashDocument, Exit)> {
     let mut store = context.open_store()?;
-    let (target, warnings) = open(context, &mut store, wish, permissions)?;
+    let (target, warnings) = open(context, &mut store, options, permissions)?;
     let measured_at = context.timestamp();
-    let asking = Asking {
+    let asking = ProbeOptions {
         length_bytes_max: 128 << 10,
-        writes: wish.write_bytes.is_some(),
-        seed: wish.seed,
+        writes: options.write_bytes.is_some(),
+        seed: options.seed,
     };
-    let mut asked = Asked::open(context, &target, &asking)?;
+    let mut asked = ProbeDevice::open(context, &target, &asking)?;
     if asked.size_bytes() < SIZE_BYTES_MIN {
         return Err(Failure::new(
             Exit::Target,
             format!(
                 "{} has {}; a probe of flash needs {} at least",
-                wish.target,
+                options.target,
                 format_bytes(asked.size_bytes()),
                 format_bytes(SIZE_BYTES_MIN)
             ),
@@ -75,26 +74,26 @@ pub fn flash(
     }
     context.status(format_args!(
         "Reading at random places of {}, for {} at most{}",
-        wish.target,
-        format_duration(wish.time_ns_max),
-        match wish.write_bytes {
+        options.target,
+        format_duration(options.time_ns_max),
+        match options.write_bytes {
             Some(bytes) => format!("; then writing {} from byte 0 on", format_bytes(bytes)),
             None => "; nothing is written".to_owned(),
         }
     ));
     let begun_ns = asked.now_ns();
-    let probed = with_progress(context, &mut asked, wish);
+    let probed = with_progress(context, &mut asked, options);
     let passed_ns = asked.now_ns() - begun_ns;
-    let (found, halt) = match (wish.write_bytes, &probed.halt, &probed.refused) {
+    let (found, halt) = match (options.write_bytes, &probed.halt, &probed.refused) {
         (Some(bytes), None, None) => {
             let plan = PausePlan {
                 bytes,
-                time_ns_max: wish.time_ns_max.saturating_sub(passed_ns),
+                time_ns_max: options.time_ns_max.saturating_sub(passed_ns),
             };
             let writing = writing(context, &mut asked, &plan);
             let found = PausesFound {
                 written_bytes: writing.bytes(),
-                pattern: pauses(&writing, wish.seed),
+                pattern: pauses(&writing, options.seed),
             };
             (Some(found), writing.halt)
         }
@@ -104,14 +103,21 @@ pub fn flash(
     let facts = target.place(0).facts().clone();
     target.finish()?;
     let exit = match &halt {
-        Some(Halt::Interrupted) => Exit::Interrupted(context.signal().unwrap_or(2)),
-        Some(Halt::Gone(_)) => Exit::InputOutput,
+        Some(StopReason::Interrupted) => Exit::Interrupted(context.signal().unwrap_or(2)),
+        Some(StopReason::Gone(_)) => Exit::InputOutput,
         _ => Exit::Done,
     };
     let exit = exit_with(exit, &warnings);
     let document = FlashDocument {
         warnings,
-        ..document(wish, facts.name, measured_at, probed, found, halt.as_ref())
+        ..document(
+            options,
+            facts.name,
+            measured_at,
+            probed,
+            found,
+            halt.as_ref(),
+        )
     };
     Ok((document, exit))
 }
@@ -120,48 +126,45 @@ pub fn flash(
 fn open(
     context: &Context,
     store: &mut Store,
-    wish: &FlashWish,
+    options: &FlashWish,
     permissions: &Permissions,
 ) -> Outcome<(OpenTarget, Vec<Warning>)> {
-    if wish.write_bytes.is_none() {
-        let readable = open_to_read(context, store, &wish.target, permissions)?;
+    if options.write_bytes.is_none() {
+        let readable = open_to_read(context, store, &options.target, permissions)?;
         return Ok((readable.target, readable.warnings));
     }
-    let warnings = written_to_a_medium(context, &wish.target)?;
-    let need = TargetRequirements {
-        reads: true,
+    let warnings = written_to_a_medium(context, &options.target)?;
+    let need = Needs {
         writes: true,
-        size: Size::Auto,
         outstanding_total: 32,
-        outstanding_by_number: false,
-        cache: CacheMode::Direct,
         cache_by_name: true,
-        engine: EngineName::Auto,
-        loads: Vec::new(),
-        data: DataPattern::default(),
-        seed: wish.seed,
-        fill_time_limit_ns: None,
-        filled_by_caller: false,
+        seed: options.seed,
+        ..Needs::of_loads([&Workload::default()])
     };
-    let target = open_target(context, store, &wish.target, &need, permissions)?;
+    let target = open_target(context, store, &options.target, &need, permissions)?;
     Ok((target, warnings))
 }
 
-fn with_progress(context: &Context, asked: &mut Asked<'_>, wish: &FlashWish) -> Probed {
+fn with_progress(context: &Context, asked: &mut ProbeDevice<'_>, options: &FlashWish) -> Probed {
     let hidden = asked.is_simulated();
     let title = Cell::new("Reading single blocks");
     let progress = Progress::begin(context.observer(), hidden, READS_USUAL, title.get());
     let mut counted = Counted::new(asked, &progress, READS_USUAL, &title);
-    probe(&mut counted, wish.seed, wish.time_ns_max, &mut |stage| {
-        title.set(match stage {
-            Stage::Sizes => "Comparing sizes",
-            Stage::Alignment => "Comparing alignments",
-            Stage::Parallelism => "Comparing numbers of reads at once",
-        });
-    })
+    probe(
+        &mut counted,
+        options.seed,
+        options.time_ns_max,
+        &mut |stage| {
+            title.set(match stage {
+                Stage::Sizes => "Comparing sizes",
+                Stage::Alignment => "Comparing alignments",
+                Stage::Parallelism => "Comparing numbers of reads at once",
+            });
+        },
+    )
 }
 
-fn writing(context: &Context, asked: &mut Asked<'_>, plan: &PausePlan) -> Writing {
+fn writing(context: &Context, asked: &mut ProbeDevice<'_>, plan: &PausePlan) -> Writing {
     let hidden = asked.is_simulated();
     let title = Cell::new("Writing, to see pauses");
     let expected = plan.bytes / (64 << 10);
@@ -171,12 +174,12 @@ fn writing(context: &Context, asked: &mut Asked<'_>, plan: &PausePlan) -> Writin
 }
 
 fn document(
-    wish: &FlashWish,
+    options: &FlashWish,
     target: String,
     measured_at: String,
     probed: Probed,
     pauses: Option<PausesFound>,
-    halt: Option<&Halt>,
+    halt: Option<&StopReason>,
 ) -> FlashDocument {
     let refused = |own: Option<&str>| match &probed.refused {
         Some(all) => Some(all.clone()),
@@ -213,10 +216,10 @@ fn document(
         alignments: probed.alignments.all,
         concurrency: probed.parallelism.all,
         refused: probed.refused,
-        cut_short: halt.map(crate::steps::asked::why),
+        cut_short: halt.map(crate::steps::probe_device::why),
         warnings: Vec::new(),
         reads: probed.reads,
         duration_ns: probed.duration_ns,
-        seed: wish.seed,
+        seed: options.seed,
     }
 }

@@ -4,13 +4,13 @@ mod accept;
 mod document;
 mod flash;
 mod flash_document;
-mod flash_text;
+mod flash_sheet;
 mod stripe;
-mod stripe_text;
+mod stripe_sheet;
 
 pub use document::StripeDocument;
 pub use flash::{FlashWish, flash};
 pub use flash_document::FlashDocument;
-pub use flash_text::text as flash_text;
-pub use stripe::{StripeWish, stripe};
-pub use stripe_text::text as stripe_text;
+pub use flash_sheet::sheet as flash_sheet;
+pub use stripe::{StripeOptions, stripe};
+pub use stripe_sheet::sheet as stripe_sheet;

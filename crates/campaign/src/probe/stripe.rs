@@ -2,16 +2,16 @@
 
 use super::accept;
 use super::document::{LayoutFound, StripeDocument};
-use crate::context::Context;
-use crate::exit::Exit;
-use crate::failure::Outcome;
-use crate::observer::Progress;
-use crate::permissions::Permissions;
-use crate::steps::asked::{Asked, Asking, Counted};
 use crate::steps::medium::exit_with;
+use crate::steps::probe_device::{Counted, ProbeDevice, ProbeOptions};
 use crate::steps::reading::{Readable, open_to_read};
+use stripewise_conductor::context::Context;
+use stripewise_conductor::exit::Exit;
+use stripewise_conductor::failure::Outcome;
+use stripewise_conductor::observer::Progress;
+use stripewise_conductor::permissions::Permissions;
 use stripewise_surface::stripe::{Limits, Pattern, Probed, Stage, probe};
-use stripewise_surface::{Device, Halt};
+use stripewise_surface::{Device, StopReason};
 
 /// Version of [`StripeDocument`].
 const SCHEMA_VERSION: u32 = 1;
@@ -23,7 +23,7 @@ const METHOD: &str = "timed reads (probe stripe)";
 
 /// What is asked for.
 #[derive(Clone, Debug)]
-pub struct StripeWish {
+pub struct StripeOptions {
     /// The target, as typed.
     pub target: String,
     /// No reads beyond this time.
@@ -41,14 +41,14 @@ pub struct StripeWish {
 /// Where the target cannot be opened.
 pub fn stripe(
     context: &Context,
-    wish: &StripeWish,
+    options: &StripeOptions,
     permissions: &Permissions,
 ) -> Outcome<(StripeDocument, Exit)> {
     let mut store = context.open_store()?;
-    let readable = open_to_read(context, &mut store, &wish.target, permissions)?;
+    let readable = open_to_read(context, &mut store, &options.target, permissions)?;
     let measured_at = context.timestamp();
-    let place = match wish.accept {
-        true => Some(accept::place(context, &readable, &wish.target)?),
+    let place = match options.accept {
+        true => Some(accept::place(context, &readable, &options.target)?),
         false => None,
     };
     let piece = readable.piece;
@@ -59,21 +59,21 @@ pub fn stripe(
             piece.from_bytes
         ));
     }
-    let asking = Asking {
+    let asking = ProbeOptions {
         length_bytes_max: 4096,
         writes: false,
-        seed: wish.seed,
+        seed: options.seed,
     };
-    let mut asked = Asked::open(context, &readable.target, &asking)?;
+    let mut asked = ProbeDevice::open(context, &readable.target, &asking)?;
     let limits = Limits {
-        time_ns_max: wish.time_ns_max,
-        seed: wish.seed,
+        time_ns_max: options.time_ns_max,
+        seed: options.seed,
         ..Limits::default()
     };
     context.status(format_args!(
         "Reading single sectors at random places of {}, for {} at most; nothing is written",
-        wish.target,
-        stripewise_units::format_duration(wish.time_ns_max),
+        options.target,
+        stripewise_units::format_duration(options.time_ns_max),
     ));
     let probed = {
         let hidden = asked.is_simulated();
@@ -87,7 +87,7 @@ pub fn stripe(
         with_progress(&mut part, &limits, &progress)
     };
     let exit = exit_with(exit_of(context, &probed), &readable.warnings);
-    let mut document = document(wish, &readable, measured_at, probed);
+    let mut document = document(options, &readable, measured_at, probed);
     drop(asked);
     readable.target.finish()?;
     drop(store);
@@ -114,22 +114,22 @@ fn with_progress<D: Device>(device: &mut D, limits: &Limits, progress: &Progress
 /// answer.
 fn exit_of(context: &Context, probed: &Probed) -> Exit {
     match (&probed.halt, &probed.outcome) {
-        (Some(Halt::Interrupted), _) => Exit::Interrupted(context.signal().unwrap_or(2)),
-        (Some(Halt::Gone(_)), _) => Exit::InputOutput,
+        (Some(StopReason::Interrupted), _) => Exit::Interrupted(context.signal().unwrap_or(2)),
+        (Some(StopReason::Gone(_)), _) => Exit::InputOutput,
         (_, Err(refusal)) if refusal.code == "too-small" => Exit::Target,
         _ => Exit::Done,
     }
 }
 
 fn document(
-    wish: &StripeWish,
+    options: &StripeOptions,
     readable: &Readable,
     measured_at: String,
     probed: Probed,
 ) -> StripeDocument {
     let empty = StripeDocument {
         schema_version: SCHEMA_VERSION,
-        target: wish.target.clone(),
+        target: options.target.clone(),
         measured_at,
         method: METHOD.to_owned(),
         stripe_unit_bytes: None,
@@ -149,8 +149,8 @@ fn document(
         places_percent: Vec::new(),
         warnings: readable.warnings.clone(),
         duration_ns: probed.duration_ns,
-        seed: wish.seed,
-        interrupted: probed.halt == Some(Halt::Interrupted),
+        seed: options.seed,
+        interrupted: probed.halt == Some(StopReason::Interrupted),
         accepted: false,
     };
     match probed.outcome {

@@ -1,11 +1,11 @@
 //! Two profiles against each other.
 
-use crate::context::{Context, store_failure};
-use crate::exit::Exit;
-use crate::failure::{Failure, Outcome};
 use crate::steps::measured::{self, PROFILE};
 use crate::steps::surface::{ProfileDocument, SpotFound};
 use serde::{Deserialize, Serialize};
+use stripewise_conductor::context::Context;
+use stripewise_conductor::exit::Exit;
+use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_surface::profile::{
     ChangePercent, PlaceChange, Side, SpotChange, compare, spot_change,
 };
@@ -103,25 +103,8 @@ pub fn compare_profiles(context: &Context, a: &str, b: &str) -> Outcome<Option<P
 
 /// A profile of the store, or of a file.
 fn kept(context: &Context, name: &str) -> Outcome<Option<ProfileDocument>> {
-    // Files are compared without a store; one that cannot be read is reported by whatever
-    // needs it.
-    let store = context
-        .store_is_there()?
-        .then(|| context.open_store_to_read());
-    if let Some(Ok(store)) = store {
-        // A name that the store does not know may be a file's.
-        let id = measured::full_name(&store, name).unwrap_or_else(|_| name.to_owned());
-        let document = store.document(PROFILE, &id).map_err(store_failure)?;
-        if let Some(document) = document {
-            return Ok(serde_json::from_str(&document.json).ok());
-        }
-    }
-    let path = stripewise_units::path_of(name);
-    if !path.is_file() {
-        return Ok(None);
-    }
-    let text = std::fs::read_to_string(&path).unwrap_or_default();
-    Ok(serde_json::from_str(&text).ok())
+    let json = measured::json_of(context, PROFILE, name)?;
+    Ok(json.and_then(|json| serde_json::from_str(&json).ok()))
 }
 
 fn compared(a: &ProfileDocument, b: &ProfileDocument) -> ProfileComparison {

@@ -1,30 +1,29 @@
 //! `profile --fill`: writes a target full, and says where the rate changes.
 
 use super::sensor::Sensor;
-use crate::context::{Context, keep_measured};
-use crate::exit::Exit;
-use crate::failure::{Failure, Outcome};
-use crate::observer::Progress;
-use crate::permissions::Permissions;
-use crate::steps::asked::{Asked, Asking, Counted, why};
 use crate::steps::measured;
 use crate::steps::medium::{exit_with, written_to_a_medium};
+use crate::steps::probe_device::{Counted, ProbeDevice, ProbeOptions, why};
 use crate::steps::surface::{FillDocument, RestFound};
-use crate::steps::targets::{
-    OpenTarget, TargetRequirements, intent, judge, open_target, prepare_hearing, target_failure,
-};
 use std::cell::Cell;
+use stripewise_conductor::context::{Context, keep_measured};
+use stripewise_conductor::exit::Exit;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::needs::Needs;
+use stripewise_conductor::observer::Progress;
+use stripewise_conductor::permissions::Permissions;
+use stripewise_conductor::targets::{
+    OpenTarget, intent, judge, open_target, prepare_hearing, target_failure,
+};
 use stripewise_disk_inspect::System;
-use stripewise_io_engine::EngineName;
 use stripewise_results::TargetFacts;
 use stripewise_store::Store;
 use stripewise_surface::fill::{
     Back, Curve, FillPlan, Step, Written, analyse, came_back, write, write_after_rest,
 };
-use stripewise_surface::{Device, Halt};
+use stripewise_surface::{Device, StopReason};
 use stripewise_targets::{Size, TargetName};
 use stripewise_units::{format_bytes, format_duration};
-use stripewise_workload::{CacheMode, DataPattern};
 
 /// Version of [`FillDocument`].
 const SCHEMA_VERSION: u32 = 1;
@@ -37,7 +36,7 @@ const OUTSTANDING: u32 = 32;
 
 /// What is asked for.
 #[derive(Clone, Debug)]
-pub struct FillWish {
+pub struct FillOptions {
     /// The target, as typed.
     pub target: String,
     /// Bytes to be written; `None`: the whole device, the existing file, or the usual
@@ -58,25 +57,28 @@ pub struct FillWish {
 /// Where the target cannot be written, or the permission is missing.
 pub fn fill(
     context: &Context,
-    wish: &FillWish,
+    options: &FillOptions,
     permissions: &Permissions,
 ) -> Outcome<(FillDocument, Exit)> {
     let mut store = context.open_store()?;
     let measured_at = context.timestamp();
-    if wish.size_bytes.is_some_and(|bytes| bytes < SIZE_BYTES_MIN) {
-        return Err(too_small(&wish.target, wish.size_bytes.unwrap_or(0)));
+    if options
+        .size_bytes
+        .is_some_and(|bytes| bytes < SIZE_BYTES_MIN)
+    {
+        return Err(too_small(&options.target, options.size_bytes.unwrap_or(0)));
     }
-    let warnings = written_to_a_medium(context, &wish.target)?;
-    let begun = begin(context, &mut store, wish, permissions)?;
+    let warnings = written_to_a_medium(context, &options.target)?;
+    let begun = begin(context, &mut store, options, permissions)?;
     let filled = match begun {
-        Begun::Open(target) => fill_open(context, wish, *target)?,
+        Begun::Open(target) => fill_open(context, options, *target)?,
         Begun::Ended(filled) => *filled,
     };
     let exit = exit_with(exit_of(context, &filled), &warnings);
     let id = context.new_id(&measured_at);
     let document = FillDocument {
         warnings,
-        ..document(context, wish, (id, measured_at), filled)
+        ..document(context, options, (id, measured_at), filled)
     };
     keep_measured(context, &mut store, measured::FILL, &document.id, &document)?;
     Ok((document, exit))
@@ -89,7 +91,7 @@ struct Filled {
     first: Written,
     curve: Curve,
     rest: Option<RestFound>,
-    halt: Option<Halt>,
+    halt: Option<StopReason>,
 }
 
 /// A target that is open and perhaps written already, or what was measured before it was
@@ -103,13 +105,13 @@ enum Begun {
 fn begin(
     context: &Context,
     store: &mut Store,
-    wish: &FillWish,
+    options: &FillOptions,
     permissions: &Permissions,
 ) -> Outcome<Begun> {
-    let need = requirements(wish);
-    let name: TargetName = wish.target.parse().map_err(target_failure)?;
+    let need = requirements(options);
+    let name: TargetName = options.target.parse().map_err(target_failure)?;
     if !matches!(name, TargetName::Path(_)) {
-        let target = open_target(context, store, &wish.target, &need, permissions)?;
+        let target = open_target(context, store, &options.target, &need, permissions)?;
         return Ok(Begun::Open(Box::new((target, None))));
     }
     let intent = intent(&need, permissions);
@@ -118,10 +120,10 @@ fn begin(
     if let Some(bytes) = planned_bytes
         && bytes < SIZE_BYTES_MIN
     {
-        return Err(too_small(&wish.target, bytes));
+        return Err(too_small(&options.target, bytes));
     }
     let mut marks: Vec<Mark> = Vec::new();
-    let mut sensor = Sensor::of_path(System::live(), &wish.target);
+    let mut sensor = Sensor::of_path(System::live(), &options.target);
     let prepared = prepare_hearing(context, store, &name, &intent, &mut |now_ns, bytes| {
         marks.push(Mark {
             now_ns,
@@ -135,7 +137,7 @@ fn begin(
             let written = between(&marks);
             return match context.signal() {
                 Some(_) if !written.steps.is_empty() => {
-                    let filled = interrupted(wish, planned_bytes.unwrap_or(0), written);
+                    let filled = interrupted(options, planned_bytes.unwrap_or(0), written);
                     Ok(Begun::Ended(Box::new(filled)))
                 }
                 _ => Err(failure),
@@ -154,7 +156,7 @@ fn begin(
             Exit::Target,
             format!(
                 "{} can only be written through the page cache, whose rate this would be",
-                wish.target
+                options.target
             ),
             "name a directory of a file system that takes O_DIRECT, or a device with --destroy NAME",
         ));
@@ -163,37 +165,32 @@ fn begin(
     Ok(Begun::Open(Box::new((target, written))))
 }
 
-fn requirements(wish: &FillWish) -> TargetRequirements {
-    TargetRequirements {
+fn requirements(options: &FillOptions) -> Needs {
+    Needs {
         reads: false,
         writes: true,
-        size: wish.size_bytes.map_or(Size::Auto, Size::Exactly),
+        size: options.size_bytes.map_or(Size::Auto, Size::Exactly),
         outstanding_total: OUTSTANDING,
-        outstanding_by_number: false,
-        cache: CacheMode::Direct,
         cache_by_name: true,
-        engine: EngineName::Auto,
-        loads: Vec::new(),
-        data: DataPattern::default(),
-        seed: wish.seed,
-        fill_time_limit_ns: wish.time_ns_max,
-        filled_by_caller: false,
+        seed: options.seed,
+        fill_time_limit_ns: options.time_ns_max,
+        ..Needs::of_loads([])
     }
 }
 
 /// The file went with its interruption; what was measured stays.
-fn interrupted(wish: &FillWish, planned_bytes: u64, first: Written) -> Filled {
+fn interrupted(options: &FillOptions, planned_bytes: u64, first: Written) -> Filled {
     Filled {
         target: TargetFacts {
-            name: wish.target.clone(),
+            name: options.target.clone(),
             size_bytes: planned_bytes,
             ..TargetFacts::unknown()
         },
         planned_bytes,
-        curve: analyse(&first.steps, wish.seed),
+        curve: analyse(&first.steps, options.seed),
         first,
         rest: None,
-        halt: Some(Halt::Interrupted),
+        halt: Some(StopReason::Interrupted),
     }
 }
 
@@ -241,29 +238,29 @@ fn too_small(name: &str, bytes: u64) -> Failure {
 
 fn fill_open(
     context: &Context,
-    wish: &FillWish,
+    options: &FillOptions,
     (target, written): (OpenTarget, Option<Written>),
 ) -> Outcome<Filled> {
     let facts = target.place(0).facts().clone();
-    let asking = Asking {
+    let asking = ProbeOptions {
         length_bytes_max: PIECE_BYTES,
         writes: true,
-        seed: wish.seed,
+        seed: options.seed,
     };
-    let mut asked = Asked::open(context, &target, &asking)?;
+    let mut asked = ProbeDevice::open(context, &target, &asking)?;
     let size_bytes = asked.size_bytes();
     let planned_bytes = match &written {
         Some(written) => written.bytes(),
-        None => wish
+        None => options
             .size_bytes
             .map_or(size_bytes, |bytes| bytes.min(size_bytes)),
     };
     if planned_bytes < SIZE_BYTES_MIN {
-        return Err(too_small(&wish.target, planned_bytes));
+        return Err(too_small(&options.target, planned_bytes));
     }
     let plan = FillPlan {
         bytes: planned_bytes,
-        time_ns_max: wish.time_ns_max.unwrap_or(u64::MAX),
+        time_ns_max: options.time_ns_max.unwrap_or(u64::MAX),
     };
     let device = facts.device.as_ref().map(|device| device.name.clone());
     let mut sensor = Sensor::new(System::live(), device.filter(|_| !asked.is_simulated()));
@@ -273,21 +270,21 @@ fn fill_open(
             context.status(format_args!(
                 "Writing {} to {} from byte 0 on",
                 format_bytes(planned_bytes),
-                wish.target
+                options.target
             ));
             with_progress(context, &mut asked, planned_bytes, "Writing", |device| {
                 write(device, &plan, &mut || sensor.read(context.now_ns()))
             })
         }
     };
-    let curve = analyse(&first.steps, wish.seed);
+    let curve = analyse(&first.steps, options.seed);
     let mut halt = first.halt.clone();
-    let rest = match (wish.rest_ns, &halt) {
+    let rest = match (options.rest_ns, &halt) {
         (Some(rest_ns), None) => {
             let (rest, ended) = rest_and_write(
                 context,
                 &mut asked,
-                wish,
+                options,
                 (&plan, rest_ns),
                 (&curve, &mut sensor),
             );
@@ -310,11 +307,11 @@ fn fill_open(
 
 fn rest_and_write(
     context: &Context,
-    asked: &mut Asked<'_>,
-    wish: &FillWish,
+    asked: &mut ProbeDevice<'_>,
+    options: &FillOptions,
     (plan, rest_ns): (&FillPlan, u64),
     (curve, sensor): (&Curve, &mut Sensor),
-) -> (RestFound, Option<Halt>) {
+) -> (RestFound, Option<StopReason>) {
     let nothing = RestFound {
         rest_ns,
         back: None,
@@ -343,7 +340,7 @@ fn rest_and_write(
             })
         },
     );
-    let back: Option<Back> = came_back(&again.steps, curve, rest_ns, wish.seed);
+    let back: Option<Back> = came_back(&again.steps, curve, rest_ns, options.seed);
     let rest = RestFound {
         rest_ns,
         back,
@@ -354,10 +351,10 @@ fn rest_and_write(
 
 fn with_progress(
     context: &Context,
-    asked: &mut Asked<'_>,
+    asked: &mut ProbeDevice<'_>,
     bytes: u64,
     title: &'static str,
-    work: impl FnOnce(&mut Counted<'_, Asked<'_>>) -> Written,
+    work: impl FnOnce(&mut Counted<'_, ProbeDevice<'_>>) -> Written,
 ) -> Written {
     let hidden = asked.is_simulated();
     let expected = bytes / u64::from(PIECE_BYTES);
@@ -369,8 +366,8 @@ fn with_progress(
 
 fn exit_of(context: &Context, filled: &Filled) -> Exit {
     match &filled.halt {
-        Some(Halt::Interrupted) => Exit::Interrupted(context.signal().unwrap_or(2)),
-        Some(Halt::Gone(_)) => Exit::InputOutput,
+        Some(StopReason::Interrupted) => Exit::Interrupted(context.signal().unwrap_or(2)),
+        Some(StopReason::Gone(_)) => Exit::InputOutput,
         _ if filled.first.failed_bytes > 0 => Exit::InputOutput,
         _ => Exit::Done,
     }
@@ -378,7 +375,7 @@ fn exit_of(context: &Context, filled: &Filled) -> Exit {
 
 fn document(
     context: &Context,
-    wish: &FillWish,
+    options: &FillOptions,
     (id, measured_at): (String, String),
     filled: Filled,
 ) -> FillDocument {
@@ -393,7 +390,7 @@ fn document(
         target: filled.target,
         host: context.host().name,
         measured_at,
-        seed: wish.seed,
+        seed: options.seed,
         planned_bytes: filled.planned_bytes,
         written_bytes: filled.first.bytes(),
         failed_bytes: filled.first.failed_bytes,

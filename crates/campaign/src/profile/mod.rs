@@ -8,5 +8,5 @@ mod surface;
 
 pub use compare::{ProfileComparison, SideFound, SpotCompared, compare_profiles};
 pub use compare_text::text as comparison_text;
-pub use fill::{FillWish, fill};
-pub use surface::{ProfileWish, profile};
+pub use fill::{FillOptions, fill};
+pub use surface::{ProfileOptions, profile};

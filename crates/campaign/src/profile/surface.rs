@@ -1,22 +1,21 @@
 //! Measures a surface, says what it shows, keeps it.
 
-use crate::context::{Context, keep_measured};
-use crate::exit::Exit;
-use crate::failure::{Failure, Outcome};
-use crate::observer::Progress;
-use crate::permissions::Permissions;
-use crate::steps::asked::{Asked, Asking, Counted, why};
 use crate::steps::measured;
-use crate::steps::medium::{ReadRates, exit_with, throttled};
+use crate::steps::medium::{ReadRates, exit_with, throttled, watched};
 use crate::steps::owners::files_at;
+use crate::steps::probe_device::{Counted, ProbeDevice, ProbeOptions, why};
 use crate::steps::reading::{Readable, open_to_read};
 use crate::steps::surface::{ExtentFound, ProfileDocument, SpotFound};
 use std::cell::Cell;
+use stripewise_conductor::context::{Context, keep_measured};
+use stripewise_conductor::exit::Exit;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::observer::Progress;
+use stripewise_conductor::permissions::Permissions;
 use stripewise_disk_inspect::placement::Extent;
 use stripewise_results::Severity;
-use stripewise_stats::median;
-use stripewise_surface::profile::{Findings, Measured, Part, Plan, Spot, analyse, measure};
-use stripewise_surface::{Device, Halt};
+use stripewise_surface::profile::{Findings, Measured, Part, Plan, RateAt, Spot, analyse, measure};
+use stripewise_surface::{Device, StopReason};
 use stripewise_units::format_bytes;
 
 /// Version of [`ProfileDocument`].
@@ -36,7 +35,7 @@ const PIECE_BYTES: u64 = 512 << 10;
 
 /// What is asked for.
 #[derive(Clone, Debug)]
-pub struct ProfileWish {
+pub struct ProfileOptions {
     /// The target, as typed.
     pub target: String,
     /// Read every byte.
@@ -56,44 +55,45 @@ pub struct ProfileWish {
 /// Where the target cannot be opened, or is too small.
 pub fn profile(
     context: &Context,
-    wish: &ProfileWish,
+    options: &ProfileOptions,
     permissions: &Permissions,
 ) -> Outcome<(ProfileDocument, Exit)> {
     let mut store = context.open_store()?;
-    let readable = open_to_read(context, &mut store, &wish.target, permissions)?;
+    let readable = open_to_read(context, &mut store, &options.target, permissions)?;
     let measured_at = context.timestamp();
-    let asking = Asking {
+    let asking = ProbeOptions {
         length_bytes_max: PIECE_BYTES as u32,
         writes: false,
-        seed: wish.seed,
+        seed: options.seed,
     };
-    let mut asked = Asked::open(context, &readable.target, &asking)?;
+    let mut asked = ProbeDevice::open(context, &readable.target, &asking)?;
     let size_bytes = asked.size_bytes();
     if size_bytes < SIZE_BYTES_MIN {
         return Err(Failure::new(
             Exit::Target,
             format!(
                 "{} has {}; a surface needs {} at least",
-                wish.target,
+                options.target,
                 format_bytes(size_bytes),
                 format_bytes(SIZE_BYTES_MIN)
             ),
             "name the whole device, or a larger file",
         ));
     }
-    let plan = plan_of(wish, size_bytes);
+    let plan = plan_of(options, size_bytes);
     context.status(format_args!(
         "Reading {} of {} in random order, and {} single blocks or more; nothing is written",
         format_bytes(bytes_to_read(&plan, size_bytes)),
-        wish.target,
+        options.target,
         plan.accesses,
     ));
+    let watch = watched(&readable.target);
     let measured = with_progress(context, &mut asked, &plan);
     let findings = analyse(&measured);
     let mut readable = readable;
-    let throttled = throttled(context, &readable.target, rates(&measured, &findings));
+    let throttled = throttled(context, &readable.target, rates(&measured), watch.as_ref());
     let mut measured = measured;
-    if let Some(warning) = throttled {
+    for warning in throttled {
         if warning.severity == Severity::Void {
             // What the limit held back is no slow place of the disk.
             measured.spots.retain(|spot| spot.unreadable);
@@ -104,7 +104,7 @@ pub fn profile(
     let id = context.new_id(&measured_at);
     let document = document(
         context,
-        wish,
+        options,
         &readable,
         (id, measured_at),
         (measured, findings),
@@ -121,18 +121,18 @@ pub fn profile(
     Ok((document, exit))
 }
 
-fn plan_of(wish: &ProfileWish, size_bytes: u64) -> Plan {
+fn plan_of(options: &ProfileOptions, size_bytes: u64) -> Plan {
     let usual = Plan::default();
-    let places = match wish.full {
+    let places = match options.full {
         // Stretches of 16 MiB at least, and 2,000 at most.
         true => (size_bytes / (16 << 20)).clamp(16, 2_000) as usize,
         false => usual.places,
     };
     Plan {
-        places: wish.places.unwrap_or(places),
-        full: wish.full,
-        seed: wish.seed,
-        time_ns_max: match (wish.time_ns_max, wish.full) {
+        places: options.places.unwrap_or(places),
+        full: options.full,
+        seed: options.seed,
+        time_ns_max: match (options.time_ns_max, options.full) {
             (Some(time_ns), _) => time_ns,
             (None, true) => u64::MAX,
             (None, false) => usual.time_ns_max,
@@ -148,7 +148,7 @@ fn bytes_to_read(plan: &Plan, size_bytes: u64) -> u64 {
     }
 }
 
-fn with_progress(context: &Context, asked: &mut Asked<'_>, plan: &Plan) -> Measured {
+fn with_progress(context: &Context, asked: &mut ProbeDevice<'_>, plan: &Plan) -> Measured {
     let hidden = asked.is_simulated();
     let pieces = bytes_to_read(plan, asked.size_bytes()) / PIECE_BYTES;
     let expected = SINGLE_READS + pieces;
@@ -168,30 +168,33 @@ fn with_progress(context: &Context, asked: &mut Asked<'_>, plan: &Plan) -> Measu
 /// failure.
 fn exit_of(context: &Context, measured: &Measured) -> Exit {
     match &measured.halt {
-        Some(Halt::Interrupted) => Exit::Interrupted(context.signal().unwrap_or(2)),
-        Some(Halt::Gone(_)) => Exit::InputOutput,
+        Some(StopReason::Interrupted) => Exit::Interrupted(context.signal().unwrap_or(2)),
+        Some(StopReason::Gone(_)) => Exit::InputOutput,
         _ if measured.spots.iter().any(|spot| spot.unreadable) => Exit::InputOutput,
         _ if !measured.spots.is_empty() => Exit::Finding,
         _ => Exit::Done,
     }
 }
 
-/// The fastest that was read, in each of the two ways in which a limit counts it.
-fn rates(measured: &Measured, findings: &Findings) -> ReadRates {
-    let bytes_per_s = findings.rate_max.unwrap_or(0.0);
-    let accesses: Vec<f64> = (measured.accesses.iter())
-        .map(|access| access.latency_ns as f64)
-        .collect();
-    let access_ns = median(&accesses).unwrap_or(f64::INFINITY).max(1.0);
+/// Means over all that was read, in each of the two ways in which a limit counts it: a
+/// control group lets single reads pass at once and holds back the next ones.
+fn rates(measured: &Measured) -> ReadRates {
+    let bytes: f64 = measured.rates.iter().map(|at| at.length_bytes as f64).sum();
+    let each_s = |at: &RateAt| at.length_bytes as f64 / at.bytes_per_s.max(1.0);
+    let seconds: f64 = measured.rates.iter().map(each_s).sum();
+    let bytes_per_s = bytes / seconds.max(1e-9);
+    let latencies_ns = measured.accesses.iter().map(|access| access.latency_ns);
+    let access_ns = latencies_ns.sum::<u64>().max(1) as f64;
     ReadRates {
         bytes_per_s,
-        reads_per_s: (bytes_per_s / PIECE_BYTES as f64).max(1e9 / access_ns),
+        reads_per_s: (bytes_per_s / PIECE_BYTES as f64)
+            .max(1e9 * measured.accesses.len() as f64 / access_ns),
     }
 }
 
 fn document(
     context: &Context,
-    wish: &ProfileWish,
+    options: &ProfileOptions,
     readable: &Readable,
     (id, measured_at): (String, String),
     (measured, findings): (Measured, Findings),
@@ -204,8 +207,8 @@ fn document(
         target: readable.target.place(0).facts().clone(),
         host: context.host().name,
         measured_at,
-        full: wish.full,
-        seed: wish.seed,
+        full: options.full,
+        seed: options.seed,
         warnings: readable.warnings.clone(),
         duration_ns: measured.duration_ns,
         bytes_read: measured.bytes_read,
@@ -223,7 +226,7 @@ fn document(
         batches: findings.batches,
         extents,
         extents_count,
-        spots: spots(context, &measured.spots, readable, &wish.target),
+        spots: spots(context, &measured.spots, readable, &options.target),
         rates: measured.rates,
         accesses: measured.accesses,
     }
@@ -296,5 +299,30 @@ fn found(spot: &Spot, readable: &Readable, name: &str) -> SpotFound {
         unreadable: spot.unreadable,
         lba: physical.map(|bytes| bytes / sector),
         file: is_file.then(|| name.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_is_compared_with_what_was_read_over_time() {
+        // A control group lets 5 MiB pass at once, and then makes the next piece wait.
+        let each = |number: u64| RateAt {
+            offset_bytes: number << 20,
+            length_bytes: 1 << 20,
+            bytes_per_s: match number % 5 {
+                0 => 10.4 * 1_048_576.0,
+                _ => 850.0 * 1_048_576.0,
+            },
+        };
+        let measured = Measured {
+            rates: (0..20).map(each).collect(),
+            ..Measured::default()
+        };
+        let mib_per_s = rates(&measured).bytes_per_s / 1_048_576.0;
+        assert!((49.0..51.0).contains(&mib_per_s), "{mib_per_s}");
+        assert_eq!(rates(&Measured::default()), ReadRates::default());
     }
 }

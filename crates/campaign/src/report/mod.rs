@@ -1,20 +1,25 @@
 //! `report`: stored or imported results, in one of many forms.
 
-use crate::context::Context;
-use crate::exit::Exit;
-use crate::failure::{Failure, Outcome};
-use crate::steps::documents::{exit, judge, judge_as_asked};
-use crate::steps::layouts::kept::KeptLayouts;
+use crate::steps::documents::{check_names, exit, judge, judge_as_asked, names_of};
+use crate::steps::headroom::StoredHeadroom;
+use crate::steps::layouts::stored_layouts::StoredLayouts;
+use crate::steps::limits;
 use crate::steps::measured;
+use crate::steps::observation::ObservationDocument;
 use crate::steps::pages::{
     EVERYTHING, PictureLook, RUNS_IN_FULL_MAX, Rendered, ReportFormat, document_of, material,
     rendered, title_of,
 };
+use crate::steps::qualification::answered;
+use crate::steps::study::{is_study, rendered_study};
 use crate::steps::subject::{Subject, SubjectKind, subject};
 use crate::steps::surface::MeasuredSurface;
 use crate::steps::verification::DOCUMENT_KIND as VERIFICATION;
 use crate::steps::verification_page as page;
 use std::collections::BTreeMap;
+use stripewise_conductor::context::Context;
+use stripewise_conductor::exit::Exit;
+use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_lab::compare::Requirement;
 use stripewise_lab::{SeriesKind, series_of};
 use stripewise_results::SeriesRecord;
@@ -50,10 +55,17 @@ pub struct Reported {
 /// Where a subject cannot be read, or there is nothing to report on.
 pub fn report(context: &Context, question: &ReportQuestion) -> Outcome<Reported> {
     let store = context.open_store_to_read();
-    let alone = match of_measurement(store.as_ref().ok(), question)? {
-        None => of_layouts(store.as_ref().ok(), question)?,
-        found => found,
-    };
+    let mut alone = of_measurement(store.as_ref().ok(), question)?;
+    for other in [of_layouts, of_qualification] {
+        if alone.is_none() {
+            alone = other(store.as_ref().ok(), question)?;
+        }
+    }
+    if let Some(rendered) = alone {
+        let exit = Exit::Done;
+        return Ok(Reported { rendered, exit });
+    }
+    let alone = of_study(context, store.as_ref().ok(), question)?;
     if let Some(rendered) = alone {
         let exit = Exit::Done;
         return Ok(Reported { rendered, exit });
@@ -78,7 +90,10 @@ pub fn report(context: &Context, question: &ReportQuestion) -> Outcome<Reported>
     }
     match question.require.is_empty() {
         true => judge_as_asked(&mut document),
-        false => judge(&question.require, &mut document),
+        false => {
+            check_names(&question.require, names_of(&document.runs))?;
+            judge(&question.require, &mut document);
+        }
     }
     let title = title_of(&document);
     let mut material = material(store.as_ref().ok(), document, title, &names);
@@ -106,11 +121,24 @@ fn of_measurement(store: Option<&Store>, question: &ReportQuestion) -> Outcome<O
         return Ok(None);
     };
     let Some((kind, kept)) = measured::document(store, &name)? else {
-        return Ok(None);
+        // A page of all its runs is not what one asks for: the answer is.
+        let found = StoredHeadroom::find(store, &name)?;
+        let found = found.filter(|_| question.require.is_empty());
+        if let Some(found) = found {
+            return found.rendered(question.format, &question.picture).map(Some);
+        }
+        let found = limits::find(store, &name)?;
+        // Its table is one of runs.
+        let is_answer = question.require.is_empty() && question.format != ReportFormat::Csv;
+        return found
+            .filter(|_| is_answer)
+            .map(|found| limits::rendered(&found, question.format, &question.picture))
+            .transpose();
     };
     if !question.require.is_empty() {
         let what = match kind {
             VERIFICATION => "verification",
+            measured::OBSERVATION => "observation",
             kind => kind,
         };
         return Err(Failure::usage(
@@ -121,6 +149,11 @@ fn of_measurement(store: Option<&Store>, question: &ReportQuestion) -> Outcome<O
     let (format, wanted) = (question.format, &question.picture);
     if kind == VERIFICATION {
         return page::rendered(&page::of_kept(&kept.json)?, format, wanted).map(Some);
+    }
+    if kind == measured::OBSERVATION {
+        return ObservationDocument::of_stored(&kept.json)?
+            .rendered(format, wanted)
+            .map(Some);
     }
     let surface = MeasuredSurface::of_kept(kind, &kept.json)?;
     surface
@@ -138,7 +171,7 @@ fn of_layouts(store: Option<&Store>, question: &ReportQuestion) -> Outcome<Optio
     let Ok(name) = measured::full_name(store, name) else {
         return Ok(None);
     };
-    let Some(kept) = KeptLayouts::named(store, &name)? else {
+    let Some(kept) = StoredLayouts::named(store, &name)? else {
         return Ok(None);
     };
     if matches!(question.format, ReportFormat::Csv | ReportFormat::Json) {
@@ -153,6 +186,60 @@ fn of_layouts(store: Option<&Store>, question: &ReportQuestion) -> Outcome<Optio
         ));
     }
     kept.page(&kept.found().record, question.format, &question.picture)
+}
+
+/// A published study, if that alone is asked for: its runs beside each other would not say
+/// what was printed.
+fn of_study(
+    context: &Context,
+    store: Option<&Store>,
+    question: &ReportQuestion,
+) -> Outcome<Option<Rendered>> {
+    let (Some(store), [name], true) = (
+        store,
+        question.subjects.as_slice(),
+        question.require.is_empty(),
+    ) else {
+        return Ok(None);
+    };
+    // A name that the store does not know may be a file's.
+    let Ok(name) = measured::full_name(store, name) else {
+        return Ok(None);
+    };
+    let filter = Filter {
+        series: Some(name),
+        ..Filter::default()
+    };
+    let listed = context.stored_runs(store, &filter)?;
+    let mut runs = Vec::new();
+    for run in listed.iter().rev() {
+        let Some(run) = context.unless_damaged(store.load(&run.id))? else {
+            continue;
+        };
+        // One run says what all of them are.
+        if !is_study(&run) {
+            return Ok(None);
+        }
+        runs.push(run.without_intervals());
+    }
+    rendered_study(&runs, question.format, &question.picture)
+}
+
+/// The verdict of a qualification with its sources, if that alone is asked for. Its runs are
+/// one by one under their own ids.
+fn of_qualification(store: Option<&Store>, question: &ReportQuestion) -> Outcome<Option<Rendered>> {
+    let (Some(store), [name]) = (store, question.subjects.as_slice()) else {
+        return Ok(None);
+    };
+    let is_page = matches!(question.format, ReportFormat::Html | ReportFormat::Md);
+    if !is_page || !question.require.is_empty() {
+        return Ok(None);
+    }
+    // A name that the store does not know may be a file's.
+    let Ok(Some(found)) = answered(store, name) else {
+        return Ok(None);
+    };
+    found.page(question.format, &question.picture).map(Some)
 }
 
 fn again(failure: &Failure) -> Failure {

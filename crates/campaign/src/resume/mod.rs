@@ -4,21 +4,22 @@
 //! A test file that went with its process is made again. Levels that are offsets
 //! are put where they belong in the new file; all else stays as it was planned.
 
-use crate::context::{Context, store_failure};
-use crate::failure::{Failure, Outcome};
-use crate::permissions::Permissions;
 use crate::steps::experiment::answer::{Answer, hosts_of};
 use crate::steps::experiment::fit::{block_bytes_max, check_fit, requirements};
 use crate::steps::experiment::ground::find;
-use crate::steps::experiment::kept::Kept;
-use crate::steps::experiment::sitting::{Earlier, Sitting, announce, how, run_sitting};
+use crate::steps::experiment::session::{Earlier, ExperimentSession, announce, how, run_sitting};
 use crate::steps::experiment::start::{plan_failure, say_place};
-use crate::steps::layouts::kept::KeptLayouts;
+use crate::steps::experiment::stored_experiment::StoredExperiment;
 use crate::steps::layouts::real::devices::MayDestroy;
-use crate::steps::layouts::sitting::{ResumeLimits, resume_layouts};
-use crate::steps::measure::engine_named;
-use crate::steps::sittings::LabSitting;
-use crate::steps::targets::{OpenTarget, TargetRequirements, open_target};
+use crate::steps::layouts::session::{ResumeLimits, resume_layouts};
+use crate::steps::layouts::stored_layouts::StoredLayouts;
+use crate::steps::sessions::LabSitting;
+use stripewise_conductor::context::{Context, store_failure};
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::measure::engine_named;
+use stripewise_conductor::needs::Needs;
+use stripewise_conductor::permissions::Permissions;
+use stripewise_conductor::targets::{OpenTarget, open_target};
 use stripewise_lab::experiment::{
     Block, Ended, Experiment, ExperimentPlan, blocks_of, enough, next_block_ns,
 };
@@ -53,7 +54,7 @@ pub fn resume(
 ) -> Outcome<LabSitting> {
     let mut store = context.open_store_there()?;
     let id = store.full_name(id).map_err(store_failure)?;
-    if let Some(kept) = KeptLayouts::load(&store, &id)? {
+    if let Some(kept) = StoredLayouts::load(&store, &id)? {
         let limits = ResumeLimits {
             margin_percent: options.precision_percent,
             passes_max: options.blocks,
@@ -68,7 +69,7 @@ pub fn resume(
         )
         .map(LabSitting::from);
     }
-    let mut kept = Kept::load(&store, &id)?;
+    let mut kept = StoredExperiment::load(&store, &id)?;
     let records = kept.runs(context, &store)?;
     let (blocks, _) = blocks_of(&kept.plan, &records);
     kept.blocks = u32::try_from(blocks.len()).unwrap_or(u32::MAX);
@@ -90,7 +91,7 @@ pub fn resume(
     kept.ended = Some(why);
     experiment.ended = kept.ended;
     context.status(done_words(&experiment, why));
-    Ok(LabSitting::from(Sitting {
+    Ok(LabSitting::from(ExperimentSession {
         answer: Some(Answer::of(&experiment, kept, records)),
         ended: Ok(()),
     }))
@@ -99,11 +100,11 @@ pub fn resume(
 fn go_on(
     context: &Context,
     store: &mut Store,
-    mut kept: Kept,
+    mut kept: StoredExperiment,
     blocks: Vec<Block>,
     records: Vec<RunRecord>,
     permissions: &Permissions,
-) -> Outcome<Sitting> {
+) -> Outcome<ExperimentSession> {
     if let Some(hosts) = hosts_of(&records) {
         return Err(Failure::usage(
             format!(
@@ -116,27 +117,27 @@ fn go_on(
     // Positions were asked of a test file as large as it could be; so again.
     let mut required = requirements(&kept.plan, kept.load_given, engine);
     if let (Some(_), false) = (&kept.place, kept.target.starts_with("sim:")) {
-        required = TargetRequirements {
+        required = Needs {
             size: kept.size_bytes.map_or(Size::Auto, Size::Exactly),
             ..required
         };
     }
-    let aimed = open_target(context, store, &kept.target, &required, permissions)?;
-    place_again(context, &mut kept, &aimed)?;
-    check_fit(&kept.plan, &aimed)?;
+    let opened = open_target(context, store, &kept.target, &required, permissions)?;
+    place_again(context, &mut kept, &opened)?;
+    check_fit(&kept.plan, &opened)?;
     kept.ended = None;
-    let how = how(context, &aimed, &kept);
+    let how = how(context, &opened, &kept);
     say_place(context, &kept);
-    announce(context, &kept, aimed.simulated().is_some());
+    announce(context, &kept, opened.simulated().is_some());
     let earlier = Earlier {
         finished: blocks,
         records,
     };
-    run_sitting(context, store, aimed, how, kept, earlier, None)
+    run_sitting(context, store, opened, how, kept, earlier, None)
 }
 
 /// What is asked for instead of what the plan says.
-fn change(kept: &mut Kept, options: &ResumeOptions) {
+fn change(kept: &mut StoredExperiment, options: &ResumeOptions) {
     let plan = &mut kept.plan;
     plan.precision_percent = options.precision_percent.unwrap_or(plan.precision_percent);
     let elapsed_ns = kept.elapsed_ns;
@@ -175,12 +176,12 @@ fn done_words(experiment: &Experiment, why: Ended) -> String {
 }
 
 /// Finds the levels' places on the target as it is now.
-fn place_again(context: &Context, kept: &mut Kept, aimed: &OpenTarget) -> Outcome<()> {
+fn place_again(context: &Context, kept: &mut StoredExperiment, opened: &OpenTarget) -> Outcome<()> {
     let block_bytes = block_bytes_max(&kept.plan);
     let Some(place) = &mut kept.place else {
         return Ok(());
     };
-    let found = find(context, aimed, &kept.target, block_bytes, kept.size_bytes);
+    let found = find(context, opened, &kept.target, block_bytes, kept.size_bytes);
     if found.place.start_bytes != place.start_bytes {
         return Err(Failure::usage(
             format!(

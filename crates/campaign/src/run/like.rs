@@ -1,10 +1,11 @@
 //! The eight runs that CrystalDiskMark's users quote: four loads, read and written.
 
-use super::{Beside, Ran, run};
-use crate::context::Context;
-use crate::failure::Outcome;
-use crate::permissions::Permissions;
-use crate::steps::targets::lacks_permission_to_write;
+use super::{Beside, Ran, requirements, run};
+use stripewise_conductor::context::Context;
+use stripewise_conductor::failure::Outcome;
+use stripewise_conductor::permissions::Permissions;
+use stripewise_conductor::targets::reads_instead;
+use stripewise_lab::compare::Requirement;
 use stripewise_store::Store;
 use stripewise_workload::{
     CursorKind, Distribution, Pattern, PlanOrder, Request, RequestJob, Workload,
@@ -30,6 +31,8 @@ pub struct LikeOptions {
     pub seed: u64,
     /// The user's words about it.
     pub label: Option<String>,
+    /// What is required of these runs.
+    pub require: Vec<Requirement>,
 }
 
 /// One of the four lines: name, block size, operations in flight, sequential.
@@ -75,6 +78,7 @@ pub fn crystaldiskmark(options: &LikeOptions) -> Request {
         jobs: reads.chain(writes).collect(),
         order: PlanOrder::Alone,
         engine: options.engine.clone(),
+        requirements: options.require.iter().map(ToString::to_string).collect(),
         cache_by_name: false,
         ..Request::default()
     }
@@ -91,18 +95,12 @@ pub fn run_like_crystaldiskmark(
     options: &LikeOptions,
     permissions: &Permissions,
 ) -> Outcome<Ran> {
-    let asked = permissions.overwrite || !permissions.destroy.is_empty() || options.read_only;
-    let all = run(
-        context,
-        store,
-        crystaldiskmark(options),
-        permissions,
-        Beside::default(),
-    );
+    let request = crystaldiskmark(options);
+    requirements(&request)?;
+    let all = run(context, store, request, permissions, Beside::default());
     match all {
-        Err(failure) if !asked && lacks_permission_to_write(&failure) => {
-            let text = format!("only reads are measured: {}", failure.error);
-            context.note_failure(&text, &failure);
+        Err(failure) if !options.read_only => {
+            reads_instead(context, permissions, failure)?;
             let reading = LikeOptions {
                 read_only: true,
                 ..options.clone()
@@ -128,6 +126,7 @@ mod tests {
             engine: "auto".to_owned(),
             seed: 1,
             label: None,
+            require: Vec::new(),
         };
         let request = crystaldiskmark(&options);
         let names: Vec<&str> = request.jobs.iter().map(|job| job.name.as_str()).collect();

@@ -1,36 +1,40 @@
 //! Running a request: one run, or a grid, or the jobs of a plan.
 
 mod like;
+mod replay;
 
 pub use like::{LikeOptions, crystaldiskmark, run_like_crystaldiskmark};
+pub use replay::{Loop, ReplayOptions, replay};
 
-use crate::context::Context;
-use crate::failure::{Failure, Outcome};
-use crate::observer::Progress;
-use crate::permissions::Permissions;
-use crate::steps::keep::RunPlace;
-use crate::steps::measure::{
+use crate::steps::documents::check_names;
+use crate::steps::verification::concurrent_verify::{self, RunVerifier};
+use std::path::Path;
+use std::rc::Rc;
+use stripewise_conductor::context::Context;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::keep::RunPlace;
+use stripewise_conductor::measure::{
     PlacedJob, RunOptions, Verifies, check_before, engine_of, in_turn_ns, length_ns, measure,
     run_failure, workload_failure,
 };
-use crate::steps::parallel::simulate_all;
-use crate::steps::planned::{PlannedRuns, span_needed};
-use crate::steps::start::{Companion, places};
-use crate::steps::targets::{
-    OpenTarget, TargetRequirements, judge_requirements, open_nothing, open_target, warn_of_one_pass,
+use stripewise_conductor::needs::Needs;
+use stripewise_conductor::observer::Progress;
+use stripewise_conductor::parallel::simulate_all;
+use stripewise_conductor::permissions::Permissions;
+use stripewise_conductor::pilot::{announced, check_steady};
+use stripewise_conductor::planned::PlannedRuns;
+use stripewise_conductor::start::{Companion, places};
+use stripewise_conductor::targets::{
+    OpenTarget, judge_requirements, open_or_nothing, warn_of_one_pass,
 };
-use crate::steps::verification::beside::{self, RunVerifier};
-use std::path::Path;
-use std::rc::Rc;
 use stripewise_disk_inspect::System;
 use stripewise_io_engine::{EngineName, FaultPlan};
 use stripewise_lab::compare::Requirement;
 use stripewise_results::RunRecord;
 use stripewise_runner::session::check_memory;
 use stripewise_store::Store;
-use stripewise_targets::{Manner, Size};
 use stripewise_units::{ParseError, format_duration};
-use stripewise_workload::{CacheMode, Request, RequestPart, validate};
+use stripewise_workload::{Request, RequestPart, Steady, validate};
 
 /// What running a request came to.
 pub struct Ran {
@@ -65,34 +69,38 @@ pub fn run(
     let engine = engine_of(&request)?;
     // Some cells of a grid may be left out, not all.
     let checked: Vec<Outcome<()>> = (planned.runs.iter().flatten())
-        .map(|wish| check_before(&wish.workload, None))
+        .map(|options| check_before(&options.workload, None))
         .collect();
     if checked.iter().all(Result::is_err) {
         checked.into_iter().collect::<Outcome<()>>()?;
     }
     check_clocks(&planned)?;
+    check_steady(&planned.runs, &request)?;
     check_faults(faults.as_ref(), &planned, engine)?;
     check_cpus(&request.cpus)?;
     check_buffers(&planned, engine)?;
     if request.verify {
-        beside::check(&planned, engine)?;
+        concurrent_verify::check(&planned, engine)?;
     }
     if let Some(companion) = &companion {
         judge_all(context, store, permissions, &request, &planned)?;
         companion.checked(context, &places(&planned.targets), &plan_of(&request))?;
     }
-    let mut aimed = aim_all(context, store, permissions, &request, &planned)?;
-    let simulated = aimed.iter().any(|aimed| aimed.simulated().is_some());
-    for (index, aimed) in aimed.iter().enumerate() {
+    let mut opened = open_targets(context, store, permissions, &request, &planned)?;
+    let simulated = opened.iter().any(|opened| opened.simulated().is_some());
+    if !simulated && !request.steady.is_no() {
+        context.plan(announced(request.steady == Steady::Quick, None));
+    }
+    for (index, opened) in opened.iter().enumerate() {
         let jobs = planned.runs.iter().flatten();
         let on_it = jobs.filter(|job| job.targets.contains(&index));
-        warn_of_one_pass(context, aimed, on_it.map(|job| &job.workload));
+        warn_of_one_pass(context, opened, on_it.map(|job| &job.workload));
     }
-    let skipped = leave_out_what_does_not_fit(context, &mut planned, &aimed)?;
+    let skipped = leave_out_what_does_not_fit(context, &mut planned, &opened)?;
     let verified = match request.verify {
         true => {
             let id = context.free_id(store, &context.timestamp())?;
-            let beside = RunVerifier::begin(context, &mut aimed, &planned, &id, engine)?;
+            let beside = RunVerifier::begin(context, &mut opened, &planned, &id, engine)?;
             Some(Rc::new(beside) as Rc<dyn Verifies>)
         }
         false => None,
@@ -106,8 +114,8 @@ pub fn run(
         ..RunOptions::of(context, request, simulated)
     };
     let mut records = Vec::new();
-    let ended = run_all(context, store, &aimed, &planned, &how, &mut records);
-    for target in aimed {
+    let ended = run_all(context, store, &opened, &planned, &how, &mut records);
+    for target in opened {
         target.finish()?;
     }
     Ok(Ran { records, ended })
@@ -118,13 +126,13 @@ pub fn run(
 /// # Errors
 /// Where one is none, or names no job of the request.
 pub fn requirements(request: &Request) -> Outcome<Vec<Requirement>> {
-    let jobs: Vec<&str> = request.jobs.iter().map(|job| job.name.as_str()).collect();
     let each = request.requirements.iter().map(|text| {
         text.parse::<Requirement>()
-            .and_then(|one| one.check_name(&jobs).map(|()| one))
             .map_err(|error: ParseError| Failure::usage(error.to_string(), error.hint().to_owned()))
     });
-    each.collect()
+    let required = each.collect::<Outcome<Vec<Requirement>>>()?;
+    check_names(&required, request.jobs.iter().map(|job| job.name.as_str()))?;
+    Ok(required)
 }
 
 /// Several runs of one command are kept under one id, so that they can be shown,
@@ -151,7 +159,7 @@ fn series_of(
 /// is filled.
 fn check_clocks(planned: &PlannedRuns) -> Outcome<()> {
     let of = |run: &Vec<PlacedJob>, simulated: bool| {
-        let mut targets = run.iter().flat_map(|wish| &wish.targets);
+        let mut targets = run.iter().flat_map(|options| &options.targets);
         targets.any(|&target| planned.targets[target].starts_with("sim:") == simulated)
     };
     if planned
@@ -220,7 +228,7 @@ fn check_buffers(planned: &PlannedRuns, engine: EngineName) -> Outcome<()> {
     for run in &planned.runs {
         let loads: Vec<_> = run
             .iter()
-            .map(|wish| (&wish.workload, wish.targets.len()))
+            .map(|options| (&options.workload, options.targets.len()))
             .collect();
         check_memory(engine, &loads, available).map_err(run_failure)?;
     }
@@ -255,87 +263,51 @@ fn plan_of(request: &Request) -> String {
     request.to_json()
 }
 
-fn aim_all(
+fn open_targets(
     context: &Context,
     store: &mut Store,
     permissions: &Permissions,
     request: &Request,
     planned: &PlannedRuns,
 ) -> Outcome<Vec<OpenTarget>> {
-    let engine = engine_of(request)?;
-    let mut aimed = Vec::new();
-    for (index, text) in planned.targets.iter().enumerate() {
+    let targets = planned.targets.iter().enumerate();
+    let opened = targets.map(|(index, text)| {
         let need = need_of(request, planned, index);
-        if engine == EngineName::Null && !text.starts_with("sim:") {
-            aimed.push(open_nothing(text, need.size));
-        } else {
-            aimed.push(open_target(context, store, text, &need, permissions)?);
-        }
-    }
-    Ok(aimed)
+        open_or_nothing(context, store, text, &need, permissions)
+    });
+    opened.collect()
 }
 
-/// What all runs together ask of one target.
-fn need_of(request: &Request, planned: &PlannedRuns, target: usize) -> TargetRequirements {
-    let uses: Vec<&PlacedJob> = planned
-        .runs
-        .iter()
-        .flatten()
-        .filter(|wish| wish.targets.contains(&target))
-        .collect();
-    let total = |run: &Vec<PlacedJob>| -> u32 {
-        run.iter()
-            .map(|wish| {
-                let targets = u32::try_from(wish.targets.len()).unwrap_or(u32::MAX);
-                let outstanding = wish
-                    .workload
-                    .threads
-                    .saturating_mul(wish.workload.outstanding);
-                outstanding.saturating_mul(targets)
-            })
-            .fold(0, u32::saturating_add)
-    };
-    TargetRequirements {
-        reads: uses.iter().any(|wish| wish.workload.read_percent > 0),
+/// What all runs together need of one target.
+fn need_of(request: &Request, planned: &PlannedRuns, target: usize) -> Needs {
+    let of_runs = Needs::of(planned.runs.iter().map(Vec::as_slice), target);
+    Needs {
         // Verification fills the test file that a directory stands for.
-        writes: uses.iter().any(|wish| wish.workload.read_percent < 100)
-            || (request.verify && Path::new(&planned.targets[target]).is_dir()),
-        size: span_needed(&planned.runs, target)
-            .map_or(Size::Auto, |size| Size::Exactly(size.bytes())),
-        outstanding_total: planned.runs.iter().map(total).max().unwrap_or(1),
+        writes: of_runs.writes || (request.verify && Path::new(&planned.targets[target]).is_dir()),
         outstanding_by_number: request.load_by_number,
-        cache: uses
-            .first()
-            .map_or(CacheMode::Direct, |wish| wish.workload.cache),
         cache_by_name: request.cache_by_name,
         // A name that is none is refused before anything is opened.
         engine: request.engine.parse().unwrap_or_default(),
-        loads: Manner::asking(uses.iter().map(|wish| &wish.workload)),
-        data: uses
-            .first()
-            .map(|wish| wish.workload.data)
-            .unwrap_or_default(),
-        seed: uses.first().map_or(1, |wish| wish.workload.seed),
-        fill_time_limit_ns: None,
         filled_by_caller: request.verify,
+        ..of_runs
     }
 }
 
 fn run_all(
     context: &Context,
     store: &mut Store,
-    aimed: &[OpenTarget],
+    opened: &[OpenTarget],
     planned: &PlannedRuns,
     how: &RunOptions,
     records: &mut Vec<RunRecord>,
 ) -> Outcome<()> {
-    let simulated = aimed.iter().all(|aimed| aimed.simulated().is_some());
+    let simulated = opened.iter().all(|opened| opened.simulated().is_some());
     if simulated && planned.runs.len() > 1 && how.companion.is_none() {
-        return simulate_all(context, store, aimed, &planned.runs, how, records);
+        return simulate_all(context, store, opened, &planned.runs, how, records);
     }
     let lengths: Vec<u64> = planned.runs.iter().map(|run| length_ns(run)).collect();
     let total_ns = in_turn_ns(lengths.iter().copied());
-    let real = aimed.iter().any(|aimed| aimed.simulated().is_none());
+    let real = opened.iter().any(|opened| opened.simulated().is_none());
     if real && lengths.len() > 1 {
         context.plan(format!(
             "{} runs, {} in all",
@@ -373,7 +345,7 @@ fn run_all(
             earlier,
             ..how.clone()
         };
-        let measured = measure(context, store, aimed, run, &how, &progress, &place)?;
+        let measured = measure(context, store, opened, run, &how, &progress, &place)?;
         records.push(measured.record);
         measured.kept?;
         let left = planned.runs.len() - index - 1;
@@ -403,16 +375,16 @@ fn run_all(
 fn leave_out_what_does_not_fit(
     context: &Context,
     planned: &mut PlannedRuns,
-    aimed: &[OpenTarget],
+    opened: &[OpenTarget],
 ) -> Outcome<Vec<String>> {
     let grid = planned.runs.len() > 1;
     let mut skipped: Vec<String> = Vec::new();
     let mut kept = Vec::new();
     let mut first = None;
     for run in std::mem::take(&mut planned.runs) {
-        let fits = run.iter().try_for_each(|wish| {
-            let mut targets = wish.targets.iter().map(|&index| aimed[index].limits());
-            targets.try_for_each(|limits| validate(&wish.workload, limits).map(drop))
+        let fits = run.iter().try_for_each(|options| {
+            let mut targets = options.targets.iter().map(|&index| opened[index].limits());
+            targets.try_for_each(|limits| validate(&options.workload, limits).map(drop))
         });
         match fits {
             Ok(()) => kept.push(run),

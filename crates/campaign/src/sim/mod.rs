@@ -4,12 +4,12 @@ mod text;
 
 pub use text::arrays_text;
 
-use crate::context::Context;
-use crate::failure::Outcome;
-use crate::steps::simulated;
 use serde::Serialize;
 use stripewise_array_sim::layout::Level;
 use stripewise_array_sim::{ArraySpec, Simulate, bundled};
+use stripewise_conductor::context::Context;
+use stripewise_conductor::failure::Outcome;
+use stripewise_conductor::simulated;
 use stripewise_results::SCHEMA_VERSION;
 
 /// One array.

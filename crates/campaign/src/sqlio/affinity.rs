@@ -5,10 +5,10 @@
 //! each thread stays on one processor of its own mask, in turn: threads of a run
 //! are pinned one by one or not at all.
 
-use crate::context::Context;
-use crate::failure::{Failure, Outcome};
 use stripewise_compat::sqlio::command::{Affinity, Command};
 use stripewise_compat::sqlio::{Setup, SetupJob};
+use stripewise_conductor::context::Context;
+use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_io_engine::backend::thread;
 use stripewise_machine::System;
 

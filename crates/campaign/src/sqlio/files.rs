@@ -1,18 +1,17 @@
 //! Files are made and made larger as SQLIO did it, under the rules of targets,
 //! and with the lines that SQLIO printed meanwhile.
 
-use crate::context::Context;
-use crate::exit::Exit;
-use crate::failure::{Failure, Outcome};
-use crate::permissions::Permissions;
-use crate::steps::drives::NamedPlace;
-use crate::steps::simulated::Simulated;
-use crate::steps::targets::{
-    OpenTarget, TargetRequirements, expand, intent, prepare, target_failure,
-};
+use crate::steps::sqlio_drives::NamedPlace;
 use std::io::{Seek, SeekFrom};
 use std::path::Path;
 use stripewise_compat::sqlio::{Growth, Prepared, SetupFile, expanding, size_line};
+use stripewise_conductor::context::Context;
+use stripewise_conductor::exit::Exit;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::needs::Needs;
+use stripewise_conductor::permissions::Permissions;
+use stripewise_conductor::simulated::Simulated;
+use stripewise_conductor::targets::{OpenTarget, expand, intent, prepare, target_failure};
 use stripewise_disk_inspect::{Inspect, System};
 use stripewise_store::Store;
 use stripewise_targets::{Intent, Size, TargetName};
@@ -27,25 +26,25 @@ pub type Say<'a> = dyn FnMut(&str) + 'a;
 pub fn ready(
     context: &Context,
     store: &mut Store,
-    wish: &SetupFile,
+    options: &SetupFile,
     place: &NamedPlace,
     permissions: &Permissions,
     say: &mut Say<'_>,
 ) -> Outcome<Prepared> {
     let grown = match place {
-        NamedPlace::File(path) => grow(context, store, wish, path, permissions, say)?,
+        NamedPlace::File(path) => grow(context, store, options, path, permissions, say)?,
         NamedPlace::Raw(_) | NamedPlace::Simulated(_) => None,
     };
-    let bytes = match (wish.specified_bytes, place) {
+    let bytes = match (options.specified_bytes, place) {
         (Some(bytes), _) => bytes,
         (None, NamedPlace::File(path)) => size_of(path)?.unwrap_or(0),
-        (None, NamedPlace::Raw(path)) => device_bytes(path).unwrap_or(wish.needed_bytes),
+        (None, NamedPlace::Raw(path)) => device_bytes(path).unwrap_or(options.needed_bytes),
         (None, NamedPlace::Simulated(text)) => simulated_bytes(context, text)?,
     };
     let prepared = Prepared {
-        file: wish.name.clone(),
+        file: options.name.clone(),
         growth: grown,
-        specified: wish.specified_bytes.is_some(),
+        specified: options.specified_bytes.is_some(),
         megabytes: bytes / BYTES_PER_MB,
     };
     say(&size_line(&prepared));
@@ -57,15 +56,15 @@ pub fn ready(
 pub fn judge(
     context: &Context,
     store: &Store,
-    wish: &SetupFile,
+    options: &SetupFile,
     place: &NamedPlace,
-    need: &TargetRequirements,
+    need: &Needs,
     permissions: &Permissions,
 ) -> Outcome<()> {
     let intent = match place {
         NamedPlace::Simulated(_) => return Ok(()),
         NamedPlace::Raw(_) => intent(need, permissions),
-        NamedPlace::File(path) => match growth(wish, path)? {
+        NamedPlace::File(path) => match growth(options, path)? {
             None => intent(need, permissions),
             Some((None, growth)) => growing(&growth, true, permissions),
             // Making it larger is writing to it, whatever its size is now.
@@ -77,12 +76,12 @@ pub fn judge(
         },
     };
     let name: TargetName = place.text().parse().map_err(target_failure)?;
-    crate::steps::targets::judge(context, store, &name, &intent).map(drop)
+    stripewise_conductor::targets::judge(context, store, &name, &intent).map(drop)
 }
 
 /// How much larger a file must become, and its size now where it is there; `None`
 /// where it is large enough.
-fn growth(wish: &SetupFile, path: &Path) -> Outcome<Option<(Option<u64>, Growth)>> {
+fn growth(options: &SetupFile, path: &Path) -> Outcome<Option<(Option<u64>, Growth)>> {
     let current = size_of(path)?;
     if current.is_none() && path.parent() == Some(Path::new("/")) {
         return Err(Failure::usage(
@@ -92,10 +91,10 @@ fn growth(wish: &SetupFile, path: &Path) -> Outcome<Option<(Option<u64>, Growth)
     }
     // Without a size of its own any file will do in which a block fits; it is
     // made large enough where there is none.
-    let needed = match (wish.specified_bytes, current) {
+    let needed = match (options.specified_bytes, current) {
         (Some(bytes), _) => bytes,
-        (None, Some(bytes)) if bytes >= wish.least_bytes => return Ok(None),
-        (None, _) => wish.needed_bytes,
+        (None, Some(bytes)) if bytes >= options.least_bytes => return Ok(None),
+        (None, _) => options.needed_bytes,
     };
     let current_bytes = current.unwrap_or(0);
     if current.is_some() && current_bytes >= needed {
@@ -124,15 +123,15 @@ fn growing(growth: &Growth, create: bool, permissions: &Permissions) -> Intent {
 fn grow(
     context: &Context,
     store: &mut Store,
-    wish: &SetupFile,
+    options: &SetupFile,
     path: &Path,
     permissions: &Permissions,
     say: &mut Say<'_>,
 ) -> Outcome<Option<Growth>> {
-    let Some((current, growth)) = growth(wish, path)? else {
+    let Some((current, growth)) = growth(options, path)? else {
         return Ok(None);
     };
-    say(&expanding(&wish.name, &growth));
+    say(&expanding(&options.name, &growth));
     let intent = growing(&growth, current.is_none(), permissions);
     let done = match current {
         None => {

@@ -8,23 +8,23 @@ mod utilisation;
 
 pub use files::Say;
 
-use crate::context::{Context, store_failure};
-use crate::exit::Exit;
-use crate::failure::{Failure, Outcome};
-use crate::observer::Progress;
-use crate::permissions::Permissions;
-use crate::steps::drives::{Drives, NamedPlace};
-use crate::steps::input::{PLAN_BYTES_MAX, read};
-use crate::steps::keep::RunPlace;
-use crate::steps::measure::{
-    Measured, PlacedJob, RunOptions, exit_of, length_ns, measure, workload_failure,
-};
-use crate::steps::targets::{OpenTarget, TargetRequirements, open_target};
+use crate::steps::sqlio_drives::{Drives, NamedPlace};
 use stripewise_compat::sqlio::{
     Command, Counted, Report, Setup, head, initiation_us, mib_hundredths, param_file,
     rate_hundredths, report_of, setup, tail,
 };
-use stripewise_io_engine::EngineName;
+use stripewise_conductor::context::{Context, store_failure};
+use stripewise_conductor::exit::Exit;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::input::{PLAN_BYTES_MAX, read};
+use stripewise_conductor::keep::RunPlace;
+use stripewise_conductor::measure::{
+    Measured, PlacedJob, RunOptions, exit_of, length_ns, measure, workload_failure,
+};
+use stripewise_conductor::needs::Needs;
+use stripewise_conductor::observer::Progress;
+use stripewise_conductor::permissions::Permissions;
+use stripewise_conductor::targets::{OpenTarget, open_target};
 use stripewise_results::RunRecord;
 use stripewise_store::Store;
 use stripewise_targets::{ErrorKind, Size};
@@ -135,19 +135,19 @@ fn run_setup(context: &Context, asked: &Asked<'_>, say: &mut Say<'_>) -> Outcome
     let mut report = setup.report(command, COUNTS_PER_SECOND);
     let mut store = context.open_store()?;
     let cpus = affinity::settle(context, command, setup)?;
-    let aimed = open(context, &mut store, asked, &mut report, say)?;
+    let opened = open(context, &mut store, asked, &mut report, say)?;
     let wishes = wishes(setup);
-    for wish in &wishes {
-        for &target in &wish.targets {
-            validate(&wish.workload, aimed[target].limits()).map_err(workload_failure)?;
+    for options in &wishes {
+        for &target in &options.targets {
+            validate(&options.workload, opened[target].limits()).map_err(workload_failure)?;
         }
     }
     let watch = Watch::start();
-    let mut how = how(context, asked.label, &aimed, cpus);
+    let mut how = how(context, asked.label, &opened, cpus);
     how.time_hand_overs = command.latency.is_some_and(|latency| latency.initiation);
-    let measured = measured(context, &mut store, &aimed, &wishes, &how)?;
+    let measured = measured(context, &mut store, &opened, &wishes, &how)?;
     let utilisation = watch.finish();
-    for target in aimed {
+    for target in opened {
         target.finish()?;
     }
     let record = measured.record;
@@ -173,14 +173,15 @@ fn open(
     say: &mut Say<'_>,
 ) -> Outcome<Vec<OpenTarget>> {
     let permissions = asked.permissions;
-    let needs = needs(asked.setup, asked.places)?;
+    let needs = needs(asked.setup, asked.places);
+    check_in_flight(&needs)?;
     let files = || asked.setup.files.iter().zip(asked.places);
-    for ((wish, place), need) in files().zip(&needs) {
-        files::judge(context, store, wish, place, need, permissions)?;
+    for ((options, place), need) in files().zip(&needs) {
+        files::judge(context, store, options, place, need, permissions)?;
     }
     say(&head(report));
-    for (wish, place) in files() {
-        let prepared = files::ready(context, store, wish, place, permissions, say)?;
+    for (options, place) in files() {
+        let prepared = files::ready(context, store, options, place, permissions, say)?;
         report.prepared.push(prepared);
     }
     let places = asked.places.iter().zip(&needs);
@@ -199,59 +200,50 @@ fn wishes(setup: &Setup) -> Vec<PlacedJob> {
 }
 
 /// What the run needs of each of its files.
-fn needs(setup: &Setup, places: &[NamedPlace]) -> Outcome<Vec<TargetRequirements>> {
-    let in_flight = |job: &stripewise_compat::sqlio::SetupJob| {
-        let files = if job.workload.in_turn {
-            1
-        } else {
-            job.files.len() as u64
-        };
-        let each = u64::from(job.workload.threads) * u64::from(job.workload.outstanding);
-        each.saturating_mul(files)
-    };
-    let total = setup
-        .jobs
-        .iter()
-        .map(in_flight)
-        .fold(0, u64::saturating_add);
-    let total = u32::try_from(total).map_err(|_| {
-        Failure::usage(
-            format!(
-                "the command asks for {} operations in flight",
-                format_count(total)
-            ),
-            "give a smaller -o, fewer threads (-t) or fewer files",
-        )
-    })?;
+fn needs(setup: &Setup, places: &[NamedPlace]) -> Vec<Needs> {
+    let jobs = setup.jobs.iter().map(|job| PlacedJob {
+        name: String::new(),
+        workload: job.workload.clone(),
+        targets: job.files.clone(),
+    });
+    let run: Vec<PlacedJob> = jobs.collect();
     let load = &setup.jobs[0].workload;
-    let files = setup.files.iter().zip(places);
-    Ok(files
-        .map(|(wish, place)| TargetRequirements {
-            reads: load.read_percent > 0,
-            writes: load.read_percent == 0,
-            size: match (wish.specified_bytes, place) {
-                (_, NamedPlace::Simulated(_)) => Size::Auto,
-                (Some(bytes), _) => Size::Exactly(bytes),
-                (None, _) if load.size_bytes.is_some() => Size::Exactly(wish.needed_bytes),
-                (None, _) => Size::Auto,
-            },
-            outstanding_total: total,
-            // SQLIO's user always says threads and outstanding by number.
-            outstanding_by_number: true,
-            cache: load.cache,
-            cache_by_name: false,
-            engine: EngineName::Auto,
-            loads: Vec::new(),
-            data: load.data,
-            seed: load.seed,
-            fill_time_limit_ns: None,
-            filled_by_caller: false,
-        })
-        .collect())
+    let files = setup.files.iter().zip(places).enumerate();
+    let of_file = files.map(|(index, (options, place))| Needs {
+        size: match (options.specified_bytes, place) {
+            (_, NamedPlace::Simulated(_)) => Size::Auto,
+            (Some(bytes), _) => Size::Exactly(bytes),
+            (None, _) if load.size_bytes.is_some() => Size::Exactly(options.needed_bytes),
+            (None, _) => Size::Auto,
+        },
+        // SQLIO's user always says threads and outstanding by number.
+        outstanding_by_number: true,
+        ..Needs::of([run.as_slice()], index)
+    });
+    of_file.collect()
 }
 
-fn how(context: &Context, label: Option<&str>, aimed: &[OpenTarget], cpus: Vec<u32>) -> RunOptions {
-    let real = aimed.iter().any(|target| target.real().is_some());
+/// More than can be counted is a slip of the pen.
+fn check_in_flight(needs: &[Needs]) -> Outcome<()> {
+    match needs.iter().any(|need| need.outstanding_total == u32::MAX) {
+        true => Err(Failure::usage(
+            format!(
+                "the command asks for {} operations in flight or more",
+                format_count(u64::from(u32::MAX))
+            ),
+            "give a smaller -o, fewer threads (-t) or fewer files",
+        )),
+        false => Ok(()),
+    }
+}
+
+fn how(
+    context: &Context,
+    label: Option<&str>,
+    opened: &[OpenTarget],
+    cpus: Vec<u32>,
+) -> RunOptions {
+    let real = opened.iter().any(|target| target.real().is_some());
     let request = Request {
         cpus,
         label: label.map(str::to_owned),
@@ -264,12 +256,12 @@ fn how(context: &Context, label: Option<&str>, aimed: &[OpenTarget], cpus: Vec<u
 fn measured(
     context: &Context,
     store: &mut Store,
-    aimed: &[OpenTarget],
+    opened: &[OpenTarget],
     wishes: &[PlacedJob],
     how: &RunOptions,
 ) -> Outcome<Measured> {
     let length_ns = length_ns(wishes);
-    let real = aimed.iter().any(|target| target.real().is_some());
+    let real = opened.iter().any(|target| target.real().is_some());
     let progress = Progress::begin(context.observer(), !real, length_ns, "Measuring");
     let place = RunPlace {
         title: "Measuring",
@@ -277,7 +269,7 @@ fn measured(
         expected_ns: length_ns,
         after_ns: Some(0),
     };
-    measure(context, store, aimed, wishes, how, &progress, &place)
+    measure(context, store, opened, wishes, how, &progress, &place)
 }
 
 /// Enters what came of it.

@@ -1,7 +1,7 @@
 //! `-U`: how busy the processors were. Of SQLIO's own block no result shows the
 //! form; the lines are ours.
 
-use crate::context::Context;
+use stripewise_conductor::context::Context;
 use stripewise_machine::System;
 use stripewise_machine::observe::Snapshot;
 use stripewise_results::RunRecord;

@@ -1,9 +1,10 @@
 //! What an experiment found: the comparisons, and what void runs take back of them.
 
-use super::kept::{ExperimentKind, Kept};
-use crate::context::Context;
-use crate::exit::Exit;
+use super::absorbed;
+use super::stored_experiment::{ExperimentKind, StoredExperiment};
 use serde::Serialize;
+use stripewise_conductor::context::Context;
+use stripewise_conductor::exit::Exit;
 use stripewise_lab::experiment::{Block, Ended, Experiment, analyse, drift_of};
 use stripewise_results::{
     ComparisonRecord, DriftRecord, RunRecord, SCHEMA_VERSION, Severity, Status, Verdict, Warning,
@@ -12,7 +13,7 @@ use stripewise_results::{
 /// What was found.
 pub struct Answer {
     /// The document of the experiment.
-    pub kept: Kept,
+    pub kept: StoredExperiment,
     /// Finished blocks.
     pub blocks: Vec<Block>,
     /// One for each level against the baseline.
@@ -47,7 +48,7 @@ pub struct ExperimentDocument<'a> {
 #[derive(Serialize, schemars::JsonSchema)]
 struct Described<'a> {
     #[serde(flatten)]
-    kept: &'a Kept,
+    kept: &'a StoredExperiment,
     status: Status,
     drift: Option<DriftRecord>,
     runs: usize,
@@ -74,13 +75,17 @@ impl Answer {
     }
 
     /// Analyses what there is.
-    pub fn of(experiment: &Experiment, kept: Kept, records: Vec<RunRecord>) -> Answer {
+    pub fn of(experiment: &Experiment, kept: StoredExperiment, records: Vec<RunRecord>) -> Answer {
         let mut comparisons = analyse(experiment, &kept.layout);
         let void = VoidRuns::of(&records);
+        let cells: Vec<&str> = (kept.plan.cells.iter())
+            .map(|cell| cell.name.as_str())
+            .collect();
         for comparison in &mut comparisons {
             if let Some(place) = &kept.place {
                 comparison.notes.extend(place.notes.iter().cloned());
             }
+            absorbed::apply(&kept.sustained, &cells, comparison);
             if let Some(void) = &void {
                 void.invalidate(comparison);
             }

@@ -3,12 +3,13 @@
 //! A baseline carries its runs whole (without their intervals), so that it
 //! outlives a tidied history. It is a document of the store, kind `baseline`.
 
-use crate::context::{Context, keep_document, store_failure};
-use crate::exit::Exit;
-use crate::failure::{Failure, Outcome};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use stripewise_lab::compare::{doubts, void_codes};
+use stripewise_conductor::context::{Context, keep_document, store_failure};
+use stripewise_conductor::exit::Exit;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_lab::compare::{Sensitivity, doubts, sensitivity, void_codes};
+use stripewise_lab::experiment::Metric;
 use stripewise_results::{RunRecord, SCHEMA_VERSION};
 use stripewise_store::{KeptDocument, Store};
 use stripewise_units::counted;
@@ -16,6 +17,9 @@ use stripewise_workload::Request;
 
 /// Kind of its documents in the store.
 pub const KIND: &str = "baseline";
+
+/// Repetitions of each load that a check makes where nobody says how many.
+pub const REPETITIONS: u32 = 6;
 
 /// A baseline as it is kept.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -84,6 +88,23 @@ impl KeptBaseline {
             words.push_str(&format!(", with {}", counted(count, one, several)));
         }
         words
+    }
+
+    /// What a check compares where nobody says: IOPS, unless every load has a fixed rate, as
+    /// then latency is what can change.
+    #[must_use]
+    pub fn metric(&self) -> Metric {
+        let mut jobs = self.runs.iter().flat_map(|run| &run.jobs);
+        match jobs.all(|job| job.workload.rate.is_some()) {
+            true => Metric::LatencyMean,
+            false => Metric::Iops,
+        }
+    }
+
+    /// What a check of so many repetitions can see; none where a load has one run only.
+    #[must_use]
+    pub fn sensitivity(&self) -> Option<Sensitivity> {
+        sensitivity(&self.runs, self.metric(), REPETITIONS)
     }
 
     /// What each check must say of it: void numbers, few repetitions, conditions of

@@ -2,8 +2,9 @@
 //! judged. The verdicts travel in the document, so that a report made of it says what
 //! whoever asked was told.
 
-use crate::exit::Exit;
 use std::borrow::Cow;
+use stripewise_conductor::exit::Exit;
+use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_lab::compare::{Requirement, required_together};
 use stripewise_lab::{SeriesKind, series_of};
 use stripewise_results::{Document, JobRow, RequirementRecord, RunRecord, SeriesRecord};
@@ -23,12 +24,38 @@ pub fn document(runs: Vec<RunRecord>) -> Document {
 /// nobody asks how fast it was; nor is a run at a required rate, which is judged by its
 /// arrivals. Where there is none, nothing is copied.
 pub fn asked_of(runs: &[RunRecord]) -> Cow<'_, [RunRecord]> {
-    let is_other = |run: &RunRecord| run.is_precondition() || run.is_at_required_rate();
+    let is_other = |run: &RunRecord| run.is_preparation() || run.is_at_required_rate();
     if !runs.iter().any(is_other) {
         return Cow::Borrowed(runs);
     }
     let asked = runs.iter().filter(|run| !is_other(run));
     Cow::Owned(asked.cloned().collect())
+}
+
+/// Refuses a requirement of something that is not there: a slip of the pen, which must not
+/// be taken for a missed one. `names` are those of jobs and parts of series.
+///
+/// # Errors
+/// Where one names none of these.
+pub fn check_names<'a>(
+    required: &[Requirement],
+    names: impl IntoIterator<Item = &'a str>,
+) -> Outcome<()> {
+    let mut known: Vec<&str> = Vec::new();
+    for name in names {
+        if !known.contains(&name) {
+            known.push(name);
+        }
+    }
+    let mut each = required.iter();
+    each.try_for_each(|one| one.check_name(&known))
+        .map_err(|error| Failure::usage(error.to_string(), error.hint().to_owned()))
+}
+
+/// The names of the jobs of these runs, which requirements may be of.
+pub fn names_of(runs: &[RunRecord]) -> impl Iterator<Item = &str> {
+    let asked = runs.iter().filter(|run| !run.is_preparation());
+    asked.flat_map(|run| run.jobs.iter().map(|job| job.name.as_str()))
 }
 
 /// Judges what was required of the runs of a document.

@@ -1,12 +1,12 @@
 //! Reading another tool's results, which may take long: says how far it is, and ends
 //! where somebody asked for it.
 
-use crate::context::Context;
-use crate::exit::Exit;
-use crate::failure::Failure;
 use std::cell::Cell;
 use std::ops::ControlFlow;
 use stripewise_compat::Progress;
+use stripewise_conductor::context::Context;
+use stripewise_conductor::exit::Exit;
+use stripewise_conductor::failure::Failure;
 
 /// Between two words about how far it is, and before the first.
 const EVERY_NS: u64 = 2_000_000_000;

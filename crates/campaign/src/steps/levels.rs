@@ -2,12 +2,12 @@
 //! a published table with the differences that were printed. `compare` shows them, and
 //! every report on such a subject does.
 
-use crate::context::Context;
-use crate::failure::{Failure, Outcome};
 use crate::steps::answer::Answer;
-use crate::steps::kept::{Kept, plan_failure};
+use crate::steps::stored_experiment::{StoredExperiment, plan_failure};
 use crate::steps::subject::{Subject, SubjectKind};
 use stripewise_compat::dataset::Dataset;
+use stripewise_conductor::context::Context;
+use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_lab::compare::{
     CompareOptions, NothingToCompare, Question, Side, compare_all, levels_of,
 };
@@ -41,18 +41,18 @@ pub fn levels_compared(context: &Context, a: &Subject) -> Vec<ComparisonRecord> 
 }
 
 /// The experiment that a subject is, where its plan is kept.
-fn experiment_of(context: &Context, a: &Subject) -> Outcome<Option<Kept>> {
+fn experiment_of(context: &Context, a: &Subject) -> Outcome<Option<StoredExperiment>> {
     if let Some(carried) = &a.experiment {
-        return Ok(Some(Kept::clone(carried)));
+        return Ok(Some(StoredExperiment::clone(carried)));
     }
     if a.kind != SubjectKind::Experiment {
         return Ok(None);
     }
     let store = context.open_store_to_read()?;
-    if !Kept::is_known(&store, &a.name)? {
+    if !StoredExperiment::is_known(&store, &a.name)? {
         return Ok(None);
     }
-    Kept::load(&store, &a.name).map(Some)
+    StoredExperiment::load(&store, &a.name).map(Some)
 }
 
 /// A metric as people type it: `latency_p99` and `p99` are `latency_ns_p99`.
@@ -197,7 +197,7 @@ fn analysed(context: &Context, a: &Subject, metric: Metric) -> Outcome<Vec<Compa
         ended: kept.ended,
         elapsed_ns: kept.elapsed_ns,
     };
-    let kept = Kept { plan, ..kept };
+    let kept = StoredExperiment { plan, ..kept };
     Ok(Answer::of(&experiment, kept, a.runs.clone()).comparisons)
 }
 

@@ -1,15 +1,20 @@
 //! Whether reads and writes of a target reach a medium: not memory, not a page cache, no
 //! holes of a file. Timed reads say nothing of a disk that they do not reach.
 
-use super::targets::{OpenTarget, nothing_measured};
-use crate::context::Context;
-use crate::exit::Exit;
-use crate::failure::{Failure, Outcome};
-use crate::observer::Event;
 use std::path::Path;
+use stripewise_conductor::context::Context;
+use stripewise_conductor::exit::Exit;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::observer::Event;
+use stripewise_conductor::targets::{OpenTarget, nothing_measured};
 use stripewise_disk_inspect::{Inspect, System};
+use stripewise_machine::observe::Observed;
 use stripewise_results::{JobOutcome, KindOutcome, Severity, TargetFacts, Warning};
-use stripewise_runner::trust::{Code, Evidence, before_reads, before_writes, io_throttled};
+use stripewise_runner::session::DeviceWatch;
+use stripewise_runner::trust::{
+    Code, Evidence, before_reads, before_writes, io_throttled, thermal_throttling,
+    throttled as limits_exceeded,
+};
 use stripewise_targets::TargetName;
 use stripewise_units::path_of;
 
@@ -64,14 +69,34 @@ pub struct ReadRates {
     pub reads_per_s: f64,
 }
 
-/// Whether a control group's limit was what was measured.
-pub fn throttled(context: &Context, target: &OpenTarget, rates: ReadRates) -> Option<Warning> {
-    let real = target.real()?;
+/// Reads what the volume or the drives below a target report of themselves, before it is
+/// measured.
+#[must_use]
+pub fn watched(target: &OpenTarget) -> Option<DeviceWatch> {
+    let name = &target.real()?.facts().name;
+    let storage = System::live().storage_of_path(&path_of(name)).ok()?;
+    Some(DeviceWatch::start(&storage))
+}
+
+/// Whether a limit was what was measured: a control group's, or one that the volume reports;
+/// and whether drives slowed themselves.
+pub fn throttled(
+    context: &Context,
+    target: &OpenTarget,
+    rates: ReadRates,
+    watch: Option<&DeviceWatch>,
+) -> Vec<Warning> {
+    let Some(real) = target.real() else {
+        return Vec::new();
+    };
     let mut evidence = evidence_of(&path_of(&real.facts().name), real.facts().clone());
     let layers = evidence.storage.iter().flat_map(|storage| storage.layers());
     let numbers: Vec<_> = layers.map(|device| device.number).collect();
     evidence.throttles = stripewise_machine::System::live().throttles(&numbers);
+    let reports = watch.map(DeviceWatch::finish).unwrap_or_default();
     evidence.outcome = JobOutcome {
+        volume: reports.volume,
+        drives: reports.drives,
         duration_ns: 1_000_000_000,
         read: KindOutcome {
             operations: rates.reads_per_s as u64,
@@ -80,9 +105,12 @@ pub fn throttled(context: &Context, target: &OpenTarget, rates: ReadRates) -> Op
         },
         ..JobOutcome::default()
     };
-    let warning = io_throttled(&evidence)?;
-    say_all(context, std::slice::from_ref(&warning));
-    Some(warning)
+    // What is observed of the machine is not known here, and no warning follows from it.
+    evidence.observed = Some(Observed::default());
+    let judges = [io_throttled, limits_exceeded, thermal_throttling];
+    let warnings: Vec<Warning> = judges.iter().filter_map(|judge| judge(&evidence)).collect();
+    say_all(context, &warnings);
+    warnings
 }
 
 /// What went well ends as a finding where its numbers are void.

@@ -1,40 +1,38 @@
 //! What several use cases need: open targets, run jobs and keep the record, run stored
 //! requests again, read files.
 
+pub mod absorbed;
 pub mod answer;
-pub mod asked;
+pub mod array_facts;
 pub mod baselines;
 pub mod documents;
-pub mod drives;
 pub mod experiment;
 pub mod foreign;
-pub mod input;
-pub mod keep;
-pub mod kept;
-pub mod known;
+pub mod headroom;
 pub mod layouts;
 pub mod levels;
-pub mod measure;
+pub mod limits;
 pub mod measured;
 pub mod medium;
+pub mod observation;
 pub mod owners;
 pub mod pages;
-pub mod parallel;
-pub mod parts;
-pub mod pilot;
-pub mod planned;
+pub mod probe_device;
 pub mod provision;
+pub mod qualification;
 pub mod reading;
+pub mod recording;
+pub mod render_sheet;
 pub mod rerun;
-pub mod secret;
-pub mod sheets;
-pub mod simulated;
-pub mod sittings;
-pub mod start;
-pub mod start_at;
+pub mod sessions;
+pub mod sqlio_drives;
+pub mod stored_experiment;
+pub mod study;
 pub mod subject;
 pub mod surface;
-pub mod targets;
-pub mod together;
+pub mod token;
 pub mod verification;
 pub mod verification_page;
+
+/// What a plan says of its times where the target is a simulated array.
+pub const TIMES_ARE_SIMULATED: &str = "All times are those of the simulated array.";

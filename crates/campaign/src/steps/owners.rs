@@ -4,11 +4,11 @@
 //! Only file systems that number their bytes as the device does are asked, and only for as
 //! long as [`TIME_NS_MAX`]: a place without a name is not known to be free.
 
-use crate::context::Context;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use stripewise_conductor::context::Context;
 use stripewise_disk_inspect::survey::{Request, Survey, Volume};
-use stripewise_disk_inspect::{Inspect, System, placement_of};
+use stripewise_disk_inspect::{Inspect, System, placement_at};
 use stripewise_units::NameText;
 
 /// Nothing is looked at beyond this time.
@@ -131,10 +131,7 @@ impl Search<'_> {
 
 /// Names the places that a file covers.
 fn look(path: &Path, wanted: &[Option<(u64, u64)>], found: &mut [Option<String>]) {
-    let Ok(file) = std::fs::File::open(path) else {
-        return;
-    };
-    let Some(placement) = placement_of(&file) else {
+    let Some(placement) = placement_at(path) else {
         return;
     };
     for (place, name) in wanted.iter().zip(found) {

@@ -1,19 +1,19 @@
 //! Reports: gathering what they show from store and files, in each format.
 
-use crate::context::{Context, store_failure};
-use crate::exit::Exit;
-use crate::failure::{Failure, Outcome};
 use crate::steps::documents;
 use crate::steps::levels::levels_compared;
 use crate::steps::subject::{Subject, stored};
 use std::collections::HashSet;
 use std::path::Path;
 use std::str::FromStr;
+use stripewise_conductor::context::{Context, store_failure};
+use stripewise_conductor::exit::Exit;
+use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_lab::SeriesKind;
 use stripewise_report::{
-    About, Chart, LatencyInterval, LatencyOverTime, Look, Material, Picture, csv_heading, csv_rows,
-    html, letters_without_font, markdown, pictures, plain_json, png, runs_worth_a_closer_look,
-    svg_picture,
+    About, Chart, LatencyInterval, LatencyOverTime, Look, Material, Picture, are_like_runs,
+    csv_heading, csv_rows, html, letters_without_font, markdown, pictures, plain_json, png,
+    runs_worth_a_closer_look, svg_picture,
 };
 use stripewise_results::{Document, OperationKind, RunRecord, SeriesRecord};
 use stripewise_stats::Histogram;
@@ -159,6 +159,12 @@ pub fn title_of(document: &Document) -> String {
         .filter(|imported| imported.tool == "dataset")
     {
         return format!("Published table {}", imported.source);
+    }
+    if are_like_runs(&document.runs) {
+        return match &labels_of(document)[..] {
+            [label] => format!("{label}: CrystalDiskMark's loads on {target}"),
+            _ => format!("CrystalDiskMark's loads on {target}"),
+        };
     }
     if !document.series.is_empty() {
         return match (&targets_of(document)[..], &labels_of(document)[..]) {
@@ -427,7 +433,7 @@ fn picture(pictures: &[Picture], about: &About, wanted: &PictureLook) -> Outcome
 fn charts_of(pictures: &[Picture]) -> Vec<Chart> {
     let charts = pictures.iter().filter_map(|picture| match picture {
         Picture::Chart(chart) => Some(chart.as_ref().clone()),
-        Picture::Card(_) | Picture::Multiples(_) => None,
+        Picture::Card(_) | Picture::Sheet(_) | Picture::Multiples(_) => None,
     });
     charts.collect()
 }

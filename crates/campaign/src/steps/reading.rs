@@ -1,21 +1,21 @@
 //! A target that exists already and is only read: opened, and the part of it that lies in
 //! one piece.
 
-use crate::context::Context;
-use crate::exit::Exit;
-use crate::failure::{Failure, Outcome};
-use crate::permissions::Permissions;
-use crate::steps::asked::Asked;
 use crate::steps::medium::read_from_a_medium;
-use crate::steps::simulated::Simulated;
-use crate::steps::targets::{OpenTarget, TargetRequirements, intent, judge, prepare};
+use crate::steps::probe_device::ProbeDevice;
+use stripewise_conductor::context::Context;
+use stripewise_conductor::exit::Exit;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::needs::Needs;
+use stripewise_conductor::permissions::Permissions;
+use stripewise_conductor::simulated::Simulated;
+use stripewise_conductor::targets::{OpenTarget, intent, judge, prepare};
 use stripewise_disk_inspect::placement::Placement;
-use stripewise_io_engine::EngineName;
 use stripewise_results::Warning;
 use stripewise_store::Store;
-use stripewise_surface::{Answer, Ask, Device, Halt};
-use stripewise_targets::{Size, TargetName};
-use stripewise_workload::{CacheMode, DataPattern};
+use stripewise_surface::{Device, ProbeIo, ProbeResult, StopReason};
+use stripewise_targets::TargetName;
+use stripewise_workload::Workload;
 
 /// A target that is only read.
 pub struct Readable {
@@ -40,7 +40,7 @@ pub struct Piece {
 
 impl Readable {
     /// The piece as something to be asked.
-    pub fn part<'p, 'a>(&self, asked: &'p mut Asked<'a>) -> Part<'p, 'a> {
+    pub fn part<'p, 'a>(&self, asked: &'p mut ProbeDevice<'a>) -> Part<'p, 'a> {
         Part {
             asked,
             piece: self.piece,
@@ -59,7 +59,9 @@ pub fn open_to_read(
     text: &str,
     permissions: &Permissions,
 ) -> Outcome<Readable> {
-    let name: TargetName = text.parse().map_err(super::targets::target_failure)?;
+    let name: TargetName = text
+        .parse()
+        .map_err(stripewise_conductor::targets::target_failure)?;
     match &name {
         TargetName::Simulated { .. } => {
             let simulated = Simulated::open(context, &name)?;
@@ -89,20 +91,9 @@ fn open_path(
     name: &TargetName,
     permissions: &Permissions,
 ) -> Outcome<Readable> {
-    let need = TargetRequirements {
-        reads: true,
-        writes: false,
-        size: Size::Auto,
+    let need = Needs {
         outstanding_total: 16,
-        outstanding_by_number: false,
-        cache: CacheMode::Direct,
-        cache_by_name: false,
-        engine: EngineName::Auto,
-        loads: Vec::new(),
-        data: DataPattern::default(),
-        seed: 1,
-        fill_time_limit_ns: None,
-        filled_by_caller: false,
+        ..Needs::of_loads([&Workload::default()]).reading()
     };
     let intent = intent(&need, permissions);
     let plan = judge(context, store, name, &intent)?;
@@ -179,7 +170,7 @@ fn longest(placement: &Placement) -> Option<Piece> {
 
 /// A piece of what is asked: its byte 0 is the piece's first.
 pub struct Part<'p, 'a> {
-    asked: &'p mut Asked<'a>,
+    asked: &'p mut ProbeDevice<'a>,
     piece: Piece,
 }
 
@@ -197,21 +188,25 @@ impl Device for Part<'_, '_> {
         self.asked.now_ns()
     }
 
-    fn together(&mut self, asks: &[Ask], answers: &mut Vec<Answer>) -> Result<(), Halt> {
+    fn run_batch(
+        &mut self,
+        asks: &[ProbeIo],
+        answers: &mut Vec<ProbeResult>,
+    ) -> Result<(), StopReason> {
         if self.piece.from_bytes == 0 {
-            return self.asked.together(asks, answers);
+            return self.asked.run_batch(asks, answers);
         }
-        let moved: Vec<Ask> = asks
+        let moved: Vec<ProbeIo> = asks
             .iter()
-            .map(|ask| Ask {
+            .map(|ask| ProbeIo {
                 offset_bytes: ask.offset_bytes + self.piece.from_bytes,
                 ..*ask
             })
             .collect();
-        self.asked.together(&moved, answers)
+        self.asked.run_batch(&moved, answers)
     }
 
-    fn rest(&mut self, rest_ns: u64) -> Result<(), Halt> {
+    fn rest(&mut self, rest_ns: u64) -> Result<(), StopReason> {
         self.asked.rest(rest_ns)
     }
 }

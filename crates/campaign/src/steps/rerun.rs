@@ -5,25 +5,27 @@
 //! its own, so that what drifts while they run is spread over all of them. Seeds
 //! are derived as `run --repeat` derives them.
 
-use crate::context::Context;
-use crate::exit::Exit;
-use crate::failure::{Failure, Outcome};
-use crate::observer::Progress;
-use crate::permissions::Permissions;
-use crate::steps::keep::RunPlace;
-use crate::steps::measure::{
+use std::collections::{HashMap, HashSet};
+use stripewise_conductor::context::Context;
+use stripewise_conductor::exit::Exit;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::keep::RunPlace;
+use stripewise_conductor::measure::{
     PlacedJob, RunOptions, engine_of, in_turn_ns, length_ns, measure, workload_failure,
 };
-use crate::steps::parallel::{SimulatedCell, keep_new, simulate_cells};
-use crate::steps::targets::{OpenTarget, TargetRequirements, open_nothing, open_target};
-use std::collections::HashSet;
+use stripewise_conductor::needs::Needs;
+use stripewise_conductor::observer::Progress;
+use stripewise_conductor::parallel::{SimulatedCell, keep_new, simulate_cells};
+use stripewise_conductor::permissions::Permissions;
+use stripewise_conductor::pilot::announced;
+use stripewise_conductor::targets::{OpenTarget, open_nothing, open_target};
 use stripewise_io_engine::EngineName;
-use stripewise_results::{JobRecord, RunRecord, TargetFacts, TargetKind};
+use stripewise_results::{JobRecord, RunRecord, SustainedRecord, TargetFacts, TargetKind};
 use stripewise_stats::Random;
 use stripewise_store::Store;
-use stripewise_targets::{Manner, Size};
+use stripewise_targets::Size;
 use stripewise_units::{format_duration, path_of};
-use stripewise_workload::{Request, RequestJob, Workload, derived_seed, validate};
+use stripewise_workload::{Request, RequestJob, Steady, Workload, derived_seed, validate};
 
 /// A target that steps use.
 #[derive(Clone, Debug, PartialEq)]
@@ -119,7 +121,7 @@ impl Work {
             // Preconditioning writes a device over once: it measures nothing that could be
             // compared.
             // Neither does a run that decided about a requirement belong to what is compared.
-            if run.is_precondition() || run.is_at_required_rate() || !seen.insert(signature(run)) {
+            if run.is_preparation() || run.is_at_required_rate() || !seen.insert(signature(run)) {
                 continue;
             }
             let request = run.asked();
@@ -138,7 +140,7 @@ impl Work {
                 .jobs
                 .iter()
                 .zip(&request.jobs)
-                .map(|(job, asked)| work.wish(job, asked, elsewhere, &mut made))
+                .map(|(job, asked)| work.options(job, asked, elsewhere, &mut made))
                 .collect();
             let part = run.series_part.as_deref().unwrap_or("check");
             work.steps.push(Step {
@@ -151,7 +153,7 @@ impl Work {
     }
 
     /// What was asked for, on the targets that the record names in full.
-    fn wish(
+    fn options(
         &mut self,
         job: &JobRecord,
         asked: &RequestJob,
@@ -230,23 +232,23 @@ fn signature(run: &RunRecord) -> String {
 /// Targets that are ready, with their facts.
 pub struct Ready {
     /// Its targets.
-    pub aimed: Vec<OpenTarget>,
+    pub opened: Vec<OpenTarget>,
     /// They are simulated arrays.
     pub simulated: bool,
 }
 
 /// Judges and prepares all targets.
-pub fn aim_all(
+pub fn open_targets(
     context: &Context,
     store: &mut Store,
     work: &Work,
     permissions: &Permissions,
 ) -> Outcome<Ready> {
     let engine = work.engine()?;
-    let mut aimed = Vec::new();
+    let mut opened = Vec::new();
     for (index, target) in work.targets.iter().enumerate() {
         let need = need_of(work, index, target.size, engine);
-        aimed.push(
+        opened.push(
             if engine == EngineName::Null && !target.name.starts_with("sim:") {
                 open_nothing(&target.name, need.size)
             } else {
@@ -254,83 +256,53 @@ pub fn aim_all(
             },
         );
     }
-    for wish in work.steps.iter().flat_map(|step| &step.jobs) {
-        for &index in &wish.targets {
-            validate(&wish.workload, aimed[index].limits()).map_err(workload_failure)?;
+    for options in work.steps.iter().flat_map(|step| &step.jobs) {
+        for &index in &options.targets {
+            validate(&options.workload, opened[index].limits()).map_err(workload_failure)?;
         }
     }
-    let simulated = aimed.iter().any(|one| one.simulated().is_some());
-    Ok(Ready { aimed, simulated })
+    let simulated = opened.iter().any(|one| one.simulated().is_some());
+    Ok(Ready { opened, simulated })
 }
 
-fn need_of(work: &Work, target: usize, size: Size, engine: EngineName) -> TargetRequirements {
-    let all = work.steps.iter().flat_map(|step| &step.jobs);
-    let uses: Vec<&Workload> = all
-        .filter(|wish| wish.targets.contains(&target))
-        .map(|wish| &wish.workload)
-        .collect();
-    let first = uses.first();
-    let span = uses
-        .iter()
-        .filter_map(|load| Some(load.size_bytes?.saturating_add(load.base_offset_bytes)))
-        .max();
-    let total = |step: &Step| -> u32 {
-        let of = |wish: &PlacedJob| {
-            let files = u32::try_from(wish.targets.len()).unwrap_or(u32::MAX);
-            let each = wish
-                .workload
-                .threads
-                .saturating_mul(wish.workload.outstanding);
-            each.saturating_mul(files)
-        };
-        step.jobs.iter().map(of).fold(0, u32::saturating_add)
-    };
-    TargetRequirements {
-        reads: uses.iter().any(|load| load.read_percent > 0),
-        writes: uses.iter().any(|load| load.read_percent < 100),
-        size: match (size, span) {
-            (Size::Auto, Some(bytes)) => Size::Exactly(bytes),
-            (size, _) => size,
+fn need_of(work: &Work, target: usize, size: Size, engine: EngineName) -> Needs {
+    let of_runs = Needs::of(work.steps.iter().map(|step| step.jobs.as_slice()), target);
+    Needs {
+        size: match size {
+            Size::Auto => of_runs.size,
+            size => size,
         },
-        outstanding_total: work.steps.iter().map(total).max().unwrap_or(1),
         // Somebody asked for it once already.
         outstanding_by_number: true,
-        cache: first
-            .map(|load| load.cache)
-            .unwrap_or(stripewise_workload::CacheMode::Direct),
         cache_by_name: work.steps.iter().any(|step| step.request.cache_by_name),
         engine,
-        loads: Manner::asking(uses.iter().copied()),
-        data: first.map(|load| load.data).unwrap_or_default(),
-        seed: first.map_or(1, |load| load.seed),
-        fill_time_limit_ns: None,
-        filled_by_caller: false,
+        ..of_runs
     }
 }
 
 /// The records that these steps would have on these targets, as far as
 /// conditions go: what `check` compares before anything is measured.
 pub fn expected_records(work: &Work, ready: &Ready) -> Vec<RunRecord> {
-    let facts = |index: usize| ready.aimed[index].place(0).facts();
-    let cache = |wish: &PlacedJob| {
-        let mut targets = wish.targets.iter().map(|&index| &ready.aimed[index]);
-        let asked = wish.workload.cache;
+    let facts = |index: usize| ready.opened[index].place(0).facts();
+    let cache = |options: &PlacedJob| {
+        let mut targets = options.targets.iter().map(|&index| &ready.opened[index]);
+        let asked = options.workload.cache;
         let real = targets.find_map(OpenTarget::real);
         real.map_or(asked, |target| target.cache_in_effect(asked))
     };
     work.steps
         .iter()
         .map(|step| {
-            let jobs = step.jobs.iter().map(|wish| JobRecord {
-                name: wish.name.clone(),
-                target: wish
+            let jobs = step.jobs.iter().map(|options| JobRecord {
+                name: options.name.clone(),
+                target: options
                     .targets
                     .first()
                     .map_or_else(TargetFacts::unknown, |&index| facts(index)),
                 further_targets: Vec::new(),
                 workload: Workload {
-                    cache: cache(wish),
-                    ..wish.workload.clone()
+                    cache: cache(options),
+                    ..options.workload.clone()
                 },
                 engine: stripewise_results::EngineFacts::default(),
                 outcome: stripewise_results::JobOutcome::default(),
@@ -395,7 +367,7 @@ pub struct Repetitions<'a> {
 /// Orders of the steps, a round each; seeded by the first workload's seed.
 fn rounds(work: &Work, repeat: u32) -> Vec<Vec<usize>> {
     let seed = work.steps.first().and_then(|step| step.jobs.first());
-    let mut random = Random::new(seed.map_or(1, |wish| wish.workload.seed));
+    let mut random = Random::new(seed.map_or(1, |options| options.workload.seed));
     (0..repeat)
         .map(|_| {
             let mut order: Vec<usize> = (0..work.steps.len()).collect();
@@ -407,8 +379,8 @@ fn rounds(work: &Work, repeat: u32) -> Vec<Vec<usize>> {
 
 fn seeded(jobs: &[PlacedJob], round: u64) -> Vec<PlacedJob> {
     let mut jobs = jobs.to_vec();
-    for wish in &mut jobs {
-        wish.workload.seed = derived_seed(wish.workload.seed, round);
+    for options in &mut jobs {
+        options.workload.seed = derived_seed(options.workload.seed, round);
     }
     jobs
 }
@@ -422,7 +394,7 @@ fn simulate(
 ) -> Outcome<()> {
     let cells = runs
         .iter()
-        .map(|(jobs, how)| SimulatedCell::prepare(context, &ready.aimed, jobs, how))
+        .map(|(jobs, how)| SimulatedCell::prepare(context, &ready.opened, jobs, how))
         .collect::<Outcome<Vec<_>>>()?;
     simulate_cells(context, &cells, &mut |mut record| {
         let kept = keep_new(context, store, &mut record);
@@ -445,8 +417,15 @@ fn measure_all(
         runs.len(),
         format_duration(total_ns)
     ));
+    if runs
+        .iter()
+        .any(|(_, how)| how.request.steady == Steady::Quick)
+    {
+        context.plan(announced(true, None));
+    }
     let progress = Progress::begin(context.observer(), false, total_ns, title);
     let mut before_ns = 0;
+    let mut found: HashMap<String, SustainedRecord> = HashMap::new();
     for (index, (jobs, how)) in runs.iter().enumerate() {
         let expected_ns = length_ns(jobs);
         let title = format!("Run {} of {}", index + 1, runs.len());
@@ -460,7 +439,16 @@ fn measure_all(
                     .saturating_sub(expected_ns),
             ),
         };
-        let measured = measure(context, store, &ready.aimed, jobs, how, &progress, &place)?;
+        // The first run of a part has a pilot before it, where it asks for one; those that
+        // follow are behind it.
+        let part = how.series.as_ref().map(|(_, part)| part.clone());
+        let how = RunOptions {
+            sustained: part.as_ref().and_then(|part| found.get(part).copied()),
+            ..how.clone()
+        };
+        let measured = measure(context, store, &ready.opened, jobs, &how, &progress, &place)?;
+        let sustained = measured.record.sustained.as_deref();
+        found.extend(part.zip(sustained.copied()));
         records.push(measured.record);
         measured.kept?;
         before_ns = before_ns.saturating_add(expected_ns);

@@ -5,16 +5,16 @@ use super::verification::document::{
     Mode, PhaseOutcome, StuckOperation, SurvivalRecord, VerifiedTarget, VerifyDocument,
     VerifyVerdict, WitnessKept,
 };
-use super::verification::text::{OPEN, judged, lost, phase_name};
+use super::verification::text::{OPEN, POWER_STAYED, judged, lost, phase_name};
 use super::verification::words::in_turn;
-use crate::exit::Exit;
-use crate::failure::{Failure, Outcome};
 use crate::steps::medium::void_codes;
 use crate::steps::pages::{PictureLook, Rendered, ReportFormat};
-use crate::steps::sheets::{Shown, titled};
+use crate::steps::render_sheet::{Renderable, again, titled};
+use stripewise_conductor::exit::Exit;
+use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_report::{
-    Judged, PhaseBar, Sheet, SheetTable, Strip, VerificationPicture, classes_text, csv_text,
-    verification_svg,
+    Caution, Column, Judgement, PhaseBar, Sheet, SheetTable, Strip, VerificationPicture,
+    classes_text, csv_text, verification_svg,
 };
 use stripewise_results::KindOutcome;
 use stripewise_results::faults::FaultRecord;
@@ -27,7 +27,7 @@ use stripewise_units::{
 const PICTURE: &str = "verification";
 
 /// Faults that are told in full before the picture.
-const IN_FULL_MAX: usize = 3;
+const IN_FULL_MAX: usize = 5;
 
 type Rows = Vec<Vec<String>>;
 
@@ -50,17 +50,8 @@ pub fn rendered(
 ) -> Outcome<Rendered> {
     let mut picture = picture(document);
     titled(&mut picture.title, &mut picture.foot, wanted);
-    let shown = Shown {
-        sheet: Sheet {
-            title: picture.title.clone(),
-            subtitle: picture.subtitle.clone(),
-            verdict: Some(picture.verdict.clone()),
-            answer: format!("{}.", picture.sentence),
-            details: details(document),
-            findings: picture.findings.clone(),
-            tables: tables(document),
-            foot: picture.foot.clone(),
-        },
+    let shown = Renderable {
+        sheet: sheet_of(document, &picture),
         picture: (PICTURE, &|theme| verification_svg(&picture, theme)),
         what: "a verification",
         csv: &|| csv(document),
@@ -69,15 +60,48 @@ pub fn rendered(
     shown.rendered(format, wanted)
 }
 
+/// For a terminal, whose reader looks for the verdict: it is in capitals.
+#[must_use]
+pub fn sheet(document: &VerifyDocument) -> Sheet {
+    let mut sheet = sheet_of(document, &picture(document));
+    if let Some((_, word)) = &mut sheet.verdict
+        && word != POWER_STAYED
+    {
+        *word = word.to_uppercase();
+    }
+    sheet
+}
+
+fn sheet_of(document: &VerifyDocument, picture: &VerificationPicture) -> Sheet {
+    let kept = document.targets.iter().filter_map(|target| {
+        let path = target.kept_at.clone()?;
+        Some(("Kept".to_owned(), path))
+    });
+    Sheet {
+        title: picture.title.clone(),
+        subtitle: picture.subtitle.clone(),
+        verdict: Some(picture.verdict.clone()),
+        answer: format!("{}.", picture.sentence),
+        details: details(document),
+        findings: picture.findings.clone(),
+        tables: tables(document),
+        cautions: Caution::of_all(&document.warnings),
+        notes: document.notes.clone(),
+        pointers: kept.chain([again(&document.id)]).collect(),
+        foot: picture.foot.clone(),
+        ..Sheet::default()
+    }
+}
+
 fn picture(document: &VerifyDocument) -> VerificationPicture {
     let (word, sentence) = judged(document);
     let verdict = match document.verdict {
-        VerifyVerdict::Passed if !void_codes(&document.warnings).is_empty() => Judged::Bad,
-        VerifyVerdict::Passed if document.mode != Mode::PowerCut => Judged::Good,
+        VerifyVerdict::Passed if !void_codes(&document.warnings).is_empty() => Judgement::Bad,
+        VerifyVerdict::Passed if document.mode != Mode::PowerCut => Judgement::Good,
         VerifyVerdict::Passed | VerifyVerdict::Interrupted | VerifyVerdict::NotProven => {
-            Judged::Open
+            Judgement::Open
         }
-        VerifyVerdict::Faults | VerifyVerdict::Errors => Judged::Bad,
+        VerifyVerdict::Faults | VerifyVerdict::Errors => Judgement::Bad,
     };
     let first = document.targets.first();
     let title = first.map(|target| target.model.as_ref().unwrap_or(&target.name));
@@ -191,7 +215,7 @@ fn details(document: &VerifyDocument) -> Vec<String> {
     all.extend(shown.map(|record| format!("{}.", capitalised(&record.message))));
     if let Some(more @ 1..) = document.faults.len().checked_sub(IN_FULL_MAX) {
         all.push(format!(
-            "{} in the table below; the CSV has all of them in full.",
+            "{} in the table of a report and in the JSON.",
             counted(more, "more fault is", "more faults are")
         ));
     }
@@ -203,7 +227,7 @@ fn tables(document: &VerifyDocument) -> Vec<SheetTable> {
     let mut all = vec![
         SheetTable::new(
             "Faults",
-            &[
+            [
                 "fault",
                 "target",
                 "byte",
@@ -214,18 +238,30 @@ fn tables(document: &VerifyDocument) -> Vec<SheetTable> {
                 "read again",
             ],
             document.faults.iter().map(fault).collect(),
-        ),
+        )
+        .as_detail(),
         SheetTable::new(
             "What was done",
-            &[
-                "phase", "cache", "took", "IOPS", "rate", "reads", "p50", "p99", "max", "writes",
-                "p50", "p99", "max",
+            [
+                Column::text("phase"),
+                Column::text("cache"),
+                Column::number("took"),
+                Column::number("IOPS"),
+                Column::number("rate"),
+                Column::number("reads").dropped(1),
+                Column::number("p50").dropped(4),
+                Column::number("p99").dropped(2),
+                Column::number("max").dropped(3),
+                Column::number("writes").dropped(1),
+                Column::number("p50").dropped(4),
+                Column::number("p99").dropped(2),
+                Column::number("max").dropped(3),
             ],
             document.phases.iter().map(phase).collect(),
         ),
         SheetTable::new(
             "What was verified",
-            &[
+            [
                 "target",
                 "kind",
                 "size",
@@ -237,7 +273,8 @@ fn tables(document: &VerifyDocument) -> Vec<SheetTable> {
                 "changed by another program",
             ],
             document.targets.iter().map(target).collect(),
-        ),
+        )
+        .as_detail(),
     ];
     all.extend(tables_of_some(document));
     all
@@ -247,15 +284,15 @@ fn tables(document: &VerifyDocument) -> Vec<SheetTable> {
 fn tables_of_some(document: &VerifyDocument) -> Vec<SheetTable> {
     let one = |text: &String| vec![text.clone()];
     vec![
-        SheetTable::new("Capacity", &[], capacity(document)),
+        SheetTable::without_headings("Capacity", capacity(document)),
         SheetTable::new(
             "What each run left",
-            &["run", "bytes", "oldest", "on average", "newest", "basis"],
+            ["run", "bytes", "oldest", "on average", "newest", "basis"],
             left(document),
         ),
         SheetTable::new(
             "What survived",
-            &[
+            [
                 "target",
                 "durable by",
                 "durable writes",
@@ -265,25 +302,23 @@ fn tables_of_some(document: &VerifyDocument) -> Vec<SheetTable> {
             ],
             document.survival.iter().map(survived).collect(),
         ),
-        SheetTable::new("Flushes", &["flushes", "p99", "max"], flushes(document)),
+        SheetTable::new("Flushes", ["flushes", "p99", "max"], flushes(document)),
         SheetTable::new(
             "The witness",
-            &["run", "records", "left out", "failed", "file"],
+            ["run", "records", "left out", "failed", "file"],
             document.witness.iter().map(witness).collect(),
         ),
-        SheetTable::new(
+        SheetTable::without_headings(
             "Failed operations, which are no faults of the data",
-            &[],
             document.errors.first.iter().map(one).collect(),
         ),
         SheetTable::new(
             "Operations that took longer than 15 s",
-            &["target", "kind", "byte", "length", "for"],
+            ["target", "kind", "byte", "length", "for"],
             (document.stuck.iter())
                 .map(|operation| stuck(document, operation))
                 .collect(),
         ),
-        SheetTable::new("Notes", &[], document.notes.iter().map(one).collect()),
     ]
 }
 

@@ -1,40 +1,29 @@
 //! `lab run study:NAME`: a published study repeated, on its simulated array or on any
 //! target, and laid beside what was printed.
-//!
-//! | file | what |
-//! |---|---|
-//! | `designs` | the studies: tables, printed figures, what is not explained |
-//! | `document` | published and own figures side by side |
-//! | `text` | the same for people |
 
-mod designs;
-mod document;
-mod text;
+pub use crate::steps::study::{StudyDocument, StudyRate, StudyRow, StudyTable, study_sheet};
 
-pub use document::{StudyDocument, StudyRate, StudyRow, StudyTable};
-pub use text::{study_line, study_text};
-
-use crate::context::Context;
-use crate::exit::Exit;
-use crate::failure::{Failure, Outcome};
-use crate::observer::Progress;
-use crate::permissions::Permissions;
 use crate::steps::experiment::ground::find;
-use crate::steps::keep::RunPlace;
 use crate::steps::layouts::factors::overridden;
-use crate::steps::measure::{PlacedJob, RunOptions, measure};
-use crate::steps::parallel::{SimulatedCell, keep_new, simulate_cells};
-use crate::steps::pilot::{Look, durations};
-use crate::steps::simulated::Simulated;
-use crate::steps::targets::{
-    OpenTarget, TargetRequirements, lacks_permission_to_write, open_target, target_failure,
+use crate::steps::study::designs::{Study, StudyDesign, StudyFactor, study, words};
+use crate::steps::study::rate_of;
+use stripewise_conductor::context::Context;
+use stripewise_conductor::durations::{DurationRequest, durations};
+use stripewise_conductor::exit::Exit;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::keep::RunPlace;
+use stripewise_conductor::measure::{PlacedJob, RunOptions, measure};
+use stripewise_conductor::needs::Needs;
+use stripewise_conductor::observer::Progress;
+use stripewise_conductor::parallel::{SimulatedCell, keep_new, simulate_cells};
+use stripewise_conductor::permissions::Permissions;
+use stripewise_conductor::simulated::Simulated;
+use stripewise_conductor::targets::{
+    OpenTarget, lacks_permission_to_write, open_target, target_failure,
 };
-use designs::{Study, StudyDesign, StudyFactor, study, words};
-use stripewise_io_engine::EngineName;
 use stripewise_lab::offsets::shift;
-use stripewise_results::{JobRow, RunRecord, Status};
 use stripewise_store::Store;
-use stripewise_targets::{Size, TargetName};
+use stripewise_targets::TargetName;
 use stripewise_units::{ByteSize, format_duration};
 use stripewise_workload::{Request, Workload};
 
@@ -81,7 +70,7 @@ pub fn repeat(
     let id = context.free_id(&store, &context.timestamp())?;
     let is_simulated = target.starts_with("sim:");
     let document = StudyDocument::new(&study, &id, &target, is_simulated);
-    let mut sitting = Sitting {
+    let mut sitting = ExperimentSession {
         context,
         store: &mut store,
         options,
@@ -111,7 +100,7 @@ pub fn repeat(
     }
 }
 
-struct Sitting<'a> {
+struct ExperimentSession<'a> {
     context: &'a Context,
     store: &'a mut Store,
     options: &'a StudyOptions,
@@ -120,14 +109,7 @@ struct Sitting<'a> {
     done: u64,
 }
 
-/// A run's rate, where it was not cut short.
-fn rate_of(record: &RunRecord) -> Option<f64> {
-    let job = record.jobs.first()?;
-    let row = JobRow { run: record, job };
-    row.iops().filter(|_| record.status == Status::Complete)
-}
-
-impl Sitting<'_> {
+impl ExperimentSession<'_> {
     fn how(&self, level: &str, simulated: bool) -> RunOptions {
         let request = Request {
             label: self.options.label.clone(),
@@ -149,8 +131,7 @@ impl Sitting<'_> {
     }
 
     fn simulate(&mut self, study: &Study) -> Outcome<()> {
-        self.context
-            .plan("All times are those of the simulated array.");
+        self.context.plan(crate::steps::TIMES_ARE_SIMULATED);
         let runs = |table: &StudyDesign| table.rows.len() * table.levels.len();
         let all: usize = study.tables.iter().map(runs).sum();
         self.bar.set_total(all as u64);
@@ -183,31 +164,34 @@ impl Sitting<'_> {
         };
         let parsed: TargetName = text.parse().map_err(target_failure)?;
         let array = Simulated::open(self.context, &parsed)?;
-        let aimed = [OpenTarget::Simulated(Box::new(array))];
+        let opened = [OpenTarget::Simulated(Box::new(array))];
         let how = self.how(name, true);
         let workloads: Vec<Workload> = (design.rows.iter().enumerate())
             .map(|(number, row)| self.seeded(&row.workload, number))
             .collect();
-        let looks: Vec<Look> = (design.rows.iter().zip(&workloads))
-            .map(|(row, workload)| Look::at(&words(&row.workload), workload.clone()))
+        let looks: Vec<DurationRequest> = (design.rows.iter().zip(&workloads))
+            .map(|(row, workload)| DurationRequest {
+                is_sustained: false,
+                ..DurationRequest::at(&words(&row.workload), workload.clone())
+            })
             .collect();
-        let found = durations(self.context, &aimed, &how, &looks)?;
+        let found = durations(self.context, &opened, &how, &looks)?;
         let cells = design
             .rows
             .iter()
             .zip(&workloads)
             .zip(found)
-            .map(|((row, workload), (ramp_ns, duration_ns))| {
+            .map(|((row, workload), time)| {
                 let job = PlacedJob {
                     name: words(&row.workload),
                     workload: Workload {
-                        ramp_ns,
-                        duration_ns,
+                        ramp_ns: time.ramp_ns,
+                        duration_ns: time.duration_ns,
                         ..workload.clone()
                     },
                     targets: vec![0],
                 };
-                SimulatedCell::prepare(self.context, &aimed, &[job], &how)
+                SimulatedCell::prepare(self.context, &opened, &[job], &how)
             })
             .collect::<Outcome<Vec<_>>>()?;
         let (context, store, bar) = (self.context, &mut *self.store, &self.bar);
@@ -224,55 +208,41 @@ impl Sitting<'_> {
 
     fn measure(&mut self, study: &Study, permissions: &Permissions) -> Outcome<()> {
         let workloads = || study.tables.iter().flat_map(|table| &table.rows);
-        let outstanding = workloads().map(|row| row.workload.threads * row.workload.outstanding);
-        let requirements = TargetRequirements {
+        let requirements = Needs {
             reads: true,
-            writes: workloads().any(|row| row.workload.read_percent < 100),
-            size: Size::Auto,
-            outstanding_total: outstanding.max().unwrap_or(1),
             // The study says how much is in flight.
             outstanding_by_number: true,
-            cache: Workload::default().cache,
-            cache_by_name: false,
-            engine: EngineName::Auto,
-            loads: Vec::new(),
-            data: Workload::default().data,
-            seed: Workload::SEED,
             fill_time_limit_ns: Some(25 * SECOND_NS),
-            filled_by_caller: false,
+            ..Needs::of_loads(workloads().map(|row| &row.workload))
         };
         let target = self.document.target.clone();
         let mut writes = requirements.writes;
-        let open = |store: &mut Store, requirements: &TargetRequirements| {
+        let open = |store: &mut Store, requirements: &Needs| {
             open_target(self.context, store, &target, requirements, permissions)
         };
         let opened = match open(self.store, &requirements) {
             Err(failure) if writes && lacks_permission_to_write(&failure) => {
                 writes = false;
-                let reads = TargetRequirements {
-                    writes,
-                    ..requirements
-                };
                 self.document
                     .notes
                     .push("Rows that write were left out: writing was not permitted.".to_owned());
-                open(self.store, &reads)
+                open(self.store, &requirements.clone().reading())
             }
             opened => opened,
         };
-        let aimed = [opened?];
+        let opened = [opened?];
         let step_ns = self.options.step_ns.unwrap_or(SECOND_NS);
         self.document.notes.push(format!(
             "Every cell is one run of {}: own gains have no interval here, and on a disk they scatter. `stripewise align {target}` gives one.",
             format_duration(step_ns)
         ));
-        let measured = self.tables(study, &aimed, writes);
-        let [target] = aimed;
+        let measured = self.tables(study, &opened, writes);
+        let [target] = opened;
         let finished = target.finish();
         measured.and(finished)
     }
 
-    fn tables(&mut self, study: &Study, aimed: &[OpenTarget], writes: bool) -> Outcome<()> {
+    fn tables(&mut self, study: &Study, opened: &[OpenTarget], writes: bool) -> Outcome<()> {
         for design in &study.tables {
             if !matches!(design.factor, StudyFactor::None | StudyFactor::Offset) {
                 self.document.notes.push(format!(
@@ -281,9 +251,9 @@ impl Sitting<'_> {
                 ));
                 continue;
             }
-            let places = self.places(design, &aimed[0])?;
+            let places = self.places(design, &opened[0])?;
             let mut own = vec![vec![None; design.levels.len()]; design.rows.len()];
-            let ended = self.rows(design, &places, aimed, writes, &mut own);
+            let ended = self.rows(design, &places, opened, writes, &mut own);
             self.document.tables.push(StudyTable::of(design, &own));
             ended?;
         }
@@ -294,7 +264,7 @@ impl Sitting<'_> {
     fn places(
         &mut self,
         design: &StudyDesign,
-        aimed: &OpenTarget,
+        opened: &OpenTarget,
     ) -> Outcome<Vec<(u64, Option<u64>)>> {
         if design.factor == StudyFactor::None {
             return Ok(vec![(0, None); design.levels.len()]);
@@ -302,7 +272,7 @@ impl Sitting<'_> {
         let blocks = design.rows.iter().map(|row| row.workload.block_size_bytes);
         let found = find(
             self.context,
-            aimed,
+            opened,
             &self.document.target,
             blocks.max().unwrap_or(8 << 10),
             None,
@@ -325,7 +295,7 @@ impl Sitting<'_> {
         &mut self,
         design: &StudyDesign,
         places: &[(u64, Option<u64>)],
-        aimed: &[OpenTarget],
+        opened: &[OpenTarget],
         writes: bool,
         own: &mut [Vec<Option<f64>>],
     ) -> Outcome<()> {
@@ -363,7 +333,7 @@ impl Sitting<'_> {
                 let measured = measure(
                     self.context,
                     self.store,
-                    aimed,
+                    opened,
                     &[job],
                     &how,
                     &self.bar,

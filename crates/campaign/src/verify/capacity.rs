@@ -4,12 +4,12 @@
 //! the sectors before it still say which run wrote them.
 
 use super::VerifyOptions;
-use crate::context::{Context, keep_document, store_failure};
-use crate::failure::{Failure, Outcome};
 use crate::steps::verification::document::CapacityFound;
 use crate::steps::verification::run_number;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
+use stripewise_conductor::context::{Context, keep_document, store_failure};
+use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_disk_inspect::{Inspect, System};
 use stripewise_store::Store;
 use stripewise_targets::{Access, Target};

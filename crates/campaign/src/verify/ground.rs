@@ -1,22 +1,22 @@
 //! From open targets to what the workers share: regions, owners, maps, memory.
 
 use super::VerifyOptions;
-use crate::failure::{Failure, Outcome};
 use crate::steps::layouts::plan::problem_failure;
-use crate::steps::verification::crowd::Post;
+use crate::steps::verification::worker_pool::WorkerSlot;
 use crate::steps::verification::{check_memory, refuse_small_files};
 use std::sync::Arc;
+use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_io_engine::{CAN_SCATTER, PIECE_BYTES};
 use stripewise_lab::profiles::{ProfileRow, profile};
 use stripewise_targets::Target;
 use stripewise_units::{counted, format_bytes};
-use stripewise_verify::{Crews, Field, Load, Plan, Role, TooSmall, Worker};
-use stripewise_workload::{CacheMode, Pattern};
+use stripewise_verify::{Crews, Load, Plan, Role, TooSmall, VerifyTargets, Worker};
+use stripewise_workload::Pattern;
 
 /// The workers, and what they share.
-pub(super) struct Staff {
-    pub field: Arc<Field>,
-    pub posts: Vec<Post>,
+pub(super) struct Workers {
+    pub field: Arc<VerifyTargets>,
+    pub posts: Vec<WorkerSlot>,
 }
 
 /// Smaller sectors than this do not exist.
@@ -53,12 +53,12 @@ fn too_small(what: &str, small: TooSmall, plan: &Plan) -> Failure {
 
 /// Shares out the targets among workers. `epoch_ns`: nanoseconds since 1970 when the
 /// workers' clock shows 0.
-pub(super) fn staff(
+pub(super) fn build_workers(
     targets: &[Target],
     options: &VerifyOptions,
     run: u64,
     epoch_ns: u64,
-) -> Outcome<Staff> {
+) -> Outcome<Workers> {
     let plan = plan(options)?;
     let mut crews = Crews::new(options.seed ^ run);
     let mut grounds = Vec::new();
@@ -89,11 +89,11 @@ pub(super) fn staff(
             "give fewer targets or --threads",
         )
     })?;
-    let field = Arc::new(Field::new(run, grounds, epoch_ns, workers));
+    let field = Arc::new(VerifyTargets::new(run, grounds, epoch_ns, workers));
     let posts = crews.all.into_iter().map(|crew| {
         let target = usize::from(crew.target);
         let grows = matches!(crew.role, Role::Grows { .. });
-        let mut post = Post::new(Worker::new(Arc::clone(&field), crew), target);
+        let mut post = WorkerSlot::new(Worker::new(Arc::clone(&field), crew), target);
         post.resizer = grows.then(|| targets[target].resizer()).flatten();
         let sector_bytes = targets[target].logical_sector_bytes() as usize;
         post.scatters = CAN_SCATTER
@@ -101,7 +101,7 @@ pub(super) fn staff(
             && matches!(crew.role, Role::Pages { gathers: true, .. });
         post
     });
-    Ok(Staff {
+    Ok(Workers {
         posts: posts.collect(),
         field,
     })
@@ -145,10 +145,7 @@ fn loads_of(row: &ProfileRow) -> Vec<Load> {
         read_percent: u32::from(workload.read_percent),
         length_bytes: u32::try_from(workload.block_size_bytes).unwrap_or(u32::MAX),
         sequential: matches!(workload.pattern, Pattern::Sequential { .. }),
-        durable: matches!(
-            workload.cache,
-            CacheMode::DirectSync | CacheMode::BufferedSync
-        ) || workload.sync.is_some(),
+        durable: workload.is_write_durable() || workload.sync.is_some(),
     };
     let outstanding = workload.outstanding.max(1);
     vec![Load { role, outstanding }; workload.threads.max(1) as usize]

@@ -1,10 +1,6 @@
 //! `--image`: what an earlier run left, later or elsewhere: after a snapshot, a clone, a
 //! restore, a replication. Reads only.
 
-use crate::context::{Context, keep_measured, store_failure};
-use crate::failure::{Failure, Outcome};
-use crate::permissions::Permissions;
-use crate::steps::targets::{prepare, target_failure};
 use crate::steps::verification::document::{
     JudgedBy, LeftByRun, Mode, PhaseOutcome, SCHEMA_VERSION, VerifyDocument, VerifyErrors,
     VerifyVerdict,
@@ -14,6 +10,10 @@ use crate::steps::verification::{
     DOCUMENT_KIND, counts_of, refuse_what_holds_no_data, run_number, verified, words,
 };
 use std::collections::BTreeMap;
+use stripewise_conductor::context::{Context, keep_measured, store_failure};
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::permissions::Permissions;
+use stripewise_conductor::targets::{prepare, target_failure};
 use stripewise_results::KindOutcome;
 use stripewise_store::{KeptDocument, Store};
 use stripewise_targets::{Access, Intent, Size, Target, TargetName};
@@ -69,7 +69,7 @@ pub fn judge_image(
     let passed = pass(context, file, target.size_bytes(), &mut show)?;
     if passed.whole && survey.runs().is_empty() {
         return Err(Failure::new(
-            crate::exit::Exit::Target,
+            stripewise_conductor::exit::Exit::Target,
             format!(
                 "{name} holds nothing that `stripewise verify` wrote: no sector of {} has a stamp",
                 format_bytes(target.size_bytes())

@@ -6,33 +6,33 @@ mod ground;
 mod image;
 mod stuck;
 
-use crate::context::{Context, keep_measured};
-use crate::failure::{Failure, Outcome};
-use crate::observer::Progress;
-use crate::permissions::Permissions;
 use crate::steps::medium::doubts;
-use crate::steps::start::{Companion, places};
-use crate::steps::targets::{kept_at, target_failure};
-use crate::steps::verification::crowd::{Crowd, Drive, Post};
 use crate::steps::verification::document::{
     Mode, PhaseOutcome, SCHEMA_VERSION, VerifiedTarget, VerifyDocument, VerifyErrors, VerifyVerdict,
 };
 use crate::steps::verification::engine::Measured;
+use crate::steps::verification::worker_pool::{Drive, WorkerPool, WorkerSlot};
 use crate::steps::verification::{
     DOCUMENT_KIND, counts_of, judge_all, open_all, outstanding_total, refuse_twice,
     refuse_what_holds_no_data, run_number, verified, words,
 };
-use ground::{Staff, staff};
+use ground::{Workers, build_workers};
 use std::fs::File;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use stripewise_conductor::context::{Context, keep_measured};
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::observer::Progress;
+use stripewise_conductor::permissions::Permissions;
+use stripewise_conductor::start::{Companion, places};
+use stripewise_conductor::targets::{kept_at, target_failure};
 use stripewise_io_engine::{Clock, EngineName, FaultPlan};
 use stripewise_results::{KindOutcome, KindParts, Warning};
 use stripewise_store::Store;
 use stripewise_targets::{Access, Intent, Size, Target, TargetName};
 use stripewise_units::{counted, format_bytes, format_duration};
-use stripewise_verify::{Field, FinishedState, Ledger, Phase, run_text};
+use stripewise_verify::{FinishedState, Ledger, Phase, VerifyTargets, run_text};
 use stripewise_workload::CacheMode;
 use stuck::Watch;
 
@@ -111,13 +111,13 @@ pub fn verify(
     let started_at = context.timestamp();
     let id = context.free_id(store, &started_at)?;
     if let Some(companion) = &options.companion {
-        let wish = |name: &str| wish(options, permissions, name);
-        judge_all(context, store, &options.targets, permissions, wish)?;
+        let spec = |name: &str| spec(options, permissions, name);
+        judge_all(context, store, &options.targets, permissions, spec)?;
         let number = options.targets.len().to_string();
         companion.checked(context, &places(&options.targets), &number)?;
     }
     let targets = open_all(context, store, &options.targets, permissions, |name| {
-        wish(options, permissions, name)
+        spec(options, permissions, name)
     })?;
     let begun = match (options.capacity, targets.first()) {
         (true, Some(target)) => capacity::position(context, store, target)?,
@@ -128,7 +128,7 @@ pub fn verify(
     // Stamps count from here: a large test file took minutes to make before.
     let epoch_ns = words::unix_ns(&context.timestamp());
     let run = run_number(&id);
-    let Staff { field, mut posts } = staff(&targets, options, run, epoch_ns)?;
+    let Workers { field, mut posts } = build_workers(&targets, options, run, epoch_ns)?;
     let scattered = posts.iter().filter(|post| post.scatters).count();
     announce(context, options, &targets, &field, scattered);
     let of_target = |target: &Target| doubts(context, target.facts());
@@ -206,7 +206,7 @@ fn check(options: &VerifyOptions) -> Outcome<()> {
 }
 
 /// What is meant to be done to this target.
-fn wish(options: &VerifyOptions, permissions: &Permissions, name: &str) -> Intent {
+fn spec(options: &VerifyOptions, permissions: &Permissions, name: &str) -> Intent {
     let is_directory_or_file =
         std::fs::metadata(name).map_or(true, |found| found.is_dir() || found.is_file());
     Intent {
@@ -237,7 +237,7 @@ fn announce(
     context: &Context,
     options: &VerifyOptions,
     targets: &[Target],
-    field: &Field,
+    field: &VerifyTargets,
     scattered: usize,
 ) {
     let bytes: u64 = targets.iter().map(Target::size_bytes).sum();
@@ -276,8 +276,8 @@ struct BurnIn<'a> {
     context: &'a Context,
     options: &'a VerifyOptions,
     targets: &'a [Target],
-    field: &'a Arc<Field>,
-    posts: Vec<Post>,
+    field: &'a Arc<VerifyTargets>,
+    posts: Vec<WorkerSlot>,
     drive: Drive,
     notes: Vec<String>,
     warnings: Vec<Warning>,
@@ -387,7 +387,7 @@ impl BurnIn<'_> {
         let total = limit_ns.unwrap_or_else(|| self.targets.iter().map(Target::size_bytes).sum());
         let progress = Progress::begin(self.context.observer(), false, total, title);
         let started_ns = self.drive.clock.now_ns();
-        let mut crowd = Crowd::start(posts, phase, &self.drive)?;
+        let mut crowd = WorkerPool::start(posts, phase, &self.drive)?;
         let mut stopped_ns = None;
         let mut cut_short = false;
         while !crowd.wait() {
@@ -405,7 +405,7 @@ impl BurnIn<'_> {
             self.show(&progress, title, &crowd, limit_ns, total, passed_ns);
             if crowd.signals.stop.load(Ordering::Relaxed) {
                 let since_ns = *stopped_ns.get_or_insert(now_ns);
-                if now_ns - since_ns > Crowd::patience_ns() {
+                if now_ns - since_ns > WorkerPool::patience_ns() {
                     break;
                 }
             }
@@ -428,7 +428,7 @@ impl BurnIn<'_> {
         &self,
         progress: &Progress<'_>,
         title: &str,
-        crowd: &Crowd,
+        crowd: &WorkerPool,
         limit_ns: Option<u64>,
         total: u64,
         passed_ns: u64,
@@ -573,8 +573,8 @@ impl BurnIn<'_> {
 }
 
 /// What failed first, in words.
-fn failed(posts: &[Post]) -> Vec<String> {
-    let each = posts.iter().flat_map(Post::failed);
+fn failed(posts: &[WorkerSlot]) -> Vec<String> {
+    let each = posts.iter().flat_map(WorkerSlot::failed);
     each.take(FAILED_MAX).collect()
 }
 

@@ -1,10 +1,10 @@
 //! Operations that take over 15 s, named while they do: SQL Server's error 833.
 
-use crate::context::Context;
-use crate::steps::verification::crowd::{Gauge, InFlight};
 use crate::steps::verification::document::StuckOperation;
+use crate::steps::verification::worker_pool::{InFlight, InFlightGauge};
 use std::path::Path;
 use std::sync::Arc;
+use stripewise_conductor::context::Context;
 use stripewise_disk_inspect::{Inspect, System};
 use stripewise_machine::observe::InFlight as QueueDepth;
 use stripewise_targets::{FileWatch, Target};
@@ -39,7 +39,7 @@ impl Stuck {
     /// operation that was not stuck before.
     fn look(
         &mut self,
-        gauges: &[(usize, Arc<[Gauge]>)],
+        gauges: &[(usize, Arc<[InFlightGauge]>)],
         now_ns: u64,
         names: &[String],
         queue_of: &dyn Fn(usize) -> Queue,
@@ -120,7 +120,7 @@ impl Watch {
     pub(super) fn look(
         &mut self,
         context: &Context,
-        gauges: &[(usize, Arc<[Gauge]>)],
+        gauges: &[(usize, Arc<[InFlightGauge]>)],
         now_ns: u64,
     ) {
         let queue_of = |target: usize| {
@@ -169,7 +169,7 @@ mod tests {
     /// Fifteen seconds pass without a wait: the time is whoever asks'.
     #[test]
     fn an_operation_is_named_once_after_15_seconds_with_the_queue_of_its_device() {
-        let gauges: Arc<[Gauge]> = (0..2).map(|_| Gauge::default()).collect();
+        let gauges: Arc<[InFlightGauge]> = (0..2).map(|_| InFlightGauge::default()).collect();
         let all = [(1, Arc::clone(&gauges))];
         let names = ["sda".to_owned(), "sdb".to_owned()];
         let asked = std::cell::Cell::new(0);

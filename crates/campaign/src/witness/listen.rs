@@ -1,12 +1,12 @@
 //! One connection, from the client that knows the token; all others are dropped and counted.
 
-use crate::context::Context;
-use crate::exit::Exit;
-use crate::failure::{Failure, Outcome};
-use crate::steps::secret;
+use crate::steps::token;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
+use stripewise_conductor::context::Context;
+use stripewise_conductor::exit::Exit;
+use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_verify::witness::READY;
 
 /// How long a connection has for its token, all in all.
@@ -36,7 +36,7 @@ pub(super) fn one_connection(
 ) -> Outcome<Option<Heard>> {
     let token = match token {
         Some(token) => token,
-        None => secret::new().map_err(|error| {
+        None => token::new().map_err(|error| {
             Failure::new(
                 Exit::Target,
                 format!("the system gives no random bytes for a token: {error}"),
@@ -184,7 +184,7 @@ impl Stranger {
         if let Some(end) = self.line.iter().position(|byte| *byte == b'\n') {
             let first = self.line.split_off(end + 1);
             let text = std::str::from_utf8(&self.line[..end]);
-            return match text.is_ok_and(|text| secret::same(text, token)) {
+            return match text.is_ok_and(|text| token::same(text, token)) {
                 true => Word::Token(first),
                 false => Word::Wrong,
             };

@@ -3,15 +3,15 @@
 
 mod listen;
 
-use crate::context::Context;
-use crate::exit::Exit;
-use crate::failure::{Failure, Outcome, no_thread};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
+use stripewise_conductor::context::Context;
+use stripewise_conductor::exit::Exit;
+use stripewise_conductor::failure::{Failure, Outcome, no_thread};
 use stripewise_units::{NameText, format_bytes, format_count};
 use stripewise_verify::run_text;
 use stripewise_verify::witness::{ALIVE, Intake, READY};

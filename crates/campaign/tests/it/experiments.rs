@@ -6,7 +6,7 @@ use stripewise_campaign::align::{AlignOptions, DesignOptions, Operations, align}
 use stripewise_campaign::lab;
 use stripewise_campaign::steps::answer::Answer;
 use stripewise_campaign::steps::experiment::start::ExperimentOptions;
-use stripewise_campaign::steps::sittings::LabSitting;
+use stripewise_campaign::steps::sessions::LabSitting;
 use stripewise_campaign::{Context, Permissions};
 use stripewise_results::Verdict;
 

@@ -153,7 +153,7 @@ fn syncs_are_counted_and_timed_apart() {
             "sim:sata-ssd",
             Workload {
                 read_percent: 0,
-                sync: Some(SyncPolicy { every }),
+                sync: Some(SyncPolicy::fdatasync(every)),
                 duration_ns: SECOND_NS,
                 ..Workload::default()
             },

@@ -117,6 +117,8 @@ fn kept(context: &Context, name: &str, id: &str) -> Result<SetBaseline, Failure>
     let options = BaselineOptions {
         id: id.to_owned(),
         name: name.to_owned(),
+        // Four short runs.
+        anyway: true,
         ..BaselineOptions::default()
     };
     set(context, &options, &Permissions::default())
@@ -150,7 +152,7 @@ fn a_check_is_refused_before_it_runs() {
     assert!(replaced.is_none());
     let options = |change: fn(&mut CheckOptions)| {
         let mut options = CheckOptions {
-            repeat: 2,
+            repeat: Some(2),
             ..CheckOptions::default()
         };
         change(&mut options);
@@ -170,7 +172,10 @@ fn a_check_is_refused_before_it_runs() {
             }),
             "--baseline none",
         ),
-        (options(|asked| asked.tolerate = -1.0), "--tolerate -1"),
+        (
+            options(|asked| asked.tolerate = Some(-1.0)),
+            "--tolerate -1",
+        ),
         (
             options(|asked| {
                 asked.target = Some(TARGET.to_owned());

@@ -74,7 +74,7 @@ impl Desk {
             store_is_named: true,
             command: vec!["test".to_owned()],
             version: "0".to_owned(),
-            chance: [7 + number * 10_007, 11],
+            random_seed: [7 + number * 10_007, 11],
             file_system_size: FileSystemSize::AtMost { bytes: 4 << 30 },
         })
     }

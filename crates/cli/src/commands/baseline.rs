@@ -3,13 +3,13 @@
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
 use crate::show::context::Context;
-use crate::show::terminal::{say, say_part};
+use crate::show::line::print_answer;
+use crate::show::terminal::say;
 use crate::switches::baseline::{Baseline, BaselineAction, BaselineSet};
 use stripewise_campaign::baseline::{
     BaselineDocument, BaselineOptions, RemovedDocument, SetBaseline, all, has_few_repetitions,
     line, remove as forget, set as keep,
 };
-use stripewise_report::wrapped;
 
 pub fn baseline(context: &Context, arguments: &Baseline) -> Outcome {
     match &arguments.action {
@@ -42,23 +42,19 @@ fn set(context: &Context, wanted: &BaselineSet) -> Outcome {
             .output
             .print_json(&BaselineDocument::of(std::slice::from_ref(&kept)))?;
     } else {
-        context.output.print_text(&wrapped(
-            &format!("Kept as baseline {}", line(&kept)?),
-            "  ",
-        ));
-        if let Some(old) = &replaced {
-            context.output.print_text(&wrapped(
-                &format!("It replaces {old}, whose runs stay in the history."),
-                "  ",
-            ));
-        }
+        let saved = format!("Saved as a baseline named {}", line(&kept)?);
+        let replaces = replaced.as_ref().map(|old| {
+            let words = format!("It replaces {old}, whose runs stay in the history.");
+            context.wrapped(&words)
+        });
+        print_answer(
+            context,
+            || context.wrapped(&saved) + &replaces.unwrap_or_default(),
+            || saved.clone(),
+        );
     }
     for caution in kept.cautions() {
-        say_part!(
-            context.output,
-            "{}",
-            wrapped(&format!("warning: {caution}"), "  ")
-        );
+        context.output.explain(&format!("warning: {caution}\n"));
     }
     if has_few_repetitions(&kept) {
         say!(
@@ -89,10 +85,10 @@ fn list(context: &Context) -> Outcome {
     }
     let mut text = String::new();
     for one in &all {
-        text.push_str(&wrapped(&line(one)?, "  "));
+        text.push_str(&context.wrapped(&line(one)?));
         for change in &one.changes {
             let words = format!("  {} changed: {}", change.at, change.words);
-            text.push_str(&wrapped(&words, "    "));
+            text.push_str(&context.wrapped(&words));
         }
     }
     if all.is_empty() {

@@ -1,22 +1,24 @@
 //! `bench`: the main job. Five series, a table and a sentence each.
 
 use crate::commands::hosts::{followed, led};
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 use crate::show::context::Context;
-use crate::show::page::{refuse_existing, say_written, write_beside_store, write_report};
+use crate::show::page::{refuse_existing, write_beside_store, write_report};
 use crate::show::runs;
 use crate::show::terminal::say;
 use crate::switches::bench::{Bench, Like};
+use std::path::PathBuf;
 use stripewise_campaign::bench::{
     BenchOptions, bench as run_bench, expectations, expected, planned,
 };
 use stripewise_campaign::run::{LikeOptions, run_like_crystaldiskmark};
 use stripewise_campaign::steps::documents;
-use stripewise_campaign::steps::measure::exit_of;
+use stripewise_conductor::measure::exit_of;
 use stripewise_lab::SeriesKind;
+use stripewise_report::runs_sheet;
 use stripewise_results::Document;
 use stripewise_store::Store;
-use stripewise_units::{ByteSize, Nanoseconds};
+use stripewise_units::{ByteSize, NameText, Nanoseconds};
 
 pub fn bench(context: &Context, arguments: &Bench) -> Outcome {
     if let Some(done) = followed(context, &arguments.safety) {
@@ -53,12 +55,7 @@ pub fn bench(context: &Context, arguments: &Bench) -> Outcome {
         document.requirements.extend(judged);
     }
     let exit = documents::exit(&document, exit);
-    if context.global.json {
-        context.output.print_exact(&document.to_json());
-    } else {
-        runs::print_made(context, &store, &document, &[]);
-    }
-    let reported = report(context, arguments, &store, document);
+    let reported = show(context, arguments, &store, &document);
     // What was measured before a failure is shown and kept; then the failure.
     benched.ended?;
     reported?;
@@ -74,10 +71,7 @@ fn check_requirements(arguments: &Bench) -> Outcome<()> {
             && !(arguments.read_only && kind.writes())
     };
     let measured = SeriesKind::ALL.into_iter().filter(chosen);
-    let measured: Vec<&str> = measured.map(SeriesKind::name).collect();
-    let mut each = arguments.require.iter();
-    each.try_for_each(|one| one.check_name(&measured))
-        .map_err(|error| Failure::usage(error.to_string(), error.hint().to_owned()))
+    documents::check_names(&arguments.require, measured.map(SeriesKind::name))
 }
 
 /// The four lines of CrystalDiskMark: one command, one table.
@@ -90,6 +84,7 @@ fn like_crystaldiskmark(context: &Context, arguments: &Bench) -> Outcome {
         engine: arguments.engine.to_string(),
         seed: arguments.seed,
         label: arguments.label.clone(),
+        require: arguments.require.clone(),
     };
     let mut store = context.open_store()?;
     let permissions = arguments.safety.permissions();
@@ -101,12 +96,7 @@ fn like_crystaldiskmark(context: &Context, arguments: &Bench) -> Outcome {
     let mut document = documents::document(ran.records);
     documents::judge(&arguments.require, &mut document);
     let exit = documents::exit(&document, exit);
-    if context.global.json {
-        context.output.print_exact(&document.to_json());
-    } else {
-        runs::print_like(context, &store, &document);
-    }
-    let reported = report(context, arguments, &store, document);
+    let reported = show(context, arguments, &store, &document);
     ran.ended?;
     reported?;
     Ok(exit)
@@ -115,7 +105,7 @@ fn like_crystaldiskmark(context: &Context, arguments: &Bench) -> Outcome {
 fn options(arguments: &Bench) -> BenchOptions {
     BenchOptions {
         target: arguments.target.clone(),
-        qualify: arguments.qualify,
+        qualify: arguments.thorough,
         precondition: arguments.precondition.unwrap_or_default(),
         series: arguments.series.iter().map(|name| name.kind()).collect(),
         read_only: arguments.read_only,
@@ -133,29 +123,45 @@ fn options(arguments: &Bench) -> BenchOptions {
     }
 }
 
+/// Prints what was measured, and writes the report, whose place is printed with it.
+fn show(context: &Context, arguments: &Bench, store: &Store, document: &Document) -> Outcome<()> {
+    if context.global.json {
+        context.output.print_exact(&document.to_json());
+    }
+    let reported = report(context, arguments, store, document);
+    let path = reported.as_ref().ok().and_then(Option::as_ref);
+    if context.global.json {
+        let path = path.map(|path| path.as_text());
+        if let Some(path) = path.filter(|_| !context.global.quiet) {
+            say!(context.output, "Report: {path}");
+        }
+    } else {
+        let sheet = runs_sheet(document, &context.runs_look(arguments.ladders, &[]));
+        runs::print_sheet(context, store, document, sheet, path.map(PathBuf::as_path));
+    }
+    reported.map(|_| ())
+}
+
 /// Writes the report: where it was asked for, else beside the store. Only a report that
 /// was asked for can fail; the default one is best effort.
-fn report(context: &Context, arguments: &Bench, store: &Store, document: Document) -> Outcome<()> {
+fn report(
+    context: &Context,
+    arguments: &Bench,
+    store: &Store,
+    document: &Document,
+) -> Outcome<Option<PathBuf>> {
     if arguments.no_report {
-        return Ok(());
+        return Ok(None);
     }
-    let path = match &arguments.report {
-        Some(path) => {
-            write_report(context, Some(store), document, path)?;
-            path.clone()
-        }
-        None => match write_beside_store(context, store, document) {
-            Ok(path) => path,
-            Err(failure) => {
-                say!(
-                    context.output,
-                    "warning: no report was written: {}",
-                    failure.error
-                );
-                return Ok(());
-            }
-        },
-    };
-    say_written(context, &path);
-    Ok(())
+    let document = document.clone();
+    if let Some(path) = &arguments.report {
+        write_report(context, Some(store), document, path)?;
+        return Ok(Some(path.clone()));
+    }
+    let written = write_beside_store(context, store, document);
+    if let Err(failure) = &written {
+        let error = &failure.error;
+        say!(context.output, "warning: no report was written: {error}");
+    }
+    Ok(written.ok())
 }

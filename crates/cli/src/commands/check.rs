@@ -3,14 +3,11 @@
 use crate::failure::Outcome;
 use crate::show::context::Context;
 use crate::show::page::{refuse_existing, say_written, write_material};
-use crate::show::runs::all_kept_line;
-use crate::show::terminal::{say, say_part};
+use crate::show::terminal::say;
 use crate::switches::check::Check;
 use crate::switches::hints::{of_a_baseline, word_warnings};
 use stripewise_campaign::check::{Answer, CheckLoad, CheckOptions, check as run_check, line};
-use stripewise_report::{
-    comparison_text, errors_text, requirement_text, warnings_brief, warnings_text, wrapped,
-};
+use stripewise_report::{Sheet, comparison_sheet, failed_lines, requirement_line};
 use stripewise_units::{ByteSize, Nanoseconds, counted, plural};
 
 pub fn check(context: &Context, arguments: &Check) -> Outcome {
@@ -27,7 +24,9 @@ pub fn check(context: &Context, arguments: &Check) -> Outcome {
         // A check that found nothing says nothing: for jobs that mail what they print.
         context.output.print_text(&line(&answer, exit));
     } else {
-        context.output.print_text(&text(context, &answer));
+        context
+            .output
+            .print_text(&context.sheet_text(&sheet(context, &answer)));
     }
     if let Some(path) = &arguments.report {
         write_material(context, &answer.material(context), path)?;
@@ -54,6 +53,7 @@ fn options(arguments: &Check) -> CheckOptions {
             outstanding: load.outstanding,
             duration_ns: load.duration.map(Nanoseconds::ns),
             size_bytes: load.size.map(ByteSize::bytes),
+            cache_size_bytes: load.cache_size.map(ByteSize::bytes),
         },
     }
 }
@@ -67,25 +67,16 @@ fn broken_off(context: &Context, answer: &Answer, why: &str) -> Outcome {
         counted(records.len(), "run is", "runs are"),
         plural(records.len(), "it", "them"),
     );
-    say_part!(context.output, "{}", errors_text(records));
+    for line in failed_lines(records) {
+        context.output.explain(&format!("{line}\n"));
+    }
     if context.global.json {
         context.output.print_json(&answer.document())?;
     }
     Ok(answer.exit())
 }
 
-fn text(context: &Context, answer: &Answer) -> String {
-    let mut text = String::new();
-    for comparison in &answer.comparisons {
-        text.push_str(&comparison_text(comparison));
-        text.push('\n');
-    }
-    for outcome in &answer.requirements {
-        text.push_str(&requirement_text(outcome));
-    }
-    for sentence in &answer.said {
-        text.push_str(&wrapped(sentence, "  "));
-    }
+fn sheet(context: &Context, answer: &Answer) -> Sheet {
     let mut told = answer.records.clone();
     let words = context.output.words();
     let of_baseline = answer.made && answer.baseline.is_some();
@@ -93,13 +84,15 @@ fn text(context: &Context, answer: &Answer) -> String {
         true => of_a_baseline(&words, hint),
         false => words.hint(hint),
     });
-    text.push_str(&match context.global.explain {
-        true => warnings_text(&told),
-        false => warnings_brief(&told),
-    });
-    text.push_str(&errors_text(&answer.records));
-    if answer.made {
-        text.push_str(&all_kept_line(&answer.records));
+    let mut sheet = comparison_sheet(&answer.comparisons, &told, context.global.explain);
+    let required = answer.requirements.iter().map(requirement_line);
+    sheet.details.splice(0..0, required);
+    sheet.details.extend(answer.said.iter().cloned());
+    sheet.details.extend(failed_lines(&answer.records));
+    if let Some(first) = answer.records.first().filter(|_| answer.made) {
+        let id = first.series.as_ref().unwrap_or(&first.id);
+        let again = format!("stripewise history show {}", context.short_name(id));
+        sheet.pointers.push(("Again".to_owned(), again));
     }
-    text
+    sheet
 }

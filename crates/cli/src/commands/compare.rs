@@ -3,18 +3,34 @@
 use crate::failure::Failure;
 use crate::failure::Outcome;
 use crate::show::context::Context;
+use crate::show::line::print_answer;
 use crate::show::page::{refuse_existing, say_written, write_material};
 use crate::switches::compare::Compare;
+use serde::Serialize;
+use stripewise_campaign::Exit;
 use stripewise_campaign::compare::{CompareQuestion, compare as compare_subjects};
-use stripewise_campaign::profile::{ProfileComparison, compare_profiles, comparison_text};
-use stripewise_report::comparisons_text;
+use stripewise_campaign::headroom::compare_headrooms;
+use stripewise_campaign::observe::compare_observations;
+use stripewise_campaign::profile::{compare_profiles, comparison_text};
+use stripewise_report::{comparison_sheet, experiment_line, one_line};
+use stripewise_results::ComparisonRecord;
 
 pub fn compare(context: &Context, arguments: &Compare) -> Outcome {
     refuse_existing(arguments.report.as_deref())?;
-    if let [b] = arguments.others.as_slice()
-        && let Some(compared) = compare_profiles(context, &arguments.a, b)?
-    {
-        return profiles(context, arguments, &compared);
+    if let [b] = arguments.others.as_slice() {
+        if let Some(compared) = compare_profiles(context, &arguments.a, b)? {
+            let both = (&compared, comparison_text(&compared));
+            plain(context, arguments, "profiles", both)?;
+            return Ok(compared.exit());
+        }
+        if let Some(compared) = compare_observations(context, &arguments.a, b)? {
+            let both = (&compared, compared.text());
+            return plain(context, arguments, "observations", both);
+        }
+        if let Some(compared) = compare_headrooms(context, &arguments.a, b)? {
+            let both = (&compared, compared.text());
+            return plain(context, arguments, "headrooms", both);
+        }
     }
     let compared = compare_subjects(
         context,
@@ -28,11 +44,16 @@ pub fn compare(context: &Context, arguments: &Compare) -> Outcome {
     if context.global.json {
         context.output.print_json(&compared.document())?;
     } else {
-        context
-            .output
-            .print_text(&comparisons_text(&compared.records, &|text| {
-                context.style.heading(text)
-            }));
+        let sheet = comparison_sheet(&compared.records, &[], context.global.explain);
+        print_answer(
+            context,
+            || context.sheet_text(&sheet),
+            || match experiment_line(&compared.records) {
+                // Published tables have no verdict.
+                line if line.is_empty() => sentences(&compared.records),
+                line => line,
+            },
+        );
     }
     let exit = compared.exit();
     if let Some(path) = &arguments.report {
@@ -42,18 +63,35 @@ pub fn compare(context: &Context, arguments: &Compare) -> Outcome {
     Ok(exit)
 }
 
-/// Two profiles of surfaces.
-fn profiles(context: &Context, arguments: &Compare, compared: &ProfileComparison) -> Outcome {
+/// What has neither runs nor a report: as a document, or as text.
+fn plain(
+    context: &Context,
+    arguments: &Compare,
+    what: &str,
+    (document, text): (&impl Serialize, String),
+) -> Outcome {
     if arguments.report.is_some() {
         return Err(Failure::usage(
-            "a comparison of profiles has no report",
+            format!("a comparison of {what} has no report"),
             "leave --report out; --json prints all of it",
         ));
     }
     if context.global.json {
-        context.output.print_json(compared)?;
+        context.output.print_json(document)?;
     } else {
-        context.output.print_text(&comparison_text(compared));
+        print_answer(context, || text.clone(), || findings(&text));
     }
-    Ok(compared.exit())
+    Ok(Exit::Done)
+}
+
+fn sentences(records: &[ComparisonRecord]) -> String {
+    let all = records.iter().flat_map(|record| &record.sentences);
+    all.map(String::as_str).collect::<Vec<_>>().join(" ")
+}
+
+/// What was found, which stands indented below the names of both sides.
+fn findings(text: &str) -> String {
+    let lines = text.lines().filter(|line| line.starts_with("  "));
+    let lines: Vec<String> = lines.map(one_line).collect();
+    lines.join("; ")
 }

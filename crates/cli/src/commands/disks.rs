@@ -3,7 +3,10 @@
 use crate::failure::{Failure, Outcome};
 use crate::show::context::Context;
 use crate::switches::disks::{Disks, Like};
-use stripewise_campaign::disks::{DisksOptions, Facts, disks as look, disks_text, like};
+use stripewise_campaign::disks::{
+    ArrayFacts, DisksOptions, disks as look, disks_line, disks_text, like,
+};
+use stripewise_report::one_line;
 use stripewise_units::ByteSize;
 
 pub fn disks(context: &Context, arguments: &Disks) -> Outcome {
@@ -31,6 +34,7 @@ pub fn disks(context: &Context, arguments: &Disks) -> Outcome {
         context.output.print_text(&match arguments.like {
             Some(Like::Diskpar) => like::diskpar(&seen.survey),
             Some(Like::Diskext) => like::diskext(&seen.survey),
+            None if context.global.quiet => one_line(&disks_line(&seen)) + "\n",
             None => disks_text(&seen, &|text| context.style.heading(text)),
         });
     }
@@ -42,8 +46,8 @@ pub fn disks(context: &Context, arguments: &Disks) -> Outcome {
 }
 
 /// What the switches say of the array; `None` where none was used.
-fn facts(arguments: &Disks) -> Option<Facts> {
-    let facts = Facts {
+fn facts(arguments: &Disks) -> Option<ArrayFacts> {
+    let facts = ArrayFacts {
         stripe_unit_bytes: arguments.stripe_unit.map(ByteSize::bytes),
         raid_level: arguments.raid.as_ref().map(|raid| raid.level.clone()),
         raid_disks: arguments.raid.as_ref().and_then(|raid| raid.disks),
@@ -52,5 +56,5 @@ fn facts(arguments: &Disks) -> Option<Facts> {
         measured: None,
         forget: arguments.forget,
     };
-    (facts != Facts::default()).then_some(facts)
+    (facts != ArrayFacts::default()).then_some(facts)
 }

@@ -1,22 +1,29 @@
-//! `history`: list, show, delete.
+//! `history`: list, show, delete, salvage.
 
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
 use crate::show::context::Context;
 use crate::show::runs;
 use crate::switches::small::{History, HistoryAction, HistoryFilter};
+use std::path::Path;
 use stripewise_campaign::history::{
-    delete as forget, list as list_stored, measurement, runs_for_rows, show as load, since,
+    delete as forget, list as list_stored, measurement, qualification, runs_for_rows,
+    salvage as save_readable, show as load, since,
 };
-use stripewise_report::history_table;
+use stripewise_report::{RunsLook, Sheet, history_table};
 use stripewise_store::Filter;
-use stripewise_units::{NameText, Percentile, counted};
+use stripewise_units::{NameText, counted};
 
 pub fn history(context: &Context, arguments: &History) -> Outcome {
     match &arguments.action {
         None => list(context, arguments),
-        Some(HistoryAction::Show { ids, percentiles }) => show(context, ids, percentiles),
+        Some(HistoryAction::Show {
+            ids,
+            percentiles,
+            ladders,
+        }) => show(context, ids, &context.runs_look(*ladders, percentiles)),
         Some(HistoryAction::Delete { ids }) => delete(context, ids),
+        Some(HistoryAction::Salvage { to }) => salvage(context, to),
     }
 }
 
@@ -37,7 +44,10 @@ fn list(context: &Context, arguments: &History) -> Outcome {
     context
         .output
         .print_text(&match (history.is_empty(), history.is_filtered) {
-            (false, _) => history_table(&history.rows(limit as usize)),
+            (false, _) => context.sheet_text(&Sheet {
+                tables: vec![history_table(&history.rows(limit as usize))],
+                ..Sheet::default()
+            }),
             (true, true) => {
                 "No stored run matches; `stripewise history` without switches lists all of them.\n"
                     .to_owned()
@@ -63,22 +73,40 @@ pub(super) fn filter(context: &Context, only: &HistoryFilter) -> Outcome<Filter>
     })
 }
 
-fn show(context: &Context, names: &[String], percentiles: &[Percentile]) -> Outcome {
+fn show(context: &Context, names: &[String], look: &RunsLook<'_>) -> Outcome {
     if let [name] = names
         && let Some(kept) = measurement(context, name)?
     {
         match context.global.json {
             true => context.output.print_json(&kept.document()?)?,
-            false => context.output.print_text(&kept.text()?),
+            false => context
+                .output
+                .print_text(&context.sheet_text(&kept.sheet()?)),
         }
         return Ok(Exit::Done);
     }
+    let verdict = match names {
+        [name] => qualification(context, name)?,
+        _ => None,
+    };
+    if let Some(found) = verdict {
+        if context.global.json {
+            context.output.print_json(&found.document)?;
+            return Ok(Exit::Done);
+        }
+        context.output.print_text(&context.sheet_text(&found.sheet));
+        // A comparison of commit methods has hundreds of runs, all of which are in its table.
+        if !found.document.commit.is_empty() {
+            return Ok(Exit::Done);
+        }
+        context.output.print_text("\n");
+    }
     let mut document = load(context, names)?;
-    document.fill_percentiles(percentiles);
+    document.fill_percentiles(look.percentiles);
     if context.global.json {
         context.output.print_exact(&document.to_json());
     } else {
-        runs::print_stored(context, &document, percentiles);
+        runs::print_stored(context, &document, look);
     }
     Ok(Exit::Done)
 }
@@ -102,5 +130,23 @@ fn delete(context: &Context, names: &[String]) -> Outcome {
     context
         .output
         .print_text(&format!("Deleted {what}{with}.\n"));
+    Ok(Exit::Done)
+}
+
+fn salvage(context: &Context, to: &Path) -> Outcome {
+    let done = save_readable(context, to)?;
+    if context.global.json {
+        context.output.print_json(&done)?;
+        return Ok(Exit::Done);
+    }
+    let rest = match done.cut_short.as_slice() {
+        [] => String::new(),
+        tables => format!("; not all could be read of {}", tables.join(", ")),
+    };
+    context.output.print_text(&format!(
+        "{} saved as {}{rest}.\n",
+        counted(done.runs, "run", "runs"),
+        done.store
+    ));
     Ok(Exit::Done)
 }

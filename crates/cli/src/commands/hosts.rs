@@ -10,7 +10,7 @@ use crate::together::Together;
 use std::rc::Rc;
 use stripewise_campaign::merge::merge_parts;
 use stripewise_campaign::run::Ran;
-use stripewise_campaign::steps::together::{Leads, follow};
+use stripewise_conductor::host_group::{HostGroup, follow};
 use stripewise_lab::hosts::HostPart;
 use stripewise_results::Status;
 use stripewise_store::Store;
@@ -77,7 +77,7 @@ pub fn followed(context: &Context, safety: &Safety) -> Option<Outcome> {
 ///
 /// # Errors
 /// Where the others do not answer, or the target is several.
-pub fn led(context: &Context, target: &str) -> Outcome<(String, Option<Rc<dyn Leads>>)> {
+pub fn led(context: &Context, target: &str) -> Outcome<(String, Option<Rc<dyn HostGroup>>)> {
     let Some(together) = context.together.as_deref() else {
         return Ok((target.to_owned(), None));
     };

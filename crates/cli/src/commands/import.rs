@@ -5,26 +5,46 @@ use crate::exit_codes::Exit;
 use crate::failure::Outcome;
 use crate::show::context::Context;
 use crate::switches::import::Import;
-use stripewise_campaign::import::import as keep;
-use stripewise_report::imported_rows_table;
+use stripewise_campaign::import::{ImportOptions, import as keep};
+use stripewise_report::{Sheet, imported_table};
 use stripewise_units::counted;
 
+/// Rows of the table; nobody reads more of them, and all are in the store.
+const ROWS_MAX: usize = 1_000;
+
 pub fn import(context: &Context, arguments: &Import) -> Outcome {
-    let label = arguments.label.as_deref();
-    let done = keep(context, &arguments.files, arguments.whole_results, label)?;
+    let options = ImportOptions {
+        whole: arguments.whole_results,
+        label: arguments.label.as_deref(),
+        runs_max: match context.global.json {
+            true => usize::MAX,
+            false => ROWS_MAX,
+        },
+    };
+    let done = keep(context, &arguments.files, options)?;
     if context.global.json {
         context.output.print_json(&done)?;
         return Ok(Exit::Done);
     }
-    let mut text = imported_rows_table(&done.runs);
-    for file in &done.files {
-        text.push_str(&format!(
-            "{}: {}, {}\n",
-            file.source,
-            file.format,
-            counted(file.results, "result", "results")
-        ));
-    }
+    let files = done.files.iter().map(|file| {
+        let results = counted(file.results, "result", "results");
+        format!("{}: {}, {results}", file.source, file.format)
+    });
+    let all = done.imported.len() + done.already_there.len();
+    let more = all.saturating_sub(done.runs.len());
+    let more = (more > 0).then(|| {
+        let shown = counted(done.runs.len(), "result", "results");
+        format!("The table has the first {shown}; `stripewise history` lists all.")
+    });
+    let sheet = Sheet {
+        tables: vec![imported_table(&done.runs)],
+        notes: more
+            .into_iter()
+            .chain(files)
+            .chain([summary(&done.imported, done.already_there.len())])
+            .collect(),
+        ..Sheet::default()
+    };
     for file in done.files.iter().filter(|_| !context.global.quiet) {
         for text in &file.notes {
             context.output.note(format!("{}: {text}", file.source));
@@ -36,8 +56,7 @@ pub fn import(context: &Context, arguments: &Import) -> Outcome {
             counted(done.copies, "result is", "results are")
         ));
     }
-    text.push_str(&summary(&done.imported, done.already_there.len()));
-    context.output.print_text(&text);
+    context.output.print_text(&context.sheet_text(&sheet));
     Ok(Exit::Done)
 }
 
@@ -52,7 +71,7 @@ fn summary(new: &[String], already_there: usize) -> String {
         [first, ..] => format!("; `stripewise history show {first}` shows the first"),
     };
     format!(
-        "{} kept{there}{shown}.\n",
+        "{} saved{there}{shown}.",
         counted(new.len(), "result", "results")
     )
 }

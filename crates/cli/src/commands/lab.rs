@@ -5,18 +5,19 @@ use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::output::write_new;
 use crate::show::context::Context;
-use crate::show::line::print_answer;
+use crate::show::line::{marked, print_answer};
 use crate::show::page::refuse_existing;
 use crate::show::{advice, experiment};
 use crate::switches::lab::{Lab, LabAction, LabClean, LabInit, LabResume, LabRun};
 use serde::Serialize;
 use std::path::Path;
 use stripewise_campaign::clean::{clean, cleaned_text};
-use stripewise_campaign::lab::{forecast, forecast_text, plans, plans_text, read, run};
+use stripewise_campaign::lab::{forecast, forecast_text, plans, plans_sheet, read, run};
 use stripewise_campaign::resume::resume;
-use stripewise_campaign::steps::sittings::LabSitting;
-use stripewise_campaign::study::{StudyOptions, repeat, study_line, study_text};
+use stripewise_campaign::steps::sessions::LabSitting;
+use stripewise_campaign::study::{StudyOptions, repeat, study_sheet};
 use stripewise_lab::plan_file::{LabFile, TEMPLATE};
+use stripewise_report::sheet_line;
 use stripewise_results::SCHEMA_VERSION;
 use stripewise_units::{NameText, Nanoseconds};
 
@@ -28,7 +29,9 @@ pub fn lab(context: &Context, arguments: &Lab) -> Outcome {
             let forecast = forecast(context, &file)?;
             match context.global.json {
                 true => context.output.print_json(&forecast)?,
-                false => context.output.print_text(&forecast_text(&forecast)),
+                false => context
+                    .output
+                    .print_text(&context.output.broken(&forecast_text(&forecast), None)),
             }
             Ok(Exit::Done)
         }
@@ -38,7 +41,10 @@ pub fn lab(context: &Context, arguments: &Lab) -> Outcome {
             let kept = plans(context)?;
             match context.global.json {
                 true => context.output.print_json(&kept)?,
-                false => context.output.print_text(&plans_text(&kept)),
+                false => {
+                    let sheet = plans_sheet(&kept);
+                    context.output.print_text(&context.sheet_text(&sheet));
+                }
             }
             Ok(Exit::Done)
         }
@@ -131,11 +137,20 @@ fn run_study(context: &Context, name: &str, arguments: &LabRun) -> Outcome {
     let repeated = repeat(context, &options, &arguments.safety.permissions())?;
     match context.global.json {
         true => context.output.print_json(&repeated.document)?,
-        false => print_answer(
-            context,
-            || study_text(&repeated.document),
-            || study_line(&repeated.document),
-        ),
+        false => {
+            let document = &repeated.document;
+            let mut sheet = study_sheet(document);
+            let id = context.short_name(&document.id);
+            sheet.pointers = vec![(
+                "Report".to_owned(),
+                format!("stripewise report {id} -o study.html"),
+            )];
+            print_answer(
+                context,
+                || context.sheet_text(&sheet),
+                || marked(&sheet_line(&sheet), &document.id),
+            );
+        }
     }
     repeated.ended.map(|()| Exit::Done)
 }

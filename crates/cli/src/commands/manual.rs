@@ -5,8 +5,8 @@ use crate::failure::{Failure, Outcome};
 use crate::output::write_new;
 use crate::show::context::Context;
 use crate::show::terminal::say;
-use crate::switches::{Cli, small};
-use clap::{Command, CommandFactory};
+use crate::switches::{help, small};
+use clap::Command;
 use serde::Serialize;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -18,7 +18,7 @@ pub fn completions(context: &Context, arguments: &small::Completions) -> Outcome
     let mut script = Vec::new();
     clap_complete::generate(
         arguments.shell,
-        &mut Cli::command(),
+        &mut help::command(),
         "stripewise",
         &mut script,
     );
@@ -46,7 +46,7 @@ pub fn man(context: &Context, arguments: &small::Man) -> Outcome {
             "name a directory that exists; `mkdir -p DIR` makes one",
         ));
     }
-    let mut command = Cli::command();
+    let mut command = help::command();
     command.build();
     let mut pages = Vec::new();
     write_pages(&command, directory, &mut pages)?;

@@ -20,7 +20,7 @@ pub fn merge(context: &Context, arguments: &Merge) -> Outcome {
     if context.global.json {
         context.output.print_exact(&document.to_json());
     } else {
-        runs::print_made(context, &store, &document, &[]);
+        runs::print_made(context, &store, &document, &context.runs_look(false, &[]));
     }
     Ok(Exit::Done)
 }

@@ -4,11 +4,10 @@ use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::show::context::Context;
 use crate::show::provision::Invitation;
-use crate::show::terminal::say_part;
 use crate::switches::partition::{self as asked, Partition};
 use std::hash::{BuildHasher, RandomState};
 use stripewise_campaign::partition::{WantedTable, plan as plan_table};
-use stripewise_campaign::steps::provision::text::{table_plan, table_report};
+use stripewise_campaign::steps::provision::text::{HANGING, table_plan, table_report, way_back};
 use stripewise_campaign::steps::provision::{GoAhead, ProvisionDocument, planned};
 use stripewise_disk_provision::{Identifiers, Purpose, TableKind, TableReport, Wish};
 
@@ -17,7 +16,7 @@ pub fn partition(context: &Context, arguments: &Partition) -> Outcome {
     let go_ahead = go_ahead(arguments.yes, destroy, arguments.busy_ok)?;
     let wanted = match &arguments.restore {
         Some(file) => WantedTable::Saved(file.clone()),
-        None => WantedTable::New(wish(arguments)),
+        None => WantedTable::New(options(arguments)),
     };
     let save = arguments.save.as_deref();
     let planned_table = plan_table(context, &arguments.device, &wanted, save)?;
@@ -29,11 +28,10 @@ pub fn partition(context: &Context, arguments: &Partition) -> Outcome {
                 .print_json(&ProvisionDocument::<_, TableReport>::new(plan, None))?;
         } else {
             let command = Invitation::of(arguments.yes, destroy, arguments.busy_ok);
+            let text = table_plan(plan, save, false, &|text| context.style.heading(text));
             context
                 .output
-                .print_text(&table_plan(plan, save, false, &|text| {
-                    context.style.heading(text)
-                }));
+                .print_text(&context.output.broken(&text, Some(HANGING)));
             context.output.print_text(&command.text(
                 &plan.device.name,
                 plan.in_the_way.as_deref(),
@@ -43,19 +41,24 @@ pub fn partition(context: &Context, arguments: &Partition) -> Outcome {
         return Ok(planned(plan.in_the_way.as_deref()));
     };
     if !context.global.quiet {
-        say_part!(
-            context.output,
-            "{}",
-            table_plan(plan, save, true, &|text| context.style.heading(text))
-        );
+        let text = table_plan(plan, save, true, &|text| context.style.heading(text));
+        context
+            .output
+            .tell(&context.output.broken(&text, Some(HANGING)));
     }
-    let report = planned_table.carry_out(&go_ahead, &identifiers())?;
+    let report = planned_table.execute(&go_ahead, &identifiers())?;
     if context.global.json {
         context
             .output
             .print_json(&ProvisionDocument::new(plan, Some(&report)))?;
     } else {
-        context.output.print_text(&table_report(plan, &report));
+        let text = table_report(plan, &report);
+        context
+            .output
+            .print_text(&context.output.broken(&text, Some(HANGING)));
+        if let Some(command) = way_back(&report) {
+            context.output.print_text(&command);
+        }
     }
     Ok(Exit::Done)
 }
@@ -79,7 +82,7 @@ pub(super) fn go_ahead(
     }
 }
 
-fn wish(arguments: &Partition) -> Wish {
+fn options(arguments: &Partition) -> Wish {
     Wish {
         align_bytes: arguments.align.map_or(0, |align| align.bytes()),
         size_bytes: arguments.size.map(|size| size.bytes()),

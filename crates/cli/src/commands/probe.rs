@@ -2,11 +2,12 @@
 
 use crate::failure::Outcome;
 use crate::show::context::Context;
-use crate::show::line::{folded, print_answer};
+use crate::show::line::print_sheet;
 use crate::switches::probe::{Flash, Probe, Stripe, What};
 use stripewise_campaign::Permissions;
 use stripewise_campaign::probe::{
-    FlashWish, StripeWish, flash as probe_flash, flash_text, stripe as probe_stripe, stripe_text,
+    FlashWish, StripeOptions, flash as probe_flash, flash_sheet, stripe as probe_stripe,
+    stripe_sheet,
 };
 use stripewise_units::ByteSize;
 
@@ -18,7 +19,7 @@ pub fn probe(context: &Context, arguments: &Probe) -> Outcome {
 }
 
 fn stripe(context: &Context, arguments: &Stripe) -> Outcome {
-    let wish = StripeWish {
+    let options = StripeOptions {
         target: arguments.target.clone(),
         time_ns_max: arguments.time.0,
         seed: arguments.seed,
@@ -28,18 +29,16 @@ fn stripe(context: &Context, arguments: &Stripe) -> Outcome {
         busy_ok: arguments.busy_ok,
         ..Permissions::default()
     };
-    let (document, exit) = probe_stripe(context, &wish, &permissions)?;
-    if context.global.json {
-        context.output.print_json(&document)?;
-    } else {
-        let text = stripe_text(&document);
-        print_answer(context, || text.clone(), || folded(&text));
+    let (document, exit) = probe_stripe(context, &options, &permissions)?;
+    match context.global.json {
+        true => context.output.print_json(&document)?,
+        false => print_sheet(context, &stripe_sheet(&document)),
     }
     Ok(exit)
 }
 
 fn flash(context: &Context, arguments: &Flash) -> Outcome {
-    let wish = FlashWish {
+    let options = FlashWish {
         target: arguments.target.clone(),
         write_bytes: arguments.write.map(ByteSize::bytes),
         time_ns_max: arguments.time.0,
@@ -51,12 +50,10 @@ fn flash(context: &Context, arguments: &Flash) -> Outcome {
         busy_ok: arguments.busy_ok,
         ..Permissions::default()
     };
-    let (document, exit) = probe_flash(context, &wish, &permissions)?;
-    if context.global.json {
-        context.output.print_json(&document)?;
-    } else {
-        let text = flash_text(&document);
-        print_answer(context, || text.clone(), || folded(&text));
+    let (document, exit) = probe_flash(context, &options, &permissions)?;
+    match context.global.json {
+        true => context.output.print_json(&document)?,
+        false => print_sheet(context, &flash_sheet(&document)),
     }
     Ok(exit)
 }

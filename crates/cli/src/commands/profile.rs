@@ -1,18 +1,18 @@
 //! `profile`: the surface of a disk.
 
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 use crate::output::{check_new, write_new};
 use crate::show::context::Context;
 use crate::show::line::print_answer;
-use crate::show::page::name_the_rest;
+use crate::show::page::{format_of, name_the_rest};
 use crate::switches::profile::Profile;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use stripewise_campaign::Permissions;
-use stripewise_campaign::profile::{FillWish, ProfileWish, fill, profile as measure};
-use stripewise_campaign::steps::pages::{PictureLook, ReportFormat};
+use stripewise_campaign::profile::{FillOptions, ProfileOptions, fill, profile as measure};
+use stripewise_campaign::steps::pages::PictureLook;
 use stripewise_campaign::steps::surface::MeasuredSurface;
 use stripewise_report::Look;
-use stripewise_units::{ByteSize, NameText};
+use stripewise_units::ByteSize;
 
 /// Width and height of a PNG in pixels.
 const PNG_SIZE: [u32; 2] = [2_400, 1_350];
@@ -29,7 +29,7 @@ pub fn profile(context: &Context, arguments: &Profile) -> Outcome {
 }
 
 fn surface(context: &Context, arguments: &Profile) -> Outcome {
-    let wish = ProfileWish {
+    let options = ProfileOptions {
         target: arguments.target.clone(),
         full: arguments.full,
         time_ns_max: arguments.time.map(|time| time.0),
@@ -40,14 +40,14 @@ fn surface(context: &Context, arguments: &Profile) -> Outcome {
         busy_ok: arguments.busy_ok,
         ..Permissions::default()
     };
-    let (document, exit) = measure(context, &wish, &permissions)?;
+    let (document, exit) = measure(context, &options, &permissions)?;
     let measured = MeasuredSurface::Profile(Box::new(document));
     show(context, &measured, &arguments.output)?;
     Ok(exit)
 }
 
 fn filled(context: &Context, arguments: &Profile) -> Outcome {
-    let wish = FillWish {
+    let options = FillOptions {
         target: arguments.target.clone(),
         size_bytes: arguments.size.map(ByteSize::bytes),
         rest_ns: arguments.idle.map(|idle| idle.0),
@@ -60,7 +60,7 @@ fn filled(context: &Context, arguments: &Profile) -> Outcome {
         busy_ok: arguments.busy_ok,
         ..Permissions::default()
     };
-    let (document, exit) = fill(context, &wish, &permissions)?;
+    let (document, exit) = fill(context, &options, &permissions)?;
     let measured = MeasuredSurface::Fill(Box::new(document));
     show(context, &measured, &arguments.output)?;
     Ok(exit)
@@ -70,7 +70,11 @@ fn filled(context: &Context, arguments: &Profile) -> Outcome {
 fn show(context: &Context, measured: &MeasuredSurface, output: &[PathBuf]) -> Outcome<()> {
     match context.global.json {
         true => context.output.print_json(measured)?,
-        false => print_answer(context, || measured.text(), || measured.line()),
+        false => print_answer(
+            context,
+            || context.sheet_text(&measured.sheet()),
+            || measured.line(),
+        ),
     }
     let look = PictureLook {
         look: Look {
@@ -85,14 +89,4 @@ fn show(context: &Context, measured: &MeasuredSurface, output: &[PathBuf]) -> Ou
         write_new(path, &rendered.bytes)?;
     }
     Ok(())
-}
-
-/// What a file is to hold, by the end of its name.
-fn format_of(path: &Path) -> Outcome<ReportFormat> {
-    ReportFormat::of_file(path).ok_or_else(|| {
-        Failure::usage(
-            format!("the file name {} does not give a format", path.as_text()),
-            "end its name with .html, .svg, .png, .csv, .md or .json",
-        )
-    })
 }

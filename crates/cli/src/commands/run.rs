@@ -3,18 +3,24 @@
 use crate::commands::hosts::as_one;
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
-use crate::request::request_of;
+use crate::request::{replay_of, request_of};
 use crate::show::context::Context;
 use crate::show::runs;
 use crate::switches::run::Run;
 use crate::together::Together;
+use std::path::Path;
 use std::rc::Rc;
-use stripewise_campaign::run::{Beside, requirements as required, run as run_request};
+use stripewise_campaign::run::{Beside, Ran, replay, requirements as required, run as run_request};
 use stripewise_campaign::steps::documents;
-use stripewise_campaign::steps::measure::exit_of;
-use stripewise_campaign::steps::start::AtInstant;
+use stripewise_conductor::measure::exit_of;
+use stripewise_conductor::start::AtInstant;
+use stripewise_lab::compare::Requirement;
+use stripewise_store::Store;
 
 pub fn run(context: &Context, arguments: &Run) -> Outcome {
+    if let Some(trace) = &arguments.replay.trace {
+        return replayed(context, arguments, trace);
+    }
     let together = context.together.as_deref();
     let leads = together.is_none_or(Together::leads);
     let read = leads.then(|| request_of(context, arguments)).transpose()?;
@@ -50,18 +56,41 @@ pub fn run(context: &Context, arguments: &Run) -> Outcome {
         Some(together) => as_one(context, together, &mut store, ran)?,
         None => ran,
     };
+    show(context, &store, arguments, &required, ran)
+}
+
+/// `run --trace`.
+fn replayed(context: &Context, arguments: &Run, trace: &Path) -> Outcome {
+    let options = replay_of(arguments, trace)?;
+    let required = required(&options.request)?;
+    let permissions = arguments.safety.permissions();
+    permissions.refuse_idle(&[options.target.as_str()])?;
+    let mut store = context.open_store()?;
+    let ran = replay(context, &mut store, &options, &permissions)?;
+    show(context, &store, arguments, &required, ran)
+}
+
+/// What was measured, then what ended it.
+fn show(
+    context: &Context,
+    store: &Store,
+    arguments: &Run,
+    required: &[Requirement],
+    ran: Ran,
+) -> Outcome {
     let exit = exit_of(context, &ran.records);
     if ran.records.is_empty() {
         return ran.ended.map(|()| exit);
     }
     let mut document = documents::document(ran.records);
-    documents::judge(&required, &mut document);
+    documents::judge(required, &mut document);
     document.fill_percentiles(&arguments.how.percentiles);
     let exit = documents::exit(&document, exit);
     if context.global.json {
         context.output.print_exact(&document.to_json());
     } else {
-        runs::print_made(context, &store, &document, &arguments.how.percentiles);
+        let look = context.runs_look(false, &arguments.how.percentiles);
+        runs::print_made(context, store, &document, &look);
     }
     // What was measured before a failure is shown; then the failure.
     ran.ended.map(|()| exit)

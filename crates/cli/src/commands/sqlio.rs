@@ -4,9 +4,8 @@ use crate::exit_codes::Exit;
 use crate::failure::Outcome;
 use crate::show::context::Context;
 use crate::show::runs;
-use crate::show::terminal::say_part;
+use crate::show::terminal::{say, say_part};
 use crate::switches::sqlio::Sqlio;
-use stripewise_campaign::Permissions;
 use stripewise_campaign::sqlio::{parse, run, show};
 use stripewise_campaign::steps::documents::document;
 use stripewise_report::{partial_lines, warnings_text};
@@ -27,12 +26,7 @@ pub fn sqlio(context: &Context, arguments: &Sqlio) -> Outcome {
         .notes
         .iter()
         .for_each(|note| context.output.note(note));
-    let permissions = Permissions {
-        keep: false,
-        overwrite: arguments.overwrite,
-        destroy: arguments.destroy.clone().into_iter().collect(),
-        busy_ok: arguments.busy_ok,
-    };
+    let permissions = arguments.safety.permissions();
     let json = context.global.json;
     let mut say = |text: &str| {
         if !json {
@@ -54,14 +48,12 @@ fn tell(context: &Context, record: RunRecord, is_kept: bool) {
         context.output.print_exact(&document.to_json());
         return;
     }
-    say_part!(context.output, "{}", partial_lines(&document.runs));
+    for line in partial_lines(&document.runs) {
+        say!(context.output, "{line}");
+    }
     let told = without_percentiles(&document.runs);
-    say_part!(
-        context.output,
-        "{}{}",
-        warnings_text(&told),
-        options_here(&told)
-    );
+    context.output.explain(&warnings_text(&told));
+    say_part!(context.output, "{}", options_here(&told));
     if is_kept && !context.global.quiet {
         say_part!(context.output, "{}", runs::all_kept_line(&document.runs));
     }

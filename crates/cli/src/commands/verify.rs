@@ -10,8 +10,9 @@ use serde::Serialize;
 use std::path::Path;
 use stripewise_campaign::power_cut::{PowerCutOptions, WitnessPlace, after_cut, power_cut};
 use stripewise_campaign::steps::verification::document::VerifyDocument;
-use stripewise_campaign::steps::verification::text::{verdict, verified_text};
+use stripewise_campaign::steps::verification::text::verdict;
 use stripewise_campaign::steps::verification::{OUTSTANDING_USUAL, THREADS_USUAL, exit_of};
+use stripewise_campaign::steps::verification_page::sheet;
 use stripewise_campaign::verify::{
     Caching, DURATION_NS_USUAL, VerifyOptions, judge_image, verify as run_verify,
 };
@@ -30,7 +31,8 @@ pub fn verify(context: &Context, arguments: &Verify) -> Outcome {
     if context.global.json {
         context.output.print_json(&document)?;
     } else {
-        print_answer(context, || verified_text(&document), || in_line(&document));
+        let whole = || context.sheet_text(&sheet(&document));
+        print_answer(context, whole, || in_line(&document));
     }
     Ok(exit_of(context, &document))
 }
@@ -42,7 +44,7 @@ fn in_line(document: &VerifyDocument) -> String {
         .iter()
         .filter_map(|target| target.kept_at.as_deref());
     kept.fold(verdict(document), |line, path| {
-        format!("{line}; kept: {path}")
+        format!("{line} Its file: {path}")
     })
 }
 
@@ -70,7 +72,7 @@ fn of_all(context: &Context, together: &dyn Together, own: &VerifyDocument) -> O
     match context.global.json {
         true => context.output.print_json(&all)?,
         false => all.iter().for_each(|of| {
-            let whole = || format!("{}:\n{}", of.host, verified_text(&of.document));
+            let whole = || format!("{}:\n{}", of.host, context.sheet_text(&sheet(&of.document)));
             let line = || format!("{}: {}", of.host, verdict(&of.document));
             print_answer(context, whole, line);
         }),

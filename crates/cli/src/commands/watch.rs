@@ -3,12 +3,14 @@
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
 use crate::show::context::Context;
+use crate::show::style::printable;
 use crate::show::terminal::say;
 use crate::switches::serve::Watch;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::time::Duration;
 use stripewise_campaign::live::{Cursor, IntervalNow, JobNow, KindNow, Now, RunNow, now};
+use stripewise_report::wrapped_at;
 use stripewise_units::{ByteSize, format_duration, format_iops, format_mib_per_s};
 use stripewise_workload::operation_shares;
 
@@ -30,6 +32,7 @@ pub fn watch(context: &Context, arguments: &Watch) -> Outcome {
     }
     let (mut cursor, mut seen, mut without, mut any) =
         (Cursor::default(), Seen::default(), 0, false);
+    let mut screen = Screen::default();
     loop {
         let looked = now(&view, &cursor)?;
         cursor = Cursor::of(&looked.cursor);
@@ -41,6 +44,9 @@ pub fn watch(context: &Context, arguments: &Watch) -> Outcome {
         };
         if context.global.events {
             context.output.print_line(&looked);
+        } else if context.style.is_drawn() {
+            let drawn = screen.drawn(&looked, context.width());
+            context.output.print(drawn.as_bytes());
         } else {
             context.output.print_text(&seen.lines(&looked));
         }
@@ -70,6 +76,95 @@ fn pause(context: &Context) -> Option<u8> {
         left = left.saturating_sub(LOOK);
     }
     context.signal()
+}
+
+/// Rates that a curve of signs is drawn of.
+const CURVE_MAX: usize = 60;
+/// Steps of a ladder that are listed.
+const STEPS_MAX: usize = 8;
+
+/// What is drawn in one place of a terminal, again at each look.
+#[derive(Default)]
+struct Screen {
+    /// Lines of it that are there.
+    height: usize,
+    warned: BTreeSet<(String, String)>,
+    /// The last rates of each job, and what is said of the newest.
+    jobs: BTreeMap<String, (Vec<f64>, String)>,
+}
+
+impl Screen {
+    /// New warnings, which stay, and the rest in place of what was drawn before.
+    fn drawn(&mut self, looked: &Now, width: usize) -> String {
+        let mut text = match self.height {
+            0 => String::new(),
+            lines => format!("\x1b[{lines}A\x1b[J"),
+        };
+        let mut lines = Vec::new();
+        for run in &looked.runs {
+            for warning in &run.warnings {
+                let of = run.series.clone().unwrap_or_else(|| run.id.clone());
+                if self.warned.insert((of, warning.code.clone())) {
+                    let line = format!("warning[{}]: {}", warning.code, warning.text);
+                    text.push_str(&printable(&wrapped_at(&line, "  ", width)));
+                }
+            }
+            lines.extend(self.run_lines(run));
+        }
+        self.height = lines.len();
+        for line in lines {
+            // A line that the terminal broke would be two when it is drawn over.
+            let line: String = line.chars().take(width.saturating_sub(1)).collect();
+            let _ = writeln!(text, "{}", printable(&line));
+        }
+        text
+    }
+
+    fn run_lines(&mut self, run: &RunNow) -> Vec<String> {
+        let mut lines: Vec<String> = heading(run).lines().map(str::to_owned).collect();
+        for job in &run.jobs {
+            let of = run.series.as_ref().unwrap_or(&run.id);
+            let (rates, newest) = self.jobs.entry(format!("{of} {}", job.name)).or_default();
+            rates.extend(job.intervals.iter().map(|interval| interval.iops));
+            let more = rates.len().saturating_sub(CURVE_MAX);
+            rates.drain(..more);
+            if let Some(interval) = job.intervals.last() {
+                *newest = line("", interval);
+            }
+            lines.push(newest.clone());
+            lines.push(format!("  {}", curve(rates)));
+        }
+        let mut left = format!("  {} left of this run", format_duration(run.left_ns));
+        if let Some(all_ns) = run.left_of_all_ns {
+            let _ = write!(left, ", {} in total", format_duration(all_ns));
+        }
+        lines.push(left);
+        let part = run.parts.iter();
+        let part = part.filter(|part| run.series_part.as_ref() == Some(&part.name));
+        for part in part.filter(|part| !part.steps.is_empty()) {
+            let first = part.steps.len().saturating_sub(STEPS_MAX);
+            let steps = part.steps[first..].iter();
+            let steps = steps.map(|step| format!("{}: {}", step.in_flight, format_iops(step.iops)));
+            let steps = steps.collect::<Vec<_>>().join("   ");
+            lines.push(format!(
+                "  {} so far, IOPS by in flight  {steps}",
+                part.name
+            ));
+        }
+        lines
+    }
+}
+
+/// Rates as a curve of signs from 0 to the highest.
+fn curve(rates: &[f64]) -> String {
+    const SIGNS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let most = rates.iter().copied().fold(0.0, f64::max);
+    if most <= 0.0 {
+        return String::new();
+    }
+    let sign = |rate: &f64| SIGNS[((rate / most * 7.0).round() as usize).min(7)];
+    let signs: String = rates.iter().map(sign).collect();
+    format!("{signs}  0 to {} IOPS", format_iops(most))
 }
 
 /// Runs whose heading was printed, and warnings.
@@ -215,4 +310,89 @@ fn latencies(kind: &KindNow, word: &str) -> String {
         let _ = write!(text, " p99.9 {}", format_duration(ns));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stripewise_campaign::live::HostNow;
+
+    fn interval(index: u64, iops: f64) -> IntervalNow {
+        IntervalNow {
+            index,
+            start_ns: index * 1_000_000_000,
+            duration_ns: 1_000_000_000,
+            iops,
+            mib_per_s: iops / 128.0,
+            outstanding_mean: 8.0,
+            errors: 0,
+            read: None,
+            write: None,
+            discard: None,
+        }
+    }
+
+    fn looked(intervals: Vec<IntervalNow>) -> Now {
+        let job = JobNow {
+            name: "job".to_owned(),
+            target: "sim:\u{1b}[2Jx".to_owned(),
+            pattern: "random".to_owned(),
+            read_percent: 100,
+            discard_percent: 0,
+            block_size_bytes: 8_192,
+            threads: 1,
+            outstanding: 8,
+            intervals,
+        };
+        let run = RunNow {
+            id: "20260102-030405-abcd".to_owned(),
+            is_between: false,
+            is_alive: None,
+            started_at: String::new(),
+            label: None,
+            series: None,
+            series_part: None,
+            host: "host".to_owned(),
+            latency_limit: None,
+            duration_ns: 10_000_000_000,
+            measured_ns: 1_000_000_000,
+            left_ns: 9_000_000_000,
+            left_of_all_ns: None,
+            jobs: vec![job],
+            before: None,
+            parts: Vec::new(),
+            warnings: Vec::new(),
+        };
+        Now {
+            schema_version: 1,
+            at: String::new(),
+            host: HostNow {
+                name: "host".to_owned(),
+                cpu_busy_ns: 0,
+                cpu_idle_ns: 0,
+            },
+            runs: vec![run],
+            cursor: String::new(),
+        }
+    }
+
+    #[test]
+    fn each_look_is_drawn_over_the_one_before() {
+        let mut screen = Screen::default();
+        let first = screen.drawn(&looked(vec![interval(0, 500.0)]), 60);
+        assert!(!first.contains('\u{1b}'), "{first:?}");
+        let lines = first.lines().count();
+        assert!(lines >= 4 && first.lines().all(|line| line.chars().count() < 60));
+        let second = screen.drawn(&looked(vec![interval(1, 1_000.0)]), 60);
+        assert!(second.starts_with(&format!("\u{1b}[{lines}A\u{1b}[J")));
+        assert!(second.contains("▅█  0 to 1,000 IOPS"), "{second}");
+        // Without a new interval the last one stays.
+        let third = screen.drawn(&looked(Vec::new()), 60);
+        assert!(third.contains("1,000 IOPS"), "{third}");
+        // When nothing runs any more, nothing is left.
+        let mut none = looked(Vec::new());
+        none.runs.clear();
+        assert_eq!(screen.drawn(&none, 60), format!("\u{1b}[{lines}A\u{1b}[J"));
+        assert_eq!(screen.drawn(&none, 60), "");
+    }
 }

@@ -8,8 +8,8 @@ use crate::switches::witness::Witness;
 use std::io::Read;
 use std::path::Path;
 use std::rc::Rc;
-use stripewise_campaign::steps::input::read_text;
 use stripewise_campaign::witness::{Ending, Reports, in_words, witness as keep};
+use stripewise_conductor::input::read_text;
 use stripewise_units::NameText;
 
 /// A file with a token is no longer than this.

@@ -6,22 +6,22 @@ use crate::show::context::Context;
 use crate::show::line::{marked, print_answer};
 use crate::show::page::say_written;
 use std::path::Path;
-use stripewise_campaign::steps::layouts::kept::{FoundLayouts, KeptLayouts};
+use stripewise_campaign::steps::layouts::stored_layouts::{FoundLayouts, StoredLayouts};
 use stripewise_campaign::steps::pages::{PictureLook, ReportFormat};
-use stripewise_lab::layouts::effect_sentences;
-use stripewise_report::{advice_charts, advice_text, wrapped};
+use stripewise_report::advice_charts;
 use stripewise_results::{AdviceRecord, Status};
 use stripewise_units::{NameText, counted, format_duration};
 
 /// Prints what was found and writes its page. What it comes to is returned.
-pub fn show(context: &Context, kept: &KeptLayouts, report: Option<&Path>) -> Outcome {
+pub fn show(context: &Context, kept: &StoredLayouts, report: Option<&Path>) -> Outcome {
     let FoundLayouts { record, exit } = kept.found();
     if context.global.json {
         context.output.print_json(&kept.document(&record))?;
     } else {
         let whole = || {
-            let text = advice_text(&record, &effect_sentences(&record));
-            text + &wrapped(&kept_line(kept), "  ")
+            let mut sheet = kept.sheet(&record, context.global.explain);
+            sheet.pointers = pointers(context, kept, &record);
+            context.sheet_text(&sheet)
         };
         print_answer(context, whole, || line(kept, &record));
     }
@@ -32,7 +32,7 @@ pub fn show(context: &Context, kept: &KeptLayouts, report: Option<&Path>) -> Out
 }
 
 /// The choice, and what it gains: the first sentences are the most important.
-fn line(kept: &KeptLayouts, record: &AdviceRecord) -> String {
+fn line(kept: &StoredLayouts, record: &AdviceRecord) -> String {
     let first: Vec<&str> = record
         .sentences
         .iter()
@@ -46,25 +46,39 @@ fn line(kept: &KeptLayouts, record: &AdviceRecord) -> String {
     marked(&format!("{partial}{}", first.join(" ")), &kept.id)
 }
 
-fn kept_line(kept: &KeptLayouts) -> String {
-    let passes = counted(kept.measured.passes.len(), "pass", "passes");
+/// How it is shown again or continued, and what makes the layout.
+fn pointers(
+    context: &Context,
+    kept: &StoredLayouts,
+    record: &AdviceRecord,
+) -> Vec<(String, String)> {
+    let id = context.short_name(&kept.id);
+    let is_over = kept.is_over() || !kept.can_go_on();
     let partial = match kept.status() {
         Status::Partial => "partial: ",
         _ => "",
     };
-    let resumed = match kept.is_over() || !kept.can_go_on() {
-        true => "shows it again",
-        false => "continues it",
+    let passes = counted(kept.measured.passes.len(), "pass", "passes");
+    let saved = format!("{partial}{passes} in {}", format_duration(kept.elapsed_ns));
+    let what = match (is_over, record.commands.is_empty()) {
+        (true, false) => "  (--explain: commands, all layouts)",
+        (true, true) => "  (--explain)",
+        (false, _) => "",
     };
-    format!(
-        "{partial}Kept as {} ({passes}, {}); `stripewise lab resume {}` {resumed}.",
-        kept.id,
-        format_duration(kept.elapsed_ns),
-        kept.id
-    )
+    let name = if is_over { "Again" } else { "Go on" };
+    let pair = |name: &str, value: String| (name.to_owned(), value);
+    vec![
+        pair("Saved", saved),
+        pair(name, format!("stripewise lab resume {id}{what}")),
+    ]
 }
 
-fn write(context: &Context, kept: &KeptLayouts, record: &AdviceRecord, path: &Path) -> Outcome<()> {
+fn write(
+    context: &Context,
+    kept: &StoredLayouts,
+    record: &AdviceRecord,
+    path: &Path,
+) -> Outcome<()> {
     let asked = ReportFormat::of_file(path).unwrap_or(ReportFormat::Html);
     let is_picture = matches!(asked, ReportFormat::Svg | ReportFormat::Png);
     if is_picture && advice_charts(record).is_empty() {

@@ -2,7 +2,7 @@
 
 use crate::show::observer::{Lines, Terminal};
 use crate::show::style::Style;
-use crate::show::terminal::Output;
+use crate::show::terminal::{COLUMNS_USUAL, Output};
 use crate::surroundings::{Surroundings, Variable};
 use crate::switches::Global;
 use crate::together::Together;
@@ -13,14 +13,18 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 use stripewise_campaign::live::View;
-use stripewise_campaign::steps::drives::Drives;
+use stripewise_campaign::steps::sqlio_drives::Drives;
 use stripewise_campaign::{Clock, Event, Observer, Outcome};
 use stripewise_disk_inspect::System;
+use stripewise_report::{RunsLook, Sheet, sheet_text_painted, wrapped_at};
 use stripewise_runner::session::host_facts;
-use stripewise_units::{NameText, WallTime};
+use stripewise_units::{NameText, Percentile, WallTime};
 
 /// The program's version, as records carry it.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Text is not made narrower than this.
+const COLUMNS_MIN: usize = 40;
 
 /// What every command has at hand.
 pub struct Context {
@@ -115,7 +119,7 @@ impl Context {
     ) -> std::io::Result<Self> {
         // The standard library's hasher is seeded from the system: enough to
         // tell processes of one second apart.
-        let chance = RandomState::new();
+        let random_seed = RandomState::new();
         let observer: Box<dyn Observer> = match global.events {
             true => Box::new(Lines(Rc::clone(&output))),
             false => Box::new(Terminal::new(Rc::clone(&output), global.quiet)),
@@ -130,7 +134,13 @@ impl Context {
         };
         let variable = surroundings.variable;
         let usual = || stripewise_store::default_path(|name| variable(name));
-        let no_colour = variable("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let no_colour = variable("NO_COLOR").is_some_and(|value| !value.is_empty())
+            || variable("TERM").is_some_and(|value| value == "dumb");
+        // A pipe takes lines as they are, unless their width is asked for.
+        let wanted = columns_of(&*variable).or_else(|| output.terminal_columns());
+        if let Some(columns) = wanted {
+            output.fit(columns.max(COLUMNS_MIN));
+        }
         let inner = stripewise_campaign::Surroundings {
             clock: system_clock(),
             observer,
@@ -139,7 +149,10 @@ impl Context {
             store_is_named: global.store.is_some(),
             command: command_line(typed),
             version: VERSION.to_owned(),
-            chance: [chance.hash_one(std::process::id()), chance.hash_one("step")],
+            random_seed: [
+                random_seed.hash_one(std::process::id()),
+                random_seed.hash_one("step"),
+            ],
             file_system_size: surroundings.file_system_size,
         };
         Ok(Context {
@@ -150,6 +163,60 @@ impl Context {
             variable,
             inner: stripewise_campaign::Context::new(inner),
         })
+    }
+
+    /// Columns of text on stdout: `COLUMNS`, else those of the terminal, else 100.
+    pub fn width(&self) -> usize {
+        let width = columns_of(&*self.variable).or_else(|| self.output.terminal_columns());
+        width.map_or(COLUMNS_USUAL, |width| width.max(COLUMNS_MIN))
+    }
+
+    /// An id as the store finds it again: its end where that is enough.
+    pub fn short_name(&self, id: &str) -> String {
+        let store = self.open_store_to_read();
+        store.map_or_else(|_| id.to_owned(), |store| store.short_name(id))
+    }
+
+    /// How much is shown of runs.
+    pub fn runs_look<'a>(&self, ladders: bool, percentiles: &'a [Percentile]) -> RunsLook<'a> {
+        RunsLook {
+            explain: self.global.explain,
+            ladders,
+            percentiles,
+        }
+    }
+
+    /// A sheet as text for stdout.
+    pub fn sheet_text(&self, sheet: &Sheet) -> String {
+        let paint = |emphasis, text: &str| self.style.paint(emphasis, text);
+        let pointers = sheet.pointers.iter();
+        let pointers = pointers.map(|(name, text)| (name.clone(), self.with_short_ids(text)));
+        let sheet = Sheet {
+            pointers: pointers.collect(),
+            ..sheet.clone()
+        };
+        sheet_text_painted(&sheet, self.width(), &paint)
+    }
+
+    /// A command with ids as short as the store finds them again; other text as it is.
+    fn with_short_ids(&self, text: &str) -> String {
+        let is_id = |word: &str| {
+            let parts: Vec<&str> = word.split('-').collect();
+            matches!(parts[..], [day, time, _] if day.len() == 8 && time.len() == 6)
+        };
+        if !text.contains("stripewise ") || !text.split(' ').any(is_id) {
+            return text.to_owned();
+        }
+        let words = text.split(' ').map(|word| match is_id(word) {
+            true => self.short_name(word),
+            false => word.to_owned(),
+        });
+        words.collect::<Vec<_>>().join(" ")
+    }
+
+    /// A sentence in lines for stdout.
+    pub fn wrapped(&self, text: &str) -> String {
+        wrapped_at(text, "  ", self.width())
     }
 
     /// What somebody who looks on has at hand.
@@ -169,6 +236,11 @@ impl Context {
         let text = move |name: &str| variable(name)?.into_string().ok();
         Drives::parse(mappings, Box::new(text))
     }
+}
+
+/// What `COLUMNS` says.
+fn columns_of(variable: &dyn Fn(&str) -> Option<OsString>) -> Option<usize> {
+    variable("COLUMNS")?.into_string().ok()?.trim().parse().ok()
 }
 
 /// The command line as typed (what is not UTF-8 in the form of [`NameText`]), in

@@ -2,10 +2,9 @@
 
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
-use crate::show::style::printable;
 use crate::show::terminal::Output;
 use serde::Serialize;
-use stripewise_report::{plain_json, wrapped};
+use stripewise_report::plain_json;
 
 /// The document of a command, as the last event.
 #[derive(Serialize)]
@@ -35,7 +34,7 @@ impl Output {
 
     /// Prints text for people to stdout, without control characters of others.
     pub fn print_text(&self, text: &str) {
-        self.print(printable(text).as_bytes());
+        self.print(self.shown(text).as_bytes());
     }
 
     /// Prints a JSON document as it is, but for letters that a terminal would act upon:
@@ -55,6 +54,6 @@ impl Output {
 
     /// Something that must be known, on stderr.
     pub fn note(&self, text: impl std::fmt::Display) {
-        self.tell(&wrapped(&format!("note: {text}"), "  "));
+        self.explain(&format!("note: {text}\n"));
     }
 }

@@ -7,13 +7,10 @@ use crate::show::context::Context;
 use crate::show::line::{marked, print_answer};
 use crate::switches::hints::word_warnings;
 use stripewise_campaign::steps::experiment::answer::Answer;
-use stripewise_campaign::steps::experiment::sitting::Sitting;
+use stripewise_campaign::steps::experiment::session::ExperimentSession;
 use stripewise_lab::experiment::Ended;
-use stripewise_report::{
-    comparison_heading, comparison_table, comparison_words, experiment_line, warnings_brief,
-    warnings_text, wrapped,
-};
-use stripewise_results::{ComparisonRecord, RunRecord};
+use stripewise_report::{comparison_sheet, experiment_line};
+use stripewise_results::RunRecord;
 use stripewise_units::format_duration;
 
 /// Notes on how well percentiles of one run are known; they stay in the records
@@ -21,7 +18,7 @@ use stripewise_units::format_duration;
 const OF_PERCENTILES: [&str; 2] = ["few-operations", "few-for-p999"];
 
 /// Shows what a sitting found before a failure; then the failure.
-pub fn conclude(context: &Context, sitting: Sitting) -> Outcome {
+pub fn conclude(context: &Context, sitting: ExperimentSession) -> Outcome {
     let exit = match &sitting.answer {
         Some(answer) => print(context, answer)?,
         None => Exit::Done,
@@ -52,41 +49,12 @@ fn line(answer: &Answer) -> String {
 }
 
 fn text(context: &Context, answer: &Answer) -> String {
-    let mut text = String::new();
-    for comparison in &answer.comparisons {
-        let heading = comparison_heading(comparison);
-        text.push_str(&context.style.heading(heading.trim_end()));
-        text.push_str("\n\n");
-        text.push_str(&comparison_table(comparison));
-        text.push('\n');
-        // What is said of this level stands under its table; notes, which
-        // are about all of them, at the end.
-        let without_notes = ComparisonRecord {
-            notes: Vec::new(),
-            ..comparison.clone()
-        };
-        text.push_str(&comparison_words(&[&without_notes]));
-        text.push('\n');
-    }
-    let only_notes: Vec<ComparisonRecord> = answer
-        .comparisons
-        .iter()
-        .map(|comparison| ComparisonRecord {
-            groups: Vec::new(),
-            sentences: Vec::new(),
-            ..comparison.clone()
-        })
-        .collect();
-    text.push_str(&comparison_words(&only_notes.iter().collect::<Vec<_>>()));
-    let told = worth_showing(context, answer);
-    text.push_str(&match context.global.explain {
-        true => warnings_text(&told),
-        false => warnings_brief(&told),
-    });
+    let runs = worth_showing(context, answer);
+    let mut sheet = comparison_sheet(&answer.comparisons, &runs, context.global.explain);
     if answer.is_kept {
-        text.push_str(&kept_line(answer));
+        sheet.pointers = pointers(context, answer);
     }
-    text
+    context.sheet_text(&sheet)
 }
 
 /// The runs with what matters here: how well percentiles of single runs
@@ -105,29 +73,31 @@ fn worth_showing(context: &Context, answer: &Answer) -> Vec<RunRecord> {
     records
 }
 
-fn kept_line(answer: &Answer) -> String {
-    let id = &answer.kept.id;
+/// How much was measured, and how it is shown again or continued.
+fn pointers(context: &Context, answer: &Answer) -> Vec<(String, String)> {
+    let id = context.short_name(&answer.kept.id);
     let how = format!(
-        "{} blocks, {} runs, {}",
+        "{} blocks, {} runs in {}",
         answer.blocks.len(),
         answer.records.len(),
         format_duration(answer.kept.elapsed_ns)
     );
     let finished = answer.kept.ended.is_some_and(Ended::finished);
-    let resume = match (answer.hosts(), finished) {
-        (None, true) => format!(
-            "`stripewise lab resume {id}` shows it again, and continues with --time, --blocks or a smaller --precision."
+    let (name, command) = match (answer.hosts(), finished) {
+        (None, true) => (
+            "Again",
+            format!("stripewise lab resume {id}  (continues with --time, --blocks or --precision)"),
         ),
-        (None, false) => format!("`stripewise lab resume {id}` continues it."),
+        (None, false) => ("Go on", format!("stripewise lab resume {id}")),
         // One host alone cannot continue what several made.
-        (Some(_), true) => format!("`stripewise lab resume {id}` shows it again."),
-        (Some(_), false) => format!("`stripewise history show {id}` shows what was measured."),
+        (Some(_), true) => ("Again", format!("stripewise lab resume {id}")),
+        (Some(_), false) => ("Again", format!("stripewise history show {id}")),
     };
-    let partial = match (finished, answer.kept.ended) {
-        (true, _) => String::new(),
-        (false, Some(ended)) => format!("partial: {}. ", ended.words()),
-        (false, None) => "partial: it did not end as planned. ".to_owned(),
+    let saved = match (finished, answer.kept.ended) {
+        (true, _) => how,
+        (false, Some(ended)) => format!("partial: {how}; {}", ended.words()),
+        (false, None) => format!("partial: {how}; it did not end as planned"),
     };
-    let line = format!("{partial}Kept as experiment {id} ({how}); {resume}");
-    wrapped(&line, "  ")
+    let pair = |name: &str, value: String| (name.to_owned(), value);
+    vec![pair("Saved", saved), pair(name, command)]
 }

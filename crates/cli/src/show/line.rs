@@ -1,7 +1,7 @@
 //! With `-q` an answer is one line on stdout: what cron mails and a log keeps.
 
 use crate::show::context::Context;
-use stripewise_report::{document_line, one_line};
+use stripewise_report::{Sheet, document_line, one_line, sheet_line};
 use stripewise_results::{Document, RunRecord};
 use stripewise_store::Store;
 
@@ -34,30 +34,7 @@ pub fn marked(line: &str, id: &str) -> String {
     format!("{line} [{id}]")
 }
 
-/// A heading and what stands below it: `HEADING: one; another`.
-pub fn folded(text: &str) -> String {
-    let mut lines = text.lines().map(one_line).filter(|line| !line.is_empty());
-    let heading = lines.next().unwrap_or_default();
-    let rest: Vec<String> = lines
-        .map(|line| line.trim_end_matches('.').to_owned())
-        .collect();
-    match rest.is_empty() {
-        true => heading,
-        false => format!("{}: {}", heading.trim_end_matches('.'), rest.join("; ")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_table_folds_into_a_line() {
-        let text = "/dev/sdb\n  stripe unit   64K (65536 bytes)\n  disks         3\n\nIt is so.\n";
-        assert_eq!(
-            folded(text),
-            "/dev/sdb: stripe unit 64K (65536 bytes); disks 3; It is so"
-        );
-        assert_eq!(folded("No answer.\n"), "No answer.");
-    }
+/// Prints a sheet, or with `-q` its line.
+pub fn print_sheet(context: &Context, sheet: &Sheet) {
+    print_answer(context, || context.sheet_text(sheet), || sheet_line(sheet));
 }

@@ -2,12 +2,10 @@
 
 use super::failures::lines;
 use super::progress::Progress;
-use super::style::printable;
-use super::terminal::{Output, say, say_part};
+use super::terminal::{Output, say};
 use std::cell::RefCell;
 use std::rc::Rc;
 use stripewise_campaign::{Event, Observer};
-use stripewise_report::wrapped;
 use stripewise_units::Hint;
 
 /// Text and a progress bar on stderr.
@@ -65,7 +63,7 @@ impl Observer for Terminal {
     fn hear(&self, event: &Event<'_>) {
         match event {
             Event::Plan { text } | Event::Status { text } if !self.quiet => {
-                self.above(|| plan(&self.output, text));
+                self.above(|| self.output.explain(&format!("{text}\n")));
             }
             Event::Remark { text } if !self.quiet => self.above(|| self.output.note(text)),
             Event::Note { text, hint } => self.above(|| {
@@ -86,26 +84,13 @@ impl Observer for Terminal {
     }
 }
 
-/// Lines as they are; a sentence as wide as people read.
-fn plan(output: &Output, text: &str) {
-    match text.contains('\n') {
-        true => say!(output, "{text}"),
-        false => say_part!(output, "{}", wrapped(text, "  ")),
-    }
-}
-
 fn warn(output: &Output, code: Option<&str>, text: &str, hint: Option<&Hint>) {
-    let hint = hint.map(|hint| output.words().hint(hint));
-    if code.is_none() {
-        say!(output, "warning: {text}");
-        if let Some(hint) = hint {
-            say!(output, "hint: {hint}");
-        }
-        return;
-    }
-    let hint = hint.map(|hint| format!("hint: {hint}"));
+    let hint = hint.map(|hint| format!("hint: {}", output.words().hint(hint)));
     for text in [Some(format!("warning: {text}")), hint].iter().flatten() {
-        say_part!(output, "{}", printable(&wrapped(text, "  ")));
+        match code {
+            Some(_) => output.explain(&format!("{text}\n")),
+            None => say!(output, "{text}"),
+        }
     }
 }
 

@@ -33,6 +33,16 @@ pub fn write_material(context: &Context, material: &Material, path: &Path) -> Ou
     write_new(path, &rendered.bytes)
 }
 
+/// What a new file is to hold, by the end of its name.
+pub fn format_of(path: &Path) -> Outcome<ReportFormat> {
+    ReportFormat::of_file(path).ok_or_else(|| {
+        Failure::usage(
+            format!("the file name {} does not give a format", path.as_text()),
+            "end its name with .html, .svg, .png, .csv, .md or .json",
+        )
+    })
+}
+
 /// Says which other pictures there are where nobody named one, and which letters will be
 /// boxes: nobody should have to look for the reason.
 pub fn name_the_rest(context: &Context, rendered: &Rendered) {

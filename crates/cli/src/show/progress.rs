@@ -22,7 +22,7 @@ impl Progress {
         }
         let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr_with_hz(8));
         // The template is a constant; should it ever be wrong, the default does.
-        if let Ok(style) = ProgressStyle::with_template("{spinner} [{bar:30}] {msg}") {
+        if let Ok(style) = ProgressStyle::with_template("{spinner} [{bar:30}] {wide_msg}") {
             bar.set_style(style.progress_chars("=> "));
         }
         bar.set_message(message.to_owned());
@@ -34,9 +34,10 @@ impl Progress {
         if let Some(bar) = &self.bar {
             bar.set_position(position);
             let eta = left_ns
-                .map(|left| format!(", ETA {}", format_duration(left)))
+                .map(|left| format!("ETA {}, ", format_duration(left)))
                 .unwrap_or_default();
-            bar.set_message(format!("{message}{eta}"));
+            // Cut at the terminal's width, and what is cut is not the time that is left.
+            bar.set_message(format!("{eta}{message}"));
         }
     }
 

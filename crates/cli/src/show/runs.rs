@@ -1,87 +1,81 @@
-//! Finished runs as text on stdout.
+//! Finished runs on stdout.
 
 use crate::show::context::Context;
 use crate::show::line;
-use stripewise_report::{RunsLook, are_like_runs, header_text, like_text, runs_text};
+use std::path::Path;
+use stripewise_report::{RunsLook, Sheet, runs_origin, runs_sheet};
 use stripewise_results::{Document, RunRecord};
 use stripewise_store::Store;
-use stripewise_units::Percentile;
+use stripewise_units::NameText;
 
 /// Stored runs: what they were, then everything about them.
-pub fn print_stored(context: &Context, document: &Document, percentiles: &[Percentile]) {
-    let text = match are_like_runs(&document.runs) && percentiles.is_empty() {
-        true => like_text(document, context.global.explain),
-        false => whole(context, document, percentiles),
-    };
-    context
-        .output
-        .print_text(&format!("{}\n{text}", header_text(document)));
+pub fn print_stored(context: &Context, document: &Document, look: &RunsLook<'_>) {
+    let mut sheet = runs_sheet(document, look);
+    sheet.pointers = runs_origin(document);
+    context.output.print_text(&context.sheet_text(&sheet));
 }
 
 /// Runs that were just made: everything about them, and where they are kept.
-pub fn print_made(
+pub fn print_made(context: &Context, store: &Store, document: &Document, look: &RunsLook<'_>) {
+    print_sheet(context, store, document, runs_sheet(document, look), None);
+}
+
+/// The same as a sheet that was made before, with the file of a report.
+pub fn print_sheet(
     context: &Context,
     store: &Store,
     document: &Document,
-    percentiles: &[Percentile],
+    mut sheet: Sheet,
+    report: Option<&Path>,
 ) {
-    let all = || {
-        let text = whole(context, document, percentiles);
-        text + &kept_line(store, &document.runs)
-    };
-    line::print_answer(context, all, || line::made(store, document));
+    let report = report.map(|path| ("Report".to_owned(), path.as_text()));
+    sheet.pointers.extend(report);
+    sheet.pointers.extend(again(store, &document.runs));
+    line::print_answer(
+        context,
+        || context.sheet_text(&sheet),
+        || line::made(store, document),
+    );
 }
 
-fn whole(context: &Context, document: &Document, percentiles: &[Percentile]) -> String {
-    let look = RunsLook {
-        explain: context.global.explain,
-        percentiles,
-        heading: &|text| context.style.heading(text),
-    };
-    runs_text(document, &look)
-}
-
-/// The lines of `bench --like crystaldiskmark`.
-pub fn print_like(context: &Context, store: &Store, document: &Document) {
-    let all = || {
-        let text = like_text(document, context.global.explain);
-        text + &kept_line(store, &document.runs)
-    };
-    line::print_answer(context, all, || line::made(store, document));
-}
-
-/// Where runs that were just made are kept, by what the store says now: nothing of
+/// How runs that were just made are shown again, by what the store says now: nothing of
 /// those that it does not have.
-pub fn kept_line(store: &Store, runs: &[RunRecord]) -> String {
+pub fn again(store: &Store, runs: &[RunRecord]) -> Vec<(String, String)> {
     let kept: Vec<&RunRecord> = runs.iter().filter(|run| store.keeps(&run.id)).collect();
-    kept_words(&kept, runs.len())
+    let Some(first) = kept.first() else {
+        return Vec::new();
+    };
+    let pointer = |name: &str, value: String| (name.to_owned(), value);
+    let is_bench = runs.iter().any(|run| run.latency_limit.is_some());
+    let more = match is_bench {
+        true => "--ladders, --explain",
+        false => "--explain",
+    };
+    let mut all = Vec::new();
+    if kept.len() < runs.len() {
+        all.push(pointer(
+            "Saved",
+            format!("{} of {} runs", kept.len(), runs.len()),
+        ));
+    }
+    all.push(match (&first.series, runs) {
+        (None, [_, _, ..]) => pointer("Again", "stripewise history".to_owned()),
+        (series, _) => {
+            let id = series.as_ref().unwrap_or(&first.id);
+            let id = store.short_name(id);
+            pointer("Again", format!("stripewise history show {id}  ({more})"))
+        }
+    });
+    all
 }
 
-/// The same of runs that are known to be kept, all of them.
+/// The same of runs that are known to be kept, all of them, as a line.
 pub fn all_kept_line(runs: &[RunRecord]) -> String {
-    kept_words(&runs.iter().collect::<Vec<_>>(), runs.len())
-}
-
-fn kept_words(kept: &[&RunRecord], made: usize) -> String {
-    let all = kept.len() == made;
-    let of_all = format!("{} of {made} runs", kept.len());
-    match kept {
+    match runs {
         [] => String::new(),
-        [one] if all => format!(
-            "Kept as {}; `stripewise history show {}` shows it again.\n",
-            one.id, one.id
-        ),
-        [first, .., last] if all => match &first.series {
-            Some(series) => format!(
-                "Kept as series {series}; `stripewise history show {series}` shows it again.\n"
-            ),
-            None => format!("Kept as {} to {}.\n", first.id, last.id),
-        },
-        [first, ..] => match &first.series {
-            Some(series) => format!(
-                "Kept {of_all} as series {series}; `stripewise history show {series}` shows them again.\n"
-            ),
-            None => format!("Kept {of_all}; `stripewise history` lists them.\n"),
-        },
+        [first, ..] => {
+            let id = first.series.as_ref().unwrap_or(&first.id);
+            format!("Saved as {id}; `stripewise history show {id}` shows it again.\n")
+        }
     }
 }

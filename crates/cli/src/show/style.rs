@@ -4,16 +4,17 @@ use crate::switches::{Color, Global};
 use std::borrow::Cow;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::LazyLock;
+use stripewise_report::Emphasis;
 use stripewise_units::{acts, shown_instead};
 
-const BOLD: &str = "\x1b[1m";
-const PLAIN: &str = "\x1b[0m";
+/// Bold, green, red, yellow, and the end of each.
+const ESCAPES: [&str; 5] = ["\x1b[1m", "\x1b[32m", "\x1b[1;31m", "\x1b[33m", "\x1b[0m"];
 
-/// What stands for these two until the text is printed: nobody who names a file or a
-/// label can know it.
-static MARKS: LazyLock<[String; 2]> = LazyLock::new(|| {
+/// What stands for these until the text is printed: a file or a label cannot contain it by
+/// design, as it is random.
+static MARKS: LazyLock<[String; 5]> = LazyLock::new(|| {
     let key = RandomState::new();
-    [0, 1].map(|mark| format!("\x1b[{:016x}", key.hash_one(mark)))
+    [0, 1, 2, 3, 4].map(|mark| format!("\x1b[{:016x}", key.hash_one(mark)))
 });
 
 /// Text as a terminal may have it. Labels, names of files and what other tools'
@@ -28,12 +29,9 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     let mut clean = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(sign) = rest.chars().next() {
-        let known = [
-            (MARKS[0].as_str(), BOLD),
-            (MARKS[1].as_str(), PLAIN),
-            ("\r\n", "\r\n"),
-        ];
-        let mark = known.iter().find(|(mark, _)| rest.starts_with(mark));
+        let marks = MARKS.iter().map(String::as_str).zip(ESCAPES);
+        let mut known = marks.chain([("\r\n", "\r\n")]);
+        let mark = known.find(|(mark, _)| rest.starts_with(mark));
         if let Some((mark, shown)) = mark {
             clean.push_str(shown);
             rest = &rest[mark.len()..];
@@ -55,7 +53,9 @@ pub struct Style {
 }
 
 impl Style {
-    /// From the switch, the terminal and whether `NO_COLOR` is set.
+    /// From the switch, the terminal and the environment.
+    ///
+    /// `no_colour`: the environment asks for none (`NO_COLOR`, `TERM=dumb`).
     pub fn of(global: &Global, stdout_is_terminal: bool, no_colour: bool) -> Self {
         let colour = match global.color {
             Color::Always => true,
@@ -65,13 +65,28 @@ impl Style {
         Style { colour }
     }
 
+    /// Whether the terminal takes escapes, so that lines can be drawn again.
+    pub fn is_drawn(self) -> bool {
+        self.colour
+    }
+
     /// A heading, for [`printable`] to show.
     pub fn heading(self, text: &str) -> String {
-        if self.colour {
-            let [bold, plain] = &*MARKS;
-            format!("{bold}{text}{plain}")
-        } else {
-            text.to_owned()
+        self.paint(Emphasis::Strong, text)
+    }
+
+    /// A part of a text, for [`printable`] to show.
+    pub fn paint(self, emphasis: Emphasis, text: &str) -> String {
+        let [bold, green, red, yellow, plain] = &*MARKS;
+        let mark = match emphasis {
+            Emphasis::Strong => bold,
+            Emphasis::Good => green,
+            Emphasis::Bad => red,
+            Emphasis::Care => yellow,
+        };
+        match self.colour {
+            true => format!("{mark}{text}{plain}"),
+            false => text.to_owned(),
         }
     }
 }

@@ -4,7 +4,7 @@
 //!
 //! | stream | a reader that went away | any other error |
 //! |---|---|---|
-//! | stderr | nothing more is written | [`Output::farewell`] says on stdout that words are missing |
+//! | stderr | nothing more is written | [`Output::flush_and_report`] says on stdout that words are missing |
 //! | stdout | nothing more is written | reported on stderr at the end, with exit code 3 |
 //!
 //! A stream that was closed when the program began is as good as `/dev/null`: the
@@ -39,7 +39,7 @@ pub(crate) use {say, say_part};
 const AGAIN_AFTER: Duration = Duration::from_millis(5);
 
 /// Columns of a terminal whose width is unknown.
-const COLUMNS_USUAL: usize = 100;
+pub const COLUMNS_USUAL: usize = 100;
 
 /// Where a command prints: the two streams, and what is known of their readers.
 pub struct Output {
@@ -56,6 +56,8 @@ pub struct Output {
     kept: Cell<bool>,
     /// What the command that was parsed calls the options of a run.
     words: OnceCell<Words>,
+    /// Columns that words are broken at, where somebody asked for that.
+    columns: Cell<Option<usize>>,
 }
 
 /// One of the streams.
@@ -95,6 +97,7 @@ impl Output {
             events: Cell::new(false),
             kept: Cell::new(false),
             words: OnceCell::new(),
+            columns: Cell::new(None),
         }
     }
 
@@ -129,6 +132,33 @@ impl Output {
         self.words.get().cloned().unwrap_or_default()
     }
 
+    /// From now on words have lines of at most so many columns.
+    pub fn fit(&self, columns: usize) {
+        self.columns.set(Some(columns));
+    }
+
+    /// Words as they are shown: without control characters of others, and no wider than asked
+    /// for.
+    pub fn shown(&self, text: &str) -> String {
+        let text = printable(text);
+        match self.columns.get() {
+            Some(columns) => fitted(&text, columns, None),
+            None => text.into_owned(),
+        }
+    }
+
+    /// Text whose lines fit the reader, or [`COLUMNS_USUAL`] where none is known; what is
+    /// broken goes on in column `hanging`, else a little to the right of where it began.
+    pub fn broken(&self, text: &str, hanging: Option<usize>) -> String {
+        let columns = self.columns.get().unwrap_or(COLUMNS_USUAL);
+        fitted(&printable(text), columns, hanging)
+    }
+
+    /// Writes sentences for people to stderr, in lines that fit.
+    pub fn explain(&self, text: &str) {
+        self.tell(&self.broken(text, None));
+    }
+
     /// Writes words for people to stderr, without control characters of others.
     /// What cannot be written is lost.
     pub fn tell(&self, text: &str) {
@@ -139,7 +169,7 @@ impl Output {
     /// unless a document is expected there.
     pub fn insist(&self, text: &str) {
         if self.to_stderr(text).is_none() && self.takes_words() {
-            self.print(printable(text).as_bytes());
+            self.print(self.shown(text).as_bytes());
         }
     }
 
@@ -165,6 +195,14 @@ impl Output {
         (!self.is_of_process).then_some(COLUMNS_USUAL)
     }
 
+    /// Columns of the terminal that stdout is, if it is one.
+    pub fn terminal_columns(&self) -> Option<usize> {
+        if !self.is_of_process || !self.stdout.is_terminal {
+            return None;
+        }
+        terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| width.0.into())
+    }
+
     /// The failure of a command whose answer could not be printed in full. A reader
     /// that went away has seen enough and is none.
     pub fn unwritten(&self) -> Option<Failure> {
@@ -184,7 +222,7 @@ impl Output {
     }
 
     /// Says on stdout that stderr lost words, if it did.
-    pub fn farewell(&self) {
+    pub fn flush_and_report(&self) {
         if let Some(error) = self.stderr.loss()
             && self.takes_words()
         {
@@ -208,8 +246,51 @@ impl Output {
     }
 
     fn to_stderr(&self, text: &str) -> Option<()> {
-        self.stderr.write(printable(text).as_bytes())
+        self.stderr.write(self.shown(text).as_bytes())
     }
+}
+
+/// Lines that are too long are broken between words, and go on in column `hanging`, else a
+/// little to the right of where they began.
+fn fitted(text: &str, columns: usize, hanging: Option<usize>) -> String {
+    let mut fitted = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        if width_of(line.trim_end()) <= columns {
+            fitted.push_str(line);
+            continue;
+        }
+        let indent = line.len() - line.trim_start_matches(' ').len();
+        let behind = hanging.unwrap_or(indent + 2);
+        let mut width = indent;
+        fitted.push_str(&line[..indent]);
+        for (number, word) in line.trim().split(' ').enumerate() {
+            let more = width_of(word) + usize::from(number > 0);
+            if number > 0 && width + more > columns && width > behind {
+                fitted.push('\n');
+                fitted.push_str(&" ".repeat(behind));
+                width = behind + width_of(word);
+            } else {
+                fitted.push_str(if number > 0 { " " } else { "" });
+                width += more;
+            }
+            fitted.push_str(word);
+        }
+        if line.ends_with('\n') {
+            fitted.push('\n');
+        }
+    }
+    fitted
+}
+
+/// Columns of a line; escapes of colour take none.
+fn width_of(line: &str) -> usize {
+    let mut parts = line.split("\x1b[");
+    let first = parts.next().map_or(0, |part| part.chars().count());
+    let behind = |part: &str| {
+        let (_, words) = part.split_once('m').unwrap_or(("", part));
+        words.chars().count()
+    };
+    first + parts.map(behind).sum::<usize>()
 }
 
 /// stdout as a stream, for documents that are too large to be one text. The first
@@ -344,5 +425,18 @@ mod tests {
             assert_eq!(stream.error.get().unwrap().kind(), kind);
             assert_eq!(*out.taken.borrow(), b"");
         }
+    }
+
+    #[test]
+    fn long_lines_are_broken_between_words_and_colours_take_no_room() {
+        let text = "short\n  one two three four\n";
+        assert_eq!(
+            fitted(text, 12, None),
+            "short\n  one two\n    three\n    four\n"
+        );
+        assert_eq!(fitted("  a one two\n", 7, Some(4)), "  a one\n    two\n");
+        let coloured = "\u{1b}[1mone two\u{1b}[0m three\n";
+        assert_eq!(fitted(coloured, 13, None), coloured);
+        assert_eq!(fitted("averylongword\n", 5, None), "averylongword\n");
     }
 }

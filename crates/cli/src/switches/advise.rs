@@ -5,7 +5,7 @@ use clap::Args;
 use std::path::PathBuf;
 use stripewise_units::{ByteSize, Nanoseconds};
 
-/// Find the best layout for a use: measured if permitted, with the commands that make it.
+/// Which layout for which use, with the commands that make it.
 ///
 /// Proposes the layouts worth trying, runs the cells of the profile on each of them in
 /// passes, and answers with the layouts ranked, what matters and what does not, and the
@@ -48,14 +48,14 @@ pub struct Advise {
     /// Seed of the order and of all streams
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// A label to store with it
+    /// Label to store with the experiment
     #[arg(long, value_name = "TEXT")]
     pub label: Option<String>,
     /// Place the layouts side by side, in slots that change from pass to pass, and remove the difference between the slots; only where layouts are made
     #[arg(long)]
     pub slots: bool,
     /// Write a page or picture: .html, .svg, .png or .md
-    #[arg(long, value_name = "FILE")]
+    #[arg(short = 'o', long, value_name = "FILE")]
     pub report: Option<PathBuf>,
     #[command(flatten)]
     pub safety: Safety,

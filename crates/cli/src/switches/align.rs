@@ -7,9 +7,9 @@ use stripewise_campaign::steps::experiment::start::ExperimentOptions;
 use stripewise_io_engine::EngineName;
 use stripewise_units::{ByteSize, Nanoseconds};
 
-/// Does the partition offset matter on this storage? Nothing is repartitioned.
+/// Does the partition offset matter here?
 ///
-/// The same workload runs at shifted base offsets, as it would on partitions that
+/// Nothing is repartitioned: the same workload runs at shifted base offsets, as it would on partitions that
 /// start there: where the target starts now (or 63 sectors) against 1M, block
 /// after block in random order, until every interval is narrow or the time is
 /// spent. Exit code 1: the offset matters.
@@ -23,7 +23,7 @@ pub struct Align {
     #[command(flatten)]
     pub how: ExperimentArguments,
     /// Write a report to this file: html, or by its extension png, svg, csv, md, json
-    #[arg(long, value_name = "FILE")]
+    #[arg(short = 'o', long, value_name = "FILE")]
     pub report: Option<std::path::PathBuf>,
     #[command(flatten)]
     pub safety: Safety,
@@ -42,7 +42,7 @@ pub struct AlignWhat {
     /// Threads [default: 1,8,64]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub threads: Vec<u32>,
-    /// Operations that each thread keeps in flight [default: 4]
+    /// Queue depth of each thread [default: 4]
     #[arg(long, value_name = "N")]
     pub outstanding: Option<u32>,
     /// Block size, or a list [default: 8K]
@@ -87,6 +87,9 @@ pub struct ExperimentArguments {
     /// Measured time of one run [default: 1s; on sim what about 30,000 operations take]
     #[arg(long, value_name = "TIME")]
     pub step: Option<Nanoseconds>,
+    /// Size of the device's or controller's write cache, if known: writes go on until it overflows
+    #[arg(long, value_name = "SIZE")]
+    pub cache_size: Option<ByteSize>,
     /// I/O engine: auto, uring, nvme, iocp, threads or null
     #[arg(long, value_name = "NAME")]
     pub engine: Option<EngineName>,
@@ -143,6 +146,7 @@ impl ExperimentArguments {
             time_ns: self.time.map(Nanoseconds::ns),
             blocks: self.blocks,
             step_ns: self.step.map(Nanoseconds::ns),
+            cache_size_bytes: self.cache_size.map(ByteSize::bytes),
             engine: self.engine,
             seed: self.seed,
             label: self.label.clone(),

@@ -3,7 +3,7 @@
 use super::run::Safety;
 use clap::{Args, Subcommand};
 
-/// Keep a run as the baseline for `check`.
+/// Keep a result as the baseline for `check`.
 #[derive(Debug, Args)]
 pub struct Baseline {
     #[command(subcommand)]
@@ -12,7 +12,7 @@ pub struct Baseline {
 
 #[derive(Debug, Subcommand)]
 pub enum BaselineAction {
-    /// Store a run, a grid or a series under a name
+    /// Store a run, a grid or a bench under a name
     Set(Box<BaselineSet>),
     /// List baselines (the default)
     List,
@@ -25,7 +25,7 @@ pub enum BaselineAction {
 
 #[derive(Debug, Args)]
 pub struct BaselineSet {
-    /// A run, grid or series that `stripewise history` lists; last, last~1, last-run; or a file of --json
+    /// A run, grid or bench that `stripewise history` lists; last, last~1, last-run; or a file of --json
     #[arg(value_parser = super::name_text())]
     pub id: String,
     /// The name of the baseline

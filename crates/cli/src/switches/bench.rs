@@ -7,13 +7,13 @@ use stripewise_lab::SeriesKind;
 use stripewise_lab::compare::Requirement;
 use stripewise_units::{ByteSize, Nanoseconds};
 
-/// The quick answer: what can this volume do, and at which load.
+/// What can this disk do? Answers in 2.5 minutes at most.
 ///
-/// Five series, reads before writes: random and sequential reads and writes, each
-/// a ladder that doubles the work in flight until throughput no longer rises, and the log
+/// Five tests, reads before writes: random and sequential reads and writes, each
+/// a ladder that doubles the queue depth until throughput no longer rises, and the log
 /// (sequential write, one outstanding, direct-sync). Runs around the load that answers
 /// follow, in random order, so that each answer has an interval. Quick mode takes two
-/// minutes and a half at most; `--qualify` takes hours and prints how many first.
+/// minutes and a half at most; `--thorough` takes hours and prints how many first.
 #[derive(Debug, Args)]
 pub struct Bench {
     /// A directory (a test file is made in it and removed), a file, a block device, or sim:NAME
@@ -23,15 +23,15 @@ pub struct Bench {
     #[arg(long, value_name = "LIMIT", default_value = "p99<5ms")]
     pub slo: Slo,
     /// Runs of 300 s, a large file, preconditioning and steady state
-    #[arg(long)]
-    pub qualify: bool,
+    #[arg(id = "qualify", long = "thorough", alias = "qualify")]
+    pub thorough: bool,
     /// How to precondition: sequential, or one-pass[=PERCENT] for an empty SSD with this much spare flash [default: sequential]
     #[arg(long, value_name = "HOW", requires = "qualify")]
     pub precondition: Option<Precondition>,
-    /// Time of one run [default: 1.5s, with --qualify 300s]
+    /// Time of one run [default: 1.5s, with --thorough 300s]
     #[arg(long, value_name = "TIME")]
     pub step: Option<Nanoseconds>,
-    /// Time for everything [default: 150s, with --qualify what the runs take]
+    /// Time for everything [default: 150s, with --thorough what the runs take]
     #[arg(long, value_name = "TIME")]
     pub time: Option<Nanoseconds>,
     /// Size of the test file, or how much of the target to use
@@ -40,16 +40,16 @@ pub struct Bench {
     /// Size of the controller's or device's cache: the file should be four times as large
     #[arg(long, value_name = "SIZE")]
     pub cache_size: Option<ByteSize>,
-    /// Block size of all series [default: 8K random and log, 64K sequential]
+    /// Block size of all tests [default: 8K random and log, 64K sequential]
     #[arg(long, value_name = "SIZE")]
     pub block: Option<ByteSize>,
     /// No writes (a test file is still made where the target is a directory)
     #[arg(long)]
     pub read_only: bool,
-    /// Only these series
+    /// Only these tests
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub series: Vec<SeriesName>,
-    /// Instead of the series, make the runs that another tool's users quote: its four lines, reads and writes
+    /// Make the runs of another tool instead: its four lines, reads and writes
     #[arg(long, value_name = "TOOL", conflicts_with_all = ["qualify", "series", "step", "time", "block", "slo", "cache_size"])]
     pub like: Option<Like>,
     /// Compare with a simulated array of this kind, measured first in virtual time: is the disk at least half as fast?
@@ -64,15 +64,18 @@ pub struct Bench {
     /// A requirement to be met or missed: 'random-read iops>=20000', 'log p99<1ms'; may be given several times
     #[arg(long, value_name = "WHAT")]
     pub require: Vec<Requirement>,
-    /// Label to store with the series
+    /// Label to store with the bench
     #[arg(long, value_name = "TEXT")]
     pub label: Option<String>,
     /// Write the report to this file: html, or by its extension png, svg, csv, md, json [default: reports/ID.html beside the store]
-    #[arg(long, value_name = "FILE", conflicts_with = "no_report")]
+    #[arg(short = 'o', long, value_name = "FILE", conflicts_with = "no_report")]
     pub report: Option<std::path::PathBuf>,
     /// No report
     #[arg(long)]
     pub no_report: bool,
+    /// Also print every step of the ladders
+    #[arg(long)]
+    pub ladders: bool,
     #[command(flatten)]
     pub safety: super::run::Safety,
 }
@@ -89,6 +92,7 @@ fn simulated(text: &str) -> Result<String, String> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Like {
     /// SEQ1M Q8T1, SEQ1M Q1T1, RND4K Q32T1 and RND4K Q1T1, five seconds each
+    #[value(alias = "cdm")]
     Crystaldiskmark,
 }
 

@@ -5,10 +5,10 @@ use clap::Args;
 use stripewise_lab::compare::Requirement;
 use stripewise_units::{ByteSize, Nanoseconds};
 
-/// Measure the baseline again and report changes; or check requirements.
+/// Has it changed since the baseline? Is it as required?
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Exit codes: 0 better, no difference found, or undecided; 1 worse, or a requirement is missed;\n\
+Exit codes: 0 better, or no difference found; 1 worse, undecided, or a requirement is missed;\n\
 3 what would be measured cannot be compared with the baseline (other file system, size or mode).\n\
 \n\
 A rate is required of the best of several loads, a latency of each. Without a baseline, --require\n\
@@ -21,7 +21,7 @@ pub struct Check {
     /// The baseline to use [default: the only one, or the one called baseline]
     #[arg(long, value_name = "NAME")]
     pub baseline: Option<String>,
-    /// Judge this stored run, series or file instead of measuring
+    /// Judge this stored run, bench or file instead of measuring
     #[arg(long, value_name = "ID", conflicts_with_all = ["target", "repeat", "gentle"], value_parser = super::name_text())]
     pub run: Option<String>,
     /// A requirement: 'read_iops>=20000', 'log p99<1ms'; may be given several times
@@ -30,12 +30,12 @@ pub struct Check {
     /// Metric to compare: iops, mib_per_s, latency_mean, latency_p99... [default: iops; latency where a rate is fixed]
     #[arg(long, value_name = "NAME")]
     pub metric: Option<String>,
-    /// Repetitions of each workload of the baseline
-    #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u32).range(1..=100))]
-    pub repeat: u32,
-    /// Report losses up to this many percent, but do not count them as worse
-    #[arg(long, value_name = "PERCENT", default_value_t = 0.0)]
-    pub tolerate: f64,
+    /// Repetitions of each workload of the baseline [default: 6; 1 where 30 or more runs are stored]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub repeat: Option<u32>,
+    /// Report losses up to this many percent, but do not count them as worse [default: 1, or as much as runs scatter]
+    #[arg(long, value_name = "PERCENT")]
+    pub tolerate: Option<f64>,
     /// For a server in use: reads only, one outstanding, 50 a second
     #[arg(long)]
     pub gentle: bool,
@@ -43,7 +43,7 @@ pub struct Check {
     #[arg(long, value_name = "WORDS")]
     pub changed: Option<String>,
     /// Write a report to this file: html, or by its extension png, svg, csv, md, json
-    #[arg(long, value_name = "FILE")]
+    #[arg(short = 'o', long, value_name = "FILE")]
     pub report: Option<std::path::PathBuf>,
     #[command(flatten)]
     pub load: CheckLoad,
@@ -61,7 +61,7 @@ pub struct CheckLoad {
     /// Threads [default: 8]
     #[arg(long, value_name = "N")]
     pub threads: Option<u32>,
-    /// Operations that each thread keeps in flight [default: 4]
+    /// Queue depth of each thread [default: 4]
     #[arg(long, value_name = "N")]
     pub outstanding: Option<u32>,
     /// Measured time of each run [default: 10s]
@@ -70,4 +70,7 @@ pub struct CheckLoad {
     /// How much of the target to use; size of the test file in a directory
     #[arg(long, value_name = "SIZE")]
     pub size: Option<ByteSize>,
+    /// Size of the device's or controller's write cache, if known: writes go on until it overflows
+    #[arg(long, value_name = "SIZE")]
+    pub cache_size: Option<ByteSize>,
 }

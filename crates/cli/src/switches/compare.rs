@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-/// Compare runs, benches, experiments, imported files and published tables.
+/// Runs, benches, imported files and published tables.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 What A and B can be: an id that `stripewise history` lists (or the beginning of a run's id), a \
@@ -17,7 +17,7 @@ Benches are compared by their answers, ceilings, knees and the log's latency; wi
 step by step.\n\
 \n\
 Exit code 1 when a difference is found: one whose test, corrected for all rows, leaves less than 5 \
-% to chance. Single runs and published figures have no repetitions, so nothing is found there.")]
+% to random_seed. Single runs and published figures have no repetitions, so nothing is found there.")]
 pub struct Compare {
     /// The reference; alone: its levels are compared with each other
     #[arg(value_name = "A", value_parser = super::name_text())]
@@ -32,6 +32,6 @@ pub struct Compare {
     #[arg(long, value_name = "LEVEL", conflicts_with = "others")]
     pub baseline: Option<String>,
     /// Write a report to this file: html, or by the file's extension png, svg, csv, md, json
-    #[arg(long, value_name = "FILE")]
+    #[arg(short = 'o', long, value_name = "FILE")]
     pub report: Option<std::path::PathBuf>,
 }

@@ -4,7 +4,7 @@ use clap::Args;
 use std::path::PathBuf;
 use stripewise_compat::convert::Tool;
 
-/// Turn another tool's workload into a plan
+/// A job of fio, DiskSpd or SQLIO as a plan for run.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The plan goes to stdout, or into a new file with -o; what it cannot carry is reported on stderr \

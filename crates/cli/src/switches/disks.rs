@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use stripewise_campaign::disks::Raid;
 use stripewise_units::ByteSize;
 
-/// Show disks, partitions and volumes with exact offsets and a verdict for each.
+/// Where partitions start, with a verdict for each.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Reads only. Exit code 1 where a volume with a file system starts inside a physical sector, or\n\

@@ -4,11 +4,11 @@ use clap::Args;
 use std::path::PathBuf;
 use stripewise_campaign::export::ExportFormat;
 
-/// Write records as JSON lines, CSV or fio's JSON, one after the other, however many there are.
+/// Records as JSON lines, CSV or fio's JSON.
 #[derive(Debug, Args)]
 pub struct Export {
-    /// Runs, series, experiments, last, last-run, dataset:NAME, files [default: every stored run, oldest first]
-    #[arg(value_name = "RUN|EXPERIMENT|SERIES|dataset:NAME", value_parser = super::name_text())]
+    /// Runs, benches, experiments, last, last-run, dataset:NAME, files [default: every stored run, oldest first]
+    #[arg(value_name = "RUN|BENCH|EXPERIMENT|dataset:NAME", value_parser = super::name_text())]
     pub subjects: Vec<String>,
     /// jsonl (one record per line), csv, or fio-json (for fio-plot and its like) [default: by the file name extension, otherwise jsonl]
     #[arg(long, value_name = "FORMAT")]

@@ -4,12 +4,13 @@ use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use stripewise_units::ByteSize;
 
-/// Make a file system: prints the plan, does it with --yes --destroy NAME.
+/// Make a file system; prints the plan first.
 ///
 /// The system's own mkfs makes it; its superblock is read back and compared. Without
 /// --yes only the plan is printed: what is there now, the command that would be run, the
 /// offset in bytes and what it means. Sizes that this kernel cannot mount are refused.
 #[derive(Debug, Args)]
+#[command(override_usage = "stripewise format --fs <KIND> --allocation-unit <SIZE> <PARTITION>")]
 pub struct Format {
     /// The partition: /dev/sdb1
     pub partition: PathBuf,

@@ -8,9 +8,9 @@
 use super::Cli;
 use clap::{ArgMatches, Command, CommandFactory};
 use std::collections::BTreeSet;
+use stripewise_campaign::qualify::product_names;
 use stripewise_results::RunRecord;
-use stripewise_units::Hint;
-use stripewise_workload::nearest;
+use stripewise_units::{Hint, nearest, quoted};
 
 /// Options of the load, which a baseline has from its runs.
 const OF_THE_LOAD: [&str; 8] = [
@@ -153,7 +153,7 @@ pub fn command_of(words: &[String]) -> String {
 }
 
 /// Switches of fio, DiskSpd and others, without their dashes, and ours for the same.
-const OTHER_TOOLS: [(&str, &str); 18] = [
+const OTHER_TOOLS: [(&str, &str); 21] = [
     ("bs", "block"),
     ("blocksize", "block"),
     ("b", "block"),
@@ -161,18 +161,44 @@ const OTHER_TOOLS: [(&str, &str); 18] = [
     ("qd", "outstanding"),
     ("queue-depth", "outstanding"),
     ("queuedepth", "outstanding"),
-    // A file to write where there is a report, DiskSpd's requests in flight elsewhere.
-    ("o", "report"),
     ("o", "outstanding"),
     ("output", "report"),
     ("numjobs", "threads"),
     ("t", "threads"),
     ("runtime", "duration"),
+    ("time", "duration"),
     ("d", "duration"),
     ("rwmixread", "read-percent"),
     ("ioengine", "engine"),
     ("rate_iops", "rate"),
     ("rate-iops", "rate"),
+    ("c", "size"),
+    ("W", "ramp"),
+    ("ramp_time", "ramp"),
+];
+
+/// Those that are several switches here, or none.
+const SAID_OTHERWISE: [(&[&str], &str); 5] = [
+    (
+        &["rw", "readwrite"],
+        "`stripewise run` has --read, --write and --read-percent N for that, with --random or --sequential",
+    ),
+    (
+        &["direct", "S", "Sh", "h"],
+        "`stripewise run` measures past the page cache as it is; --cache buffered goes through it",
+    ),
+    (
+        &["filename", "name"],
+        "the target has no switch: `stripewise run FILE`",
+    ),
+    (
+        &["w"],
+        "`stripewise run` has --read-percent for that: 70 where DiskSpd has -w30",
+    ),
+    (
+        &["r"],
+        "`stripewise run` reads and writes at random positions as it is; --sequential does not",
+    ),
 ];
 
 /// The switch that was probably meant by one that the command lacks, and a hint that
@@ -186,6 +212,17 @@ pub fn meant(unknown: &str, words: &[String]) -> Option<String> {
         });
     }
     let typed = unknown.trim_start_matches('-');
+    let own = command.get_arguments().filter_map(clap::Arg::get_long);
+    if path == "convert" && nearest(typed, own).is_none() {
+        return Some(
+            "`stripewise convert --from fio FILE` reads a file: save the job or the command line in one"
+                .to_owned(),
+        );
+    }
+    let mut otherwise = SAID_OTHERWISE.iter();
+    if let Some((_, text)) = otherwise.find(|(theirs, _)| theirs.contains(&typed)) {
+        return Some((*text).to_owned());
+    }
     let has = |name: &str| {
         let mut longs = command
             .get_arguments()
@@ -218,6 +255,80 @@ pub fn meant(unknown: &str, words: &[String]) -> Option<String> {
     };
     Some(format!(
         "{question}use `stripewise run`: it has --{name}, `stripewise {path}` does not"
+    ))
+}
+
+/// Words of other programs and of habit where a command stands, and what does that here.
+const SAID_FOR_COMMANDS: [(&[&str], &str); 9] = [
+    (&["version"], "`stripewise --version` prints the version"),
+    (
+        &["list", "ls", "show", "results", "runs"],
+        "`stripewise history` lists what is stored, `stripewise disks` what disks are here",
+    ),
+    (
+        &["lsblk", "devices", "drives", "diskpar", "diskext"],
+        "`stripewise disks` shows disks, partitions and their offsets",
+    ),
+    (
+        &["cdm", "crystaldiskmark", "kdiskmark"],
+        "`stripewise bench TARGET --like crystaldiskmark` measures what CrystalDiskMark does",
+    ),
+    (
+        &["fio", "diskspd"],
+        "`stripewise convert --from TOOL FILE` makes a plan of its jobs, `stripewise import FILE` stores its results",
+    ),
+    (
+        &["benchmark", "test", "measure", "iops", "latency", "speed"],
+        "`stripewise bench TARGET` measures what a disk can do",
+    ),
+    (
+        &["delete", "remove", "rm"],
+        "`stripewise history delete ID` deletes stored runs",
+    ),
+    (
+        &["burn-in", "burnin", "badblocks", "f3"],
+        "`stripewise verify TARGET` writes a disk, and compares what it reads",
+    ),
+    (
+        &["mkfs", "fdisk", "parted", "sfdisk"],
+        "`stripewise partition` makes an aligned partition, `stripewise format` a file system",
+    ),
+];
+
+/// What each command that has commands of its own does with a name alone.
+const USUAL: [(&str, &str); 5] = [
+    ("history", "show"),
+    ("baseline", "set"),
+    ("lab", "run"),
+    ("probe", "stripe"),
+    ("sim", "show"),
+];
+
+/// What was probably meant by a word that is not a command: a command, what other words
+/// name, a product, or a target.
+pub fn command_meant(unknown: &str, words: &[String]) -> Option<String> {
+    let root = Cli::command();
+    let (path, command) = named(&root, words);
+    let names = command.get_subcommands().filter(|one| !one.is_hide_set());
+    if let Some(name) = nearest(unknown, names.map(Command::get_name)) {
+        return Some(format!("did you mean {name}?"));
+    }
+    if let Some((_, usual)) = USUAL.iter().find(|(parent, _)| *parent == path) {
+        let name = quoted(unknown);
+        return Some(format!("did you mean `stripewise {path} {usual} {name}`?"));
+    }
+    let typed = unknown.to_ascii_lowercase();
+    let mut otherwise = SAID_FOR_COMMANDS.iter();
+    if let Some((_, text)) = otherwise.find(|(theirs, _)| theirs.contains(&typed.as_str())) {
+        return Some((*text).to_owned());
+    }
+    if unknown.contains(['/', '\\', ':']) {
+        let target = quoted(unknown);
+        return Some(format!("`stripewise bench {target}` measures it"));
+    }
+    let product = nearest(unknown, product_names())?;
+    Some(format!(
+        "`stripewise qualify TARGET --for {product}` judges whether a disk is good enough for it"
     ))
 }
 
@@ -314,7 +425,28 @@ mod tests {
             ),
             ("run . --qd 8", "--qd", Some("here that is --outstanding")),
             ("run . -t8", "-t", Some("here that is --threads")),
-            ("bench . -o x.html", "-o", Some("here that is --report")),
+            ("run . -b8K", "-b", Some("here that is --block")),
+            ("run . -o32", "-o", Some("here that is --outstanding")),
+            (
+                "run . --runtime 60",
+                "--runtime",
+                Some("here that is --duration"),
+            ),
+            (
+                "run . --rw=randread",
+                "--rw",
+                Some(
+                    "`stripewise run` has --read, --write and --read-percent N for that, with --random or --sequential",
+                ),
+            ),
+            (
+                "bench . --direct=1",
+                "--direct",
+                Some(
+                    "`stripewise run` measures past the page cache as it is; --cache buffered goes through it",
+                ),
+            ),
+            ("run . -o8", "-o", Some("here that is --outstanding")),
             (
                 "bench . --numjobs 4",
                 "--numjobs",

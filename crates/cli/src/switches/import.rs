@@ -3,7 +3,7 @@
 use clap::Args;
 use std::path::PathBuf;
 
-/// Store other tools' results: SQLIO, DiskSpd, fio, Iometer, vdbench, elbencho, CrystalDiskMark
+/// Store results of fio, DiskSpd, SQLIO and others.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Reads output of SQLIO, DiskSpd's text and XML (-Rxml), fio's JSON (that of --client too), normal \

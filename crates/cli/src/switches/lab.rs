@@ -8,7 +8,9 @@ use stripewise_campaign::Permissions;
 use stripewise_campaign::resume::ResumeOptions;
 use stripewise_units::Nanoseconds;
 
-/// Experiments: one factor in randomised blocks with a verdict per row, or several in passes over layouts.
+/// An experiment: factors, levels, randomised blocks.
+///
+/// One factor in randomised blocks with a verdict per row, or several in passes over layouts.
 #[derive(Debug, Args)]
 pub struct Lab {
     #[command(subcommand)]
@@ -48,7 +50,7 @@ pub struct LabRun {
     #[arg(long)]
     pub slots: bool,
     /// With several factors: write a page or picture (.html, .svg, .png or .md)
-    #[arg(long, value_name = "FILE")]
+    #[arg(short = 'o', long, value_name = "FILE")]
     pub report: Option<PathBuf>,
     #[command(flatten)]
     pub how: ExperimentArguments,

@@ -2,15 +2,16 @@
 
 use clap::Args;
 
-/// Merge runs that several hosts made at the same time into one; only intervals in which
-/// all of them were measuring count.
+/// Runs of several hosts at the same time as one.
+///
+/// Only intervals in which all of them were measuring count.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 On each host: `stripewise run TARGET ... --start-at 14:00:00`, with clocks kept in step by NTP or \
 PTP. Then bring the stores to one place, or the files that `stripewise export --histograms last -o \
 FILE` wrote, and merge. From a store the latest result is taken: a run, or all runs of a grid or \
 bench, the first with the first of the other hosts and so on. STORE#ID names another run or \
-series; an ID alone names one of the store that --store names. The result is kept there, with the \
+bench; an ID alone names one of the store that --store names. The result is kept there, with the \
 runs that it was made of.\n\
 \n\
 Refused: other versions, other jobs, other kinds of operation. Load, sizes, seeds, operating \

@@ -11,13 +11,18 @@ pub mod convert;
 pub mod disks;
 pub mod export;
 pub mod format;
+pub mod headroom;
+pub mod help;
 pub mod hints;
 pub mod import;
 pub mod lab;
+pub mod limits;
 pub mod merge;
+pub mod observe;
 pub mod partition;
 pub mod probe;
 pub mod profile;
+pub mod qualify;
 pub mod report;
 pub mod run;
 pub mod serve;
@@ -39,7 +44,9 @@ use stripewise_units::{NameText, has_text, typeset};
     name = "stripewise",
     version,
     max_term_width = 100,
-    propagate_version = true
+    propagate_version = true,
+    disable_help_flag = true,
+    disable_version_flag = true
 )]
 #[command(after_help = "\
 Exit codes: 0 done; 1 a finding; 2 usage; 3 target unusable or refused; 4 I/O errors during the run;\n\
@@ -54,25 +61,38 @@ pub struct Cli {
 
 /// Switches of every command.
 #[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Every command")]
 pub struct Global {
     /// Print one JSON document on stdout; everything else goes to stderr
-    #[arg(long, global = true)]
+    #[arg(long, global = true, hide_short_help = true)]
     pub json: bool,
     /// Print events as JSON lines on stdout, with the document as the last line
-    #[arg(long, global = true, conflicts_with = "json")]
+    #[arg(long, global = true, hide_short_help = true, conflicts_with = "json")]
     pub events: bool,
     /// Store results in this file [default: stripewise.db in the user's data directory]
-    #[arg(long, global = true, value_name = "FILE")]
+    #[arg(long, global = true, hide_short_help = true, value_name = "FILE")]
     pub store: Option<PathBuf>,
     /// Use colour: on a terminal only, always or never; NO_COLOR is honoured
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    #[arg(
+        long,
+        global = true,
+        hide_short_help = true,
+        value_name = "WHEN",
+        default_value = "auto"
+    )]
     pub color: Color,
     /// Print every warning in full, and the processor time of runs
-    #[arg(long, global = true)]
+    #[arg(long, global = true, hide_short_help = true)]
     pub explain: bool,
-    /// Print the result as one line on stdout, for cron, and no plan or progress on stderr
-    #[arg(long, short, global = true)]
+    /// Print an answer as one line on stdout, for cron, and no plan or progress on stderr; lists stay lists
+    #[arg(long, short, global = true, hide_short_help = true)]
     pub quiet: bool,
+    /// Print help: -h the usual switches, --help all
+    #[arg(long, short, global = true, hide_short_help = true, action = clap::ArgAction::Help)]
+    pub help: Option<bool>,
+    /// Print the version
+    #[arg(long, short = 'V', global = true, hide_short_help = true, action = clap::ArgAction::Version)]
+    pub version: Option<bool>,
 }
 
 /// When to colour.
@@ -83,65 +103,41 @@ pub enum Color {
     Never,
 }
 
+/// What each is for stands with its switches.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// The quick answer: ladders to saturation, the numbers at a latency limit
     Bench(Box<bench::Bench>),
-    /// One run, or a grid wherever a switch takes a list
     Run(Box<run::Run>),
-    /// Make and keep a test file
+    Qualify(Box<qualify::Qualify>),
+    Headroom(Box<headroom::Headroom>),
+    Limits(Box<limits::Limits>),
     Prepare(small::Prepare),
-    /// Compare runs, series, experiments, imported files and published tables
+    Observe(Box<observe::Observe>),
     Compare(Box<compare::Compare>),
-    /// Does it keep the data it is given? Writes, reads, and compares every byte
     Verify(Box<verify::Verify>),
-    /// Remember which flushes completed on another machine, for verify --power-cut
     Witness(witness::Witness),
-    /// Find the best layout for a use: measured, with the commands that make it
     Advise(Box<advise::Advise>),
-    /// Does the partition offset matter here? Nothing is repartitioned
     Align(Box<align::Align>),
-    /// A full experiment: factors, levels, randomised blocks
     Lab(Box<lab::Lab>),
-    /// Measure rate and access time over the surface of a disk: zones, seeks, slow spots
     Profile(Box<profile::Profile>),
-    /// Find stripe unit, phase and disks of an array that does not report them
     Probe(Box<probe::Probe>),
-    /// Keep a run as the baseline for `check`
     Baseline(Box<baseline::Baseline>),
-    /// Measure the baseline again and report changes; or check requirements
     Check(Box<check::Check>),
-    /// Show disks, partitions and volumes with exact offsets and a verdict for each
     Disks(Box<disks::Disks>),
-    /// Make an aligned partition: prints the plan, does it with --yes --destroy NAME
     Partition(Box<partition::Partition>),
-    /// Make a file system: prints the plan, does it with --yes --destroy NAME
     Format(Box<format::Format>),
-    /// Write stored or imported results as HTML, PNG, SVG, CSV, Markdown or JSON
     Report(Box<report::Report>),
-    /// Store other tools' results: SQLIO, DiskSpd, fio
     Import(Box<import::Import>),
-    /// Write records as JSON lines or CSV
     Export(Box<export::Export>),
-    /// Turn another tool's workload into a plan
     Convert(Box<convert::Convert>),
-    /// Merge runs that several hosts made at the same time into one
     Merge(Box<merge::Merge>),
-    /// Drop-in for sqlio.exe: its switches, its output
     Sqlio(Box<sqlio::Sqlio>),
-    /// List, show or delete stored results
     History(small::History),
-    /// Follow the run in progress with this store, in the terminal
     Watch(serve::Watch),
-    /// Serve pages on this machine: the run in progress, history, comparisons, reports, disks
     Serve(Box<serve::Serve>),
-    /// List simulated arrays, or show one
     Sim(small::Sim),
-    /// Show what this machine supports, and what to change
     Doctor(small::Doctor),
-    /// Print a completion script for a shell
     Completions(small::Completions),
-    /// Write the man pages into a directory
     Man(small::Man),
 }
 
@@ -154,8 +150,8 @@ pub fn parsed(
     let pasted = pasted(&words);
     let words = sqlio::arranged(words.into_iter());
     let mut command = match columns {
-        Some(columns) => Cli::command().term_width(columns),
-        None => Cli::command(),
+        Some(columns) => help::command().term_width(columns),
+        None => help::command(),
     };
     if let Some(word) = pasted {
         return Err(command.error(

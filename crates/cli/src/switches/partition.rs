@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use stripewise_units::ByteSize;
 
-/// Make an aligned partition: prints the plan, does it with --yes --destroy NAME.
+/// Make an aligned partition; prints the plan first.
 ///
 /// The device gets a new table with one partition, which starts at exactly the
 /// offset asked for; nothing is rounded. Without --yes only the plan is printed: what is

@@ -3,7 +3,9 @@
 use clap::{Args, Subcommand};
 use stripewise_units::{ByteSize, Nanoseconds};
 
-/// Find out from timed reads what a target does not report.
+/// Stripe unit of an array, pages of an SSD, by timed reads.
+///
+/// Finds out what a target does not report.
 #[derive(Debug, Args)]
 pub struct Probe {
     #[command(subcommand)]

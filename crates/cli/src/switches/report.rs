@@ -6,20 +6,20 @@ use stripewise_campaign::steps::pages::{PictureLook, ReportFormat};
 use stripewise_lab::compare::Requirement;
 use stripewise_report::{Look, Pixels, Theme};
 
-/// Write stored or imported results as HTML, PNG, SVG, CSV, Markdown or JSON.
+/// Results as HTML, PNG, SVG, CSV, Markdown or JSON.
 ///
 /// The HTML report is one file without network: it opens from a mail attachment,
 /// on a phone and in print. A file that exists is never overwritten.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-What can be shown: the id of a run, series or experiment that `stripewise history` lists (or the\n\
+What can be shown: the id of a run, bench or experiment that `stripewise history` lists (or the\n\
 beginning of a run's id), last (what was done last, with all of its runs), last~1, last-run,\n\
 dataset:NAME, a file that --json printed, another tool's result, or a directory of such files.\n\
 ./NAME is always a file.")]
 pub struct Report {
-    /// Runs, series, experiments, dataset:NAME, files; several make one report
+    /// Runs, benches, experiments, dataset:NAME, files; several make one report
     #[arg(
-        value_name = "RUN|EXPERIMENT|SERIES|dataset:NAME",
+        value_name = "RUN|BENCH|EXPERIMENT|dataset:NAME",
         required_unless_present = "all",
         value_parser = super::name_text()
     )]

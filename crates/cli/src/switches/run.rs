@@ -1,15 +1,15 @@
 //! The switches of `run`.
 
-use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Args, Command, FromArgMatches};
+use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use std::path::PathBuf;
 use stripewise_campaign::Permissions;
-use stripewise_campaign::steps::start_at::StartAt;
+use stripewise_conductor::start_at::StartAt;
 use stripewise_io_engine::{EngineName, FaultPlan};
 use stripewise_lab::compare::Requirement;
 use stripewise_units::{ByteSize, CpuList, Nanoseconds, ParseError, Percentile};
 use stripewise_workload::{OPTIONS, OptionSubject, WorkloadOption, WorkloadOptions};
 
-/// One run, or a grid with a row per run wherever a switch takes a list.
+/// One load, or a grid wherever a switch takes a list.
 #[derive(Debug, Args)]
 pub struct Run {
     /// A file, a directory (a test file is made in it and removed), a block device, or sim:NAME
@@ -36,9 +36,51 @@ pub struct Run {
     #[command(flatten)]
     pub load: LoadArguments,
     #[command(flatten)]
+    pub replay: ReplayArguments,
+    #[command(flatten)]
     pub how: HowArguments,
     #[command(flatten)]
     pub safety: Safety,
+}
+
+/// A recorded load, in place of one that is described.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Recorded load")]
+pub struct ReplayArguments {
+    /// Replay a trace at its recorded instants: blktrace, fio iolog, MSR, ..., or a model (.swmodel)
+    #[arg(long, value_name = "FILE", requires = "target", conflicts_with_all = ["plan", "profile", "mix", "request", "show_request", "start_at"])]
+    pub trace: Option<PathBuf>,
+    /// Columns of a trace of an unknown format: time=us,op=R/W,offset=bytes,size=sectors
+    #[arg(long, value_name = "COLUMNS", requires = "trace")]
+    pub columns: Option<String>,
+    /// Replay the trace this many times faster
+    #[arg(long, value_name = "FACTOR", requires = "trace", default_value_t = 1.0)]
+    pub speed: f64,
+    /// This many copies of the trace at once, each shifted in time at random
+    #[arg(long, value_name = "N", requires = "trace", default_value_t = 1.0)]
+    pub copies: f64,
+    /// Cut pauses of the trace that are longer than this, at least 10s
+    #[arg(long, value_name = "TIME", requires = "trace")]
+    pub idle_max: Option<Nanoseconds>,
+    /// Issue at the recorded instants, or when the operation that was waited for has completed
+    #[arg(
+        long = "loop",
+        value_name = "KIND",
+        requires = "trace",
+        default_value = "auto"
+    )]
+    pub closed_loop: LoopName,
+}
+
+/// What waits for what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LoopName {
+    /// Closed where the trace shows that its tasks wait for the disk
+    Auto,
+    /// At the recorded instants
+    Open,
+    /// Each operation waits for the one that it waited for, and its think time
+    Closed,
 }
 
 /// What to do: the options of a workload, from their table.
@@ -57,6 +99,12 @@ impl LoadArguments {
     /// The option was given.
     pub fn says(&self, name: &str) -> bool {
         self.given.iter().any(|(option, _)| option.name == name)
+    }
+
+    /// Those that were given and are none of these.
+    pub fn others<'a>(&'a self, names: &'a [&str]) -> impl Iterator<Item = &'static str> + 'a {
+        let given = self.given.iter().map(|(option, _)| option.name);
+        given.filter(|name| !names.contains(name))
     }
 
     /// Measured time, and the time before it, where they were given.
@@ -174,6 +222,9 @@ pub struct HowArguments {
     /// Size of the device's or controller's cache, if known: a smaller span causes a warning
     #[arg(long, value_name = "SIZE")]
     pub cache_size: Option<ByteSize>,
+    /// Write until no cache absorbs the load before each run that writes; the run measures what lasts
+    #[arg(long, conflicts_with_all = ["verify", "start_at"])]
+    pub steady: bool,
     /// Stamp what is written and compare what is read; stops at the first wrong byte, with exit code 1
     #[arg(long)]
     pub verify: bool,
@@ -210,4 +261,30 @@ pub struct Safety {
     /// Use a directory that looks like a live database, or a busy device, anyway
     #[arg(long)]
     pub busy_ok: bool,
+}
+
+/// What may be touched of the only target, by a command that keeps no file.
+#[derive(Clone, Debug, Args)]
+pub struct TargetSafety {
+    /// Allow writes to a file that Stripewise did not make; ITS CONTENT IS LOST
+    #[arg(long)]
+    pub overwrite: bool,
+    /// Allow writes to the block device of this name; ITS CONTENT IS LOST
+    #[arg(long, value_name = "NAME")]
+    pub destroy: Option<String>,
+    /// Use a directory that looks like a live database, or a busy device, anyway
+    #[arg(long)]
+    pub busy_ok: bool,
+}
+
+impl TargetSafety {
+    /// What the user permits.
+    pub fn permissions(&self) -> Permissions {
+        Permissions {
+            keep: false,
+            overwrite: self.overwrite,
+            destroy: self.destroy.iter().cloned().collect(),
+            busy_ok: self.busy_ok,
+        }
+    }
 }

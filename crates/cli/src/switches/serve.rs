@@ -4,9 +4,10 @@ use clap::Args;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-/// Pages on this machine that follow the store: what is running now, history, trends,
-/// comparisons, reports, disks, and simulated arrays to try.
+/// Pages in a browser: running measurements, history, disks.
 ///
+/// They follow the store: what is running now, history, trends, comparisons, reports, disks,
+/// and simulated arrays to try.
 /// A run appears while it is in progress, wherever it was started with the same store. The
 /// server listens on this machine only, and answers only with the token.
 #[derive(Debug, Args)]
@@ -33,7 +34,9 @@ pub struct Serve {
     pub busy_ok: bool,
 }
 
-/// Follow the run in progress with this store, one line per interval, until it ends.
+/// Follow the run in progress in the terminal.
+///
+/// One line per interval until it ends.
 ///
 /// It may have been started elsewhere: in another terminal, by cron, through the SQLIO
 /// drop-in, from a page.

@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 use std::path::PathBuf;
 use stripewise_units::{ByteSize, Percentile};
 
-/// Make a test file of real data and keep it for later runs.
+/// Make a test file and keep it for later runs.
 #[derive(Debug, Args)]
 pub struct Prepare {
     /// The file to make; must not exist yet
@@ -26,7 +26,7 @@ pub struct Prepare {
     pub busy_ok: bool,
 }
 
-/// What is stored.
+/// List, show or delete what is stored.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 What was stored last stands first, whenever it was measured; an import has its place by when it \
@@ -59,14 +59,14 @@ pub struct HistoryFilter {
     /// Only results imported from this tool: fio, diskspd, sqlio
     #[arg(long, value_name = "NAME")]
     pub tool: Option<String>,
-    /// Only this series or experiment
+    /// Only this bench or experiment
     #[arg(long, value_name = "ID")]
     pub series: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum HistoryAction {
-    /// Show runs in full: an id, the beginning of one, the id of a series, last, last~1, last-run; or a profile or verification by its id
+    /// Show runs in full: an id, the beginning of one, the id of a bench, last, last~1, last-run; or a profile or verification by its id
     Show {
         /// Which runs, profiles or verifications
         #[arg(required = true)]
@@ -74,16 +74,25 @@ pub enum HistoryAction {
         /// Also report these percentiles of latency: 95,99.99
         #[arg(long, value_name = "LIST", value_delimiter = ',')]
         percentiles: Vec<Percentile>,
+        /// Also print every step of the ladders of a bench
+        #[arg(long)]
+        ladders: bool,
     },
     /// Delete runs, profiles and verifications from the store
     Delete {
-        /// Which: ids as `history` lists them, or the id of a series
+        /// Which: ids as `history` lists them, or the id of a bench
         #[arg(required = true)]
         ids: Vec<String>,
     },
+    /// Copy what can be read of a damaged store (--store FILE) into a new one
+    Salvage {
+        /// The new store
+        #[arg(value_name = "FILE")]
+        to: PathBuf,
+    },
 }
 
-/// Simulated arrays.
+/// The simulated arrays, for which no disk is needed.
 #[derive(Debug, Args)]
 pub struct Sim {
     #[command(subcommand)]
@@ -101,7 +110,7 @@ pub enum SimAction {
     },
 }
 
-/// What this machine offers.
+/// What this machine supports, and what to change.
 #[derive(Debug, Args)]
 pub struct Doctor {
     /// Also check the volume of this path, and read one block of a file or device
@@ -109,14 +118,14 @@ pub struct Doctor {
     pub path: Option<PathBuf>,
 }
 
-/// A completion script.
+/// Print a completion script for a shell.
 #[derive(Debug, Args)]
 pub struct Completions {
     /// For which shell
     pub shell: clap_complete::Shell,
 }
 
-/// Man pages.
+/// Write the man pages into a directory.
 #[derive(Debug, Args)]
 pub struct Man {
     /// The directory to write them to; it must exist, and no file in it is replaced

@@ -6,7 +6,7 @@ use clap::Args;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-/// Drop-in for sqlio.exe: its switches, its output
+/// Drop-in for sqlio.exe: its switches, its output.
 #[derive(Debug, Args)]
 #[command(
     disable_help_flag = true,
@@ -24,15 +24,8 @@ pub struct Sqlio {
     /// What a drive letter stands for: L=/mnt/data, L=sim:NAME; for -R L=/dev/sdb, 1=/dev/sdc [env: STRIPEWISE_DRIVE_L]
     #[arg(long, value_name = "L=PATH")]
     pub drive: Vec<String>,
-    /// Allow writes to a file that Stripewise did not make; ITS CONTENT IS LOST
-    #[arg(long)]
-    pub overwrite: bool,
-    /// Allow writes to the block device of this name; ITS CONTENT IS LOST
-    #[arg(long, value_name = "NAME")]
-    pub destroy: Option<String>,
-    /// Use a directory that looks like a live database, or a busy device, anyway
-    #[arg(long)]
-    pub busy_ok: bool,
+    #[command(flatten)]
+    pub safety: super::run::TargetSafety,
     /// Label to store with the run
     #[arg(long, value_name = "TEXT")]
     pub label: Option<String>,

@@ -7,7 +7,7 @@ use stripewise_campaign::verify::Caching;
 use stripewise_io_engine::{EngineName, FaultPlan};
 use stripewise_units::{ByteSize, Nanoseconds};
 
-/// Does it keep the data it is given?
+/// Does it keep the data it is given? Compares every byte.
 ///
 /// Everything is written once, then used as SQL Server uses it (random pages of 8K, runs
 /// of pages scattered in memory, checkpoint bursts up to 256K, log appends of 512 bytes to
@@ -66,7 +66,7 @@ pub struct Verify {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256), help = "Threads for pages on each target [default: 2]")]
     pub threads: Option<u32>,
     /// Operations that each of them keeps in flight
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024), help = "Operations that each of them keeps in flight [default: 8]")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024), help = "Queue depth of each of them [default: 8]")]
     pub outstanding: Option<u32>,
     /// Use the I/O of this profile instead (see advise --for): postgresql, mysql-innodb, oracle ...
     #[arg(long, value_name = "NAME", conflicts_with_all = ["capacity", "image", "power_cut", "after_cut", "threads", "outstanding", "read_percent"])]

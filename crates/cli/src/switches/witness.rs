@@ -3,7 +3,7 @@
 use clap::{ArgGroup, Args};
 use std::path::PathBuf;
 
-/// Remember which flushes completed on another machine
+/// Remember completed flushes for verify --power-cut.
 ///
 /// Runs where the power stays on. `stripewise verify --power-cut --witness` at the other
 /// end reports each flush that completed; after the cut `stripewise verify --after-cut`

@@ -135,3 +135,90 @@ fn what_stderr_does_not_take_is_said_on_stdout_unless_a_document_is_there() {
     ended("sim show nowhere --json", &stdout, &full);
     assert_eq!(stdout.text(), "");
 }
+
+/// Command lines, and what is answered.
+const NEARLY_RIGHT: &[(&str, &str)] = &[
+    // Commands.
+    ("bnech", "did you mean bench?"),
+    ("BENCH", "did you mean bench?"),
+    ("histroy", "did you mean history?"),
+    ("chekc", "did you mean check?"),
+    ("disk", "did you mean disks?"),
+    ("reprot", "did you mean report?"),
+    ("qualfy", "did you mean qualify?"),
+    ("observer", "did you mean observe?"),
+    // Words of other programs and of habit.
+    ("version", "`stripewise --version` prints"),
+    ("list", "`stripewise history` lists"),
+    ("ls", "`stripewise history` lists"),
+    ("lsblk", "`stripewise disks` shows"),
+    ("cdm", "--like crystaldiskmark` measures"),
+    ("fio", "`stripewise convert --from TOOL"),
+    ("test", "`stripewise bench TARGET` measures"),
+    // Products and targets where a command stands.
+    ("etcd", "`stripewise qualify TARGET --for etcd`"),
+    ("etdc", "`stripewise qualify TARGET --for etcd`"),
+    ("sqlserver", "`stripewise qualify TARGET --for sqlserver`"),
+    ("postgres", "`stripewise qualify TARGET --for postgresql`"),
+    ("sim:nvme", "`stripewise bench sim:nvme` measures it"),
+    ("/mnt/data", "`stripewise bench /mnt/data` measures it"),
+    // Nothing that is near.
+    ("frobnicate", "`stripewise --help` lists the commands"),
+    // Commands of commands.
+    ("history shwo", "did you mean show?"),
+    (
+        "history g7aw",
+        "did you mean `stripewise history show g7aw`?",
+    ),
+    (
+        "baseline ab12",
+        "did you mean `stripewise baseline set ab12`?",
+    ),
+    (
+        "lab raid.toml",
+        "did you mean `stripewise lab run raid.toml`?",
+    ),
+    // Values.
+    ("qualify sim:nvme --for etdc", "did you mean etcd?"),
+    (
+        "run sim:nvme --profile oltp",
+        "did you mean `sqlserver-oltp`?",
+    ),
+    (
+        "advise sim:nvme --for postgres",
+        "did you mean `postgresql`?",
+    ),
+    ("bench sim:raid10k", "did you mean `raid10-10k`?"),
+    ("run sim:raid10-10k?ofsett=1M", "did you mean `offset`?"),
+    ("run sim:nvme --time 10s", "here that is --duration"),
+    ("convert --name=a --rw=randread", "reads a file"),
+    ("convert --form fio a.fio", "did you mean --from?"),
+    ("run sim:nvme --cache drect", "did you mean direct?"),
+    (
+        "bench sim:nvme --series randomread",
+        "did you mean random-read?",
+    ),
+    (
+        "bench sim:nvme --like crystal",
+        "--help` explains every switch",
+    ),
+    (
+        "compare dataset:mssqltips dataset:eva8100-2009-ofset",
+        "did you mean dataset:",
+    ),
+];
+
+#[test]
+fn words_that_are_nearly_right_are_answered_with_the_right_one() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = directory.path().join("results.db");
+    for (line, hint) in NEARLY_RIGHT {
+        let (exit, stdout, stderr) = all_of(&format!("{line} --store {}", store.to_str().unwrap()));
+        assert_eq!(
+            (exit, stdout.as_str()),
+            (Exit::Usage, ""),
+            "{line}\n{stderr}"
+        );
+        assert!(stderr.contains(hint), "{line}\n{stderr}");
+    }
+}

@@ -106,8 +106,17 @@ pub(super) fn dashes(words: &str, names: &[&str]) -> Option<String> {
     wrong_word(rest.split(' ').next().unwrap_or(rest))
 }
 
-/// Why a word of a call cannot be what somebody meant: it is typeset, or a variable.
+/// Why a word of a call cannot be what somebody meant: it is typeset, a variable or a
+/// placeholder, or the call goes on behind it.
 pub(super) fn wrong_word(word: &str) -> Option<String> {
+    if matches!(word, "`" | "^" | "\\") {
+        return Some(format!(
+            "goes on in the next line ({word}): write it in one"
+        ));
+    }
+    if word.contains('<') {
+        return Some(format!("has the placeholder {word}: give what is meant"));
+    }
     if let Some(sign) = typeset(word) {
         return Some(format!("has {word}: {}", sign.hint()));
     }
@@ -173,7 +182,7 @@ fn is_of_files(words: &str) -> bool {
 fn is_remark(words: &str) -> bool {
     let lower = words.to_ascii_lowercase();
     let bare = lower.trim_start_matches('@');
-    ["rem ", "::", "#", "echo "]
+    ["rem ", "::", "#", "echo ", "-- ", "//"]
         .iter()
         .any(|begin| bare.starts_with(begin))
 }

@@ -407,13 +407,7 @@ fn further(
 ) -> Result<(), String> {
     for option in ["fsync", "fdatasync"] {
         if let Some(every) = options.count(option).filter(|every| *every > 0) {
-            job.text("sync", &format!("fdatasync:{every}"));
-            if option == "fsync" {
-                plan.note(
-                    line,
-                    "fsync: a plan syncs with fdatasync, which does not flush the file's timestamps",
-                );
-            }
+            job.text("sync", &format!("{option}:{every}"));
             break;
         }
     }

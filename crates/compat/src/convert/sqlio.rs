@@ -107,20 +107,20 @@ fn say(command: &Command, line: u64, plan: &mut PlanText) {
 }
 
 fn job_of(
-    wish: &SetupJob,
+    options: &SetupJob,
     files: &[SetupFile],
     call: &str,
     line: u64,
     surroundings: &Surroundings<'_>,
     plan: &mut PlanText,
 ) -> JobText {
-    let load = &wish.workload;
+    let load = &options.workload;
     let mut job = JobText {
         name: format!("line{line}"),
         origin: format!("line {line}: {call}"),
         ..JobText::default()
     };
-    for &index in &wish.files {
+    for &index in &options.files {
         let file = &files[index];
         add_target(&mut job, &file.name, line, surroundings, plan);
         if !file.raw {
@@ -130,7 +130,7 @@ fn job_of(
             );
         }
     }
-    if wish.mask != 0 {
+    if options.mask != 0 {
         plan.note(line, "processor masks: assign processors with `run --cpus`");
     }
     load_of(load, &mut job);

@@ -1,8 +1,8 @@
 //! DiskSpd: its text, its XML (`-Rxml`), its command line.
 
+mod consistency;
 mod parameters;
 mod record;
-mod sound;
 mod text;
 mod tree;
 mod xml;

@@ -5,11 +5,11 @@
 //! result that lacks a table or a row, or whose numbers contradict each other, is
 //! an error with its line; lines that are not needed are passed over.
 
+use super::consistency::{TotalRow, contradiction, of_totals, total_row};
 use super::parameters::{count, span_parameter, target_parameter};
 use super::record::{
     Counted, Frame, LATENCIES, Target, TimeSpan, milliseconds, record, seconds_ns,
 };
-use super::sound::{TotalRow, contradiction, of_totals, total_row};
 use crate::out::{LineReader, Out};
 use crate::text::{Line, fingerprint, squeezed};
 use crate::time::from_slashes;

@@ -1,11 +1,11 @@
 //! DiskSpd's XML: the profile that was asked for, and for each of its time spans
 //! what came of it. Several documents may stand in one file, with text between.
 
+use super::consistency;
 use super::record::{
     COUNT_MAX, Counted, Frame, LATENCIES, Limit, Target, TimeSpan, cache, milliseconds, random,
     record, seconds_ns, steps,
 };
-use super::sound;
 use super::tree::{Node, parse};
 use crate::out::Out;
 use crate::text::{Part, fingerprint, line_feeds};
@@ -169,7 +169,7 @@ fn spans(node: &Node) -> Result<Vec<Option<TimeSpan>>, String> {
                 None => TimeSpan::default(),
             };
             enter(measured, &mut span)?;
-            match sound::contradiction(&span) {
+            match consistency::contradiction(&span) {
                 Some(contradiction) => {
                     Err(format!("begins a document whose results {contradiction}"))
                 }

@@ -407,11 +407,11 @@ impl FioExport {
         if let Some(cache) = row.cache() {
             let direct = cache.is_direct();
             add("direct", Some(u8::from(direct).to_string()));
-            let through = matches!(cache.to_string().as_str(), "direct-sync" | "buffered-sync");
+            let through = cache.is_durable() || load.dsync;
             add("sync", through.then(|| "dsync".to_owned()));
         }
         if let Some(sync) = load.sync {
-            add("fdatasync", Some(sync.every.to_string()));
+            add(&sync.call.to_string(), Some(sync.every.to_string()));
         }
         if let Some(rate) = load.rate {
             let threads = f64::from(row.threads().unwrap_or(1).max(1));

@@ -8,7 +8,7 @@ use super::option_names::{Fate, fate, is_neutral};
 use super::options::{Options, cache, rate, size, think};
 use crate::absent::Absent;
 use stripewise_results::{JobOutcome, KindOutcome};
-use stripewise_workload::{CursorKind, Distribution, Pattern, SyncPolicy, Workload};
+use stripewise_workload::{CursorKind, Distribution, Pattern, SyncCall, SyncPolicy, Workload};
 
 /// Threads of one group at most, as elsewhere.
 const COUNT_MAX: u32 = 65_535;
@@ -119,14 +119,12 @@ fn pace(
             "it has {name}, which a record cannot express: its syncs are absent"
         )),
         ([data, all], None) => {
-            workload.sync = data.or(all).map(|every| SyncPolicy { every });
+            let all = all.map(|every| SyncPolicy {
+                every,
+                call: SyncCall::Fsync,
+            });
+            workload.sync = data.map(SyncPolicy::fdatasync).or(all);
             absent.give("jobs.workload.sync");
-            if all.is_some() {
-                doubts.push(
-                    "its fsync is given as fdatasync, which does not flush a file's timestamps"
-                        .to_owned(),
-                );
-            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! fio 2 and 3: their JSON, their normal and terse output, and the common options of
 //! job files.
 
+mod consistency;
 mod defaults;
 mod documents;
 mod export;
@@ -16,7 +17,6 @@ mod outcome;
 mod printed;
 mod read;
 mod snapshots;
-mod sound;
 mod stopped;
 pub(crate) mod terse;
 

@@ -5,12 +5,12 @@
 //! (`lat`), which is what records of ours have. Versions 2 and 3 differ in units,
 //! see `outcome`; what a job asked for is in `load`.
 
+use super::consistency::contradiction;
 use super::defaults::Defaults;
 use super::job::{Document, Job, OptionTexts, Side};
 use super::load::workload;
 use super::options::{self, Options};
 use super::outcome::outcome;
-use super::sound::contradiction;
 use super::stopped::stopped_early;
 use crate::absent::Absent;
 use crate::imported_id::imported_id;

@@ -1,9 +1,9 @@
 //! Results of other tools in, records out: recognises who wrote them.
 
-use crate::elsewhere::known_elsewhere;
-use crate::marks::{Segment, Start, alone, anywhere, segments, starts};
+use crate::format_detection::{Segment, Start, alone, anywhere, segments, starts};
 use crate::out::{Out, read_lines};
 use crate::text::Part;
+use crate::unsupported_formats::known_elsewhere;
 use crate::work::{Watch, Work};
 use crate::{Error, crystal, diskspd, elbencho, fio, iometer, sqlio, text, vdbench};
 use std::fmt;
@@ -167,8 +167,23 @@ impl<'a> Import<'a> {
     fn each_of(&self, work: &Work<'_>, take: &mut dyn FnMut(RunRecord)) -> Result<ReadFile, Error> {
         work.visit(self.bytes.len());
         let decoded = text::decode_parts(self.bytes, self.source_name)?;
-        let text = &*decoded.text;
-        let all = starts(text, work);
+        let mut text = &*decoded.text;
+        let mut all = starts(text, work);
+        let bare;
+        // In mail and on pages results may be quoted; those of disk marks are read as they are.
+        let is_bare = |start: &Start| {
+            let is_mark = matches!(start.format, Format::CrystalDiskMark | Format::KDiskMark);
+            is_mark || !text[start.place.at..].starts_with('>')
+        };
+        if !all.first().is_some_and(is_bare)
+            && let Some(found) = text::without_quotation(text)
+        {
+            bare = found;
+            let of_bare = starts(&bare, work);
+            if !of_bare.is_empty() {
+                (text, all) = (&bare, of_bare);
+            }
+        }
         let mut notes = self.of_file(&decoded);
         let mut segments = segments(text, &all, |_| true);
         if self.whole_results

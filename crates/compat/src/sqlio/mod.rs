@@ -7,13 +7,13 @@
 
 mod arithmetic;
 pub mod command;
+mod consistency;
 pub mod param_file;
 mod print;
 mod read;
 mod record;
 mod report;
 mod setup;
-mod sound;
 mod words;
 
 pub use arithmetic::{Counted, HISTOGRAM_BINS, initiation_us, mib_hundredths, rate_hundredths};

@@ -8,7 +8,7 @@
 
 use super::record::{LocatedReport, record};
 use super::report::{Growth, Latencies, Operation, Pool, Prepared, Report, Timer, Where};
-use super::{HISTOGRAM_BINS, report, sound};
+use super::{HISTOGRAM_BINS, consistency, report};
 use crate::out::{LineReader, Out};
 use crate::text::{Line, squeezed};
 use std::collections::BTreeSet;
@@ -181,7 +181,7 @@ impl Reader {
         let (line, wrong) = (open.line, open.wrong);
         match open.finish() {
             Ok(found) => {
-                if let Some(remark) = sound::remark(&found.report) {
+                if let Some(remark) = consistency::remark(&found.report) {
                     out.note(line, format!("begins a result in which {remark}"));
                 }
                 self.defaults.of(&found.report);
@@ -510,7 +510,7 @@ impl Open {
             histogram_percent: self.histogram,
             other_results: self.other_results,
         };
-        if let Some(contradiction) = sound::contradiction(&report) {
+        if let Some(contradiction) = consistency::contradiction(&report) {
             return Err(format!("the result that begins here {contradiction}"));
         }
         Ok(LocatedReport {

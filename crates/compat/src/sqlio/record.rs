@@ -38,7 +38,7 @@ pub(super) fn record(found: LocatedReport, source_name: &str) -> RunRecord {
     let content = fingerprint(&report.to_string());
     let mut absent = Absent::everything();
     let job = job(&report, &mut absent);
-    let nothing = super::sound::remark(&report);
+    let nothing = super::consistency::remark(&report);
     RunRecord {
         id: imported_id("sqlio", content, 0),
         status: match nothing {

@@ -9,24 +9,39 @@ pub(crate) struct Call {
     pub(crate) redirected: bool,
 }
 
-/// The words behind the program of a call; quotation marks hold words together,
-/// and what follows a `>`, `|` or `&` is not the program's.
+/// The words behind the program of a call; quotation marks hold words together, and what
+/// follows a `>`, `|` or `&`, or a `#` that stands alone, is not the program's. A `<` is the
+/// beginning of a placeholder, `<drive>`, and the last word may have the mark that ends code
+/// on a page.
 pub(crate) fn words_of_call(call: &str) -> Call {
     let mut taken = Call::default();
     let mut word = String::new();
-    let mut quoted = false;
+    let mut quoted = None;
     let mut begun = false;
-    for sign in call.chars() {
+    let mut signs = call.chars().peekable();
+    while let Some(sign) = signs.next() {
         match sign {
-            '"' => {
-                quoted = !quoted;
+            // An apostrophe inside of a name is part of it.
+            '"' | '\'' if quoted == Some(sign) || quoted.is_none() && (sign == '"' || !begun) => {
+                quoted = quoted.is_none().then_some(sign);
                 begun = true;
             }
-            '>' | '|' | '&' if !quoted => {
+            '#' if !begun && signs.peek().is_none_or(|next| next.is_whitespace()) => break,
+            '<' if quoted.is_none() => {
+                word.push(sign);
+                begun = true;
+                for inner in signs.by_ref() {
+                    word.push(inner);
+                    if inner == '>' {
+                        break;
+                    }
+                }
+            }
+            '>' | '|' | '&' if quoted.is_none() => {
                 taken.redirected = true;
                 break;
             }
-            sign if sign.is_whitespace() && !quoted => {
+            sign if sign.is_whitespace() && quoted.is_none() => {
                 if begun {
                     taken.words.push(std::mem::take(&mut word));
                 }
@@ -39,6 +54,10 @@ pub(crate) fn words_of_call(call: &str) -> Call {
         }
     }
     if begun {
+        // `code`, but not a mark that stands alone, which continues a line of PowerShell.
+        if word.len() > 1 && word.ends_with('`') {
+            word.pop();
+        }
         taken.words.push(word);
     }
     // `2>` leaves the number behind.
@@ -77,6 +96,16 @@ mod tests {
             ),
             ("-kR -s5 2>&1", "-kR|-s5", true),
             ("sqlio -kR -s5>>x", "-kR|-s5", true),
+            (
+                "-d1 'D:\\my file.dat' bob's.dat",
+                "-d1|D:\\my file.dat|bob's.dat",
+                false,
+            ),
+            ("-d1 a.dat # a remark", "-d1|a.dat", false),
+            ("-d1 #1", "-d1|#1", false),
+            ("-d1 a.dat`", "-d1|a.dat", false),
+            ("-d1 `", "-d1|`", false),
+            ("-d1 <my drive>:x > y", "-d1|<my drive>:x", true),
         ] {
             let taken = words_of_call(call);
             assert_eq!(taken.words.join("|"), words, "{call}");

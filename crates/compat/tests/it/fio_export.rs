@@ -105,7 +105,7 @@ fn imported_again_it_gives_the_same_numbers() {
         ramp_ns: 1_500_000_000,
         size_bytes: Some(1 << 30),
         base_offset_bytes: 1 << 20,
-        sync: Some(SyncPolicy { every: 1 }),
+        sync: Some(SyncPolicy::fdatasync(1)),
         ..load(0)
     };
     let slow = Workload {

@@ -4,7 +4,7 @@
 use crate::tools::FIO;
 use stripewise_compat::{ImportedFile, import};
 use stripewise_results::{JobRow, RunRecord};
-use stripewise_workload::{SyncPolicy, ThinkTime};
+use stripewise_workload::{SyncCall, SyncPolicy, ThinkTime};
 
 const CRYSTAL: &str = include_str!("../data/crystaldiskmark.txt");
 const KDISK: &str = include_str!("../data/kdiskmark.txt");
@@ -64,7 +64,10 @@ fn what_sets_the_pace_of_a_job_is_carried_or_absent() {
     assert!(says(&twice, "its rate is absent"));
 
     let synced = with("\"fsync\": \"4\"");
-    let every = SyncPolicy { every: 4 };
+    let every = SyncPolicy {
+        every: 4,
+        call: SyncCall::Fsync,
+    };
     assert_eq!(synced.runs[0].jobs[0].workload.sync, Some(every));
     let otherwise = with("\"sync_file_range\": \"write:8\"");
     assert_eq!(
@@ -275,6 +278,57 @@ fn a_flatfile_without_time_stamps_is_one() {
             .collect()
     };
     assert_eq!(numbers(&file), numbers(&whole));
+}
+
+/// Averages of a file system workload, as vdbench writes them.
+fn of_files(heading: &str, average: &str) -> String {
+    format!(
+        "<pre>\n tod Run Interval reqrate rate resp MB/sec {heading}\n15:56:56.542 rd1 avg_2-50 {average}\n"
+    )
+}
+
+#[test]
+fn averages_of_file_system_workloads_are_those_of_their_reads_and_writes() {
+    let heading = "Read_rate Read_resp Write_rate Write_resp MB_read MB_write Xfersize Mkdir_rate";
+    let average = "999988.0000 70.0000 102.0000 0.2734 56.0000 0.0100 14.0000 509.9600 0.2188 0.0547 4096 3.0000";
+    let file = read(&of_files(heading, average));
+    let job = row(&file.runs[0]);
+    assert_eq!(job.iops(), Some(70.0));
+    assert_eq!(job.block_size_bytes(), Some(4_096));
+    let of = |kind: &stripewise_results::KindOutcome| kind.latency_ns.unwrap().mean;
+    assert!((of(&job.job.outcome.read) - 1e4).abs() < 1.0);
+    assert!((of(&job.job.outcome.write) - 509.96e6).abs() < 1.0);
+    assert!(says(&file, "names and attributes"));
+    // What is left out is why nothing is there.
+    let why = refused(&of_files(
+        "Mkdir_rate",
+        "999988.0000 70.0000 102.0000 0.2734 3.0000",
+    ));
+    assert!(
+        why.contains("line 3 is the average of run rd1, whose columns"),
+        "{why}"
+    );
+}
+
+#[test]
+fn results_of_any_tool_are_read_where_they_are_quoted() {
+    for (text, name) in [
+        (include_str!("../data/sqlio-plain.txt"), "SQLIO"),
+        (include_str!("../data/diskspd.txt"), "DiskSpd"),
+        (include_str!("../data/fio-normal.txt"), "fio, normal"),
+        (TERSE, "fio, terse"),
+        (FIO, "fio, JSON"),
+        (include_str!("../data/iometer.csv"), "Iometer"),
+        (FLATFILE, "vdbench"),
+    ] {
+        let quoted: String = text.lines().map(|line| format!("> {line}  \n")).collect();
+        let file = read(&format!("Somebody wrote:\n\n{quoted}"));
+        let jobs = |file: &ImportedFile| -> Vec<_> {
+            let each = file.runs.iter();
+            each.map(|run| (row(run).iops(), run.jobs.len())).collect()
+        };
+        assert_eq!(jobs(&file), jobs(&read(text)), "{name}");
+    }
 }
 
 #[test]

@@ -8,5 +8,6 @@ pub mod generic;
 #[path = "../../../../tests/support/machine.rs"]
 mod machine;
 mod openers;
+pub mod traffic;
 pub mod users;
 mod wanted;

@@ -11,7 +11,7 @@ use stripewise_disk_formats::ioctl::{
 };
 use stripewise_disk_formats::medium::Medium;
 use stripewise_disk_formats::superblocks::{self, Found, lvm};
-use stripewise_disk_formats::{mapper_table, tables};
+use stripewise_disk_formats::{health_log, mapper_table, tables, volume_log};
 
 /// A disk of zeros with pieces on it.
 #[derive(Clone, Debug, Default)]
@@ -141,6 +141,23 @@ pub fn mapper(bytes: &[u8]) {
         assert!(segments.iter().all(|one| one.stripe_unit_bytes != Some(0)));
     }
     let _ = mapper_table::lines_of(&text, "a");
+}
+
+/// Any bytes as the pages that volumes and drives keep of themselves.
+///
+/// # Panics
+/// When something that must hold does not.
+pub fn volume_log(bytes: &[u8]) {
+    let mut page = bytes.to_vec();
+    if let Some(magic) = page.get_mut(..4) {
+        magic.copy_from_slice(&0x3C23_B510_u32.to_le_bytes());
+    }
+    page.resize(volume_log::PAGE_BYTES, 0);
+    let log = volume_log::decode(&page);
+    let bins = log.map(|log| (log.read_latencies.len(), log.write_latencies.len()));
+    assert!(bins.is_none_or(|(reads, writes)| reads <= 64 && writes <= 64));
+    let _ = volume_log::decode(bytes);
+    let _ = health_log::decode(bytes);
 }
 
 /// Any bytes as a Windows driver's answer to every question.

@@ -189,6 +189,7 @@ fn mutated_texts_never_crash() {
         let bytes = random.text(texts[round % 2]);
         anything::lvm_text(&bytes);
         anything::mapper(&bytes);
+        anything::volume_log(&bytes);
     }
     // Depth that would overflow a stack without a limit.
     anything::lvm_text("a{".repeat(100_000).as_bytes());

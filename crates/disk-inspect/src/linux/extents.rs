@@ -6,6 +6,7 @@ use rustix::fs::SeekFrom;
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 
 /// Extents asked for in one call.
 const BATCH: usize = 256;
@@ -129,6 +130,25 @@ pub fn placement_of(file: &File) -> Option<Placement> {
     }
     placement.complete = at >= metadata.len();
     Some(placement)
+}
+
+/// Whether a descriptor of this process beyond standard input, output and error is of this
+/// file.
+pub fn is_open_here(path: &Path) -> bool {
+    let Ok(file) = std::fs::metadata(path) else {
+        return false;
+    };
+    let descriptors = std::fs::read_dir("/proc/self/fd").into_iter().flatten();
+    descriptors.flatten().any(|descriptor| {
+        let number = descriptor
+            .file_name()
+            .to_str()
+            .and_then(|name| name.parse().ok());
+        // Follows the link to what is open, whatever its name is by now.
+        number.is_some_and(|number: u32| number > 2)
+            && std::fs::metadata(descriptor.path())
+                .is_ok_and(|open| (open.dev(), open.ino()) == (file.dev(), file.ino()))
+    })
 }
 
 /// Adds one extent, cut at the end of the file; its bytes inside the file.

@@ -4,12 +4,14 @@
 //! | --- | --- |
 //! | file systems | `/proc/self/mountinfo`, statvfs, `FS_IOC_GETFLAGS` |
 //! | devices | `/sys/dev/block/M:m` and what its links lead to |
+//! | log pages | `NVME_IOCTL_ADMIN_CMD`, on devices of NVMe alone |
 //! | extents | `FS_IOC_FIEMAP`, else `SEEK_HOLE` |
 //!
 //! Unsafe code is in `extents` and `mapper_ioctl`: system calls that rustix does not
 //! have.
 #![allow(unsafe_code)]
 
+mod device_log;
 mod devices;
 mod extents;
 mod family;
@@ -28,7 +30,8 @@ mod survey;
 mod tree;
 mod uses;
 
-pub use extents::{layout, placement_of};
+pub use device_log::device_logs;
+pub use extents::{is_open_here, layout, placement_of};
 
 use crate::identity::Identity;
 use crate::storage::{BlockDevice, Storage, Use};

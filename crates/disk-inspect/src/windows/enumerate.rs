@@ -1,7 +1,7 @@
 //! What disks and volumes there are, and everything that is asked of each.
 
-use super::ask;
-use crate::answers::{Answer, DiskAnswers, FileSystemAnswer, Machine, VolumeAnswers};
+use super::query;
+use crate::ioctl_replies::{Answer, DiskAnswers, FileSystemAnswer, Machine, VolumeAnswers};
 use std::ptr::null_mut;
 use stripewise_disk_formats::ioctl::{self, codes, properties};
 use stripewise_machine::windows::wide::{PATH_UNITS_MAX, list, narrow, wide};
@@ -103,16 +103,16 @@ fn disk_numbers() -> Vec<u32> {
 /// What a disk answers; `None` where there is none of this number.
 fn answers(number: u32) -> Option<DiskAnswers> {
     const ERROR_WRITE_PROTECT: u32 = 19;
-    let device = ask::device(&format!(r"\\.\PhysicalDrive{number}")).ok()?;
+    let device = query::device(&format!(r"\\.\PhysicalDrive{number}")).ok()?;
     Some(DiskAnswers {
         number,
-        layout: ask::ask(&device, codes::DISK_GET_DRIVE_LAYOUT_EX, &[]),
-        geometry: ask::ask(&device, codes::DISK_GET_DRIVE_GEOMETRY_EX, &[]),
-        alignment: ask::property(&device, properties::ACCESS_ALIGNMENT),
-        descriptor: ask::property(&device, properties::DEVICE),
-        seek_penalty: ask::property(&device, properties::SEEK_PENALTY),
-        write_cache: ask::property(&device, properties::WRITE_CACHE),
-        read_only: match ask::ask(&device, codes::DISK_IS_WRITABLE, &[]) {
+        layout: query::ask(&device, codes::DISK_GET_DRIVE_LAYOUT_EX, &[]),
+        geometry: query::ask(&device, codes::DISK_GET_DRIVE_GEOMETRY_EX, &[]),
+        alignment: query::property(&device, properties::ACCESS_ALIGNMENT),
+        descriptor: query::property(&device, properties::DEVICE),
+        seek_penalty: query::property(&device, properties::SEEK_PENALTY),
+        write_cache: query::property(&device, properties::WRITE_CACHE),
+        read_only: match query::ask(&device, codes::DISK_IS_WRITABLE, &[]) {
             Ok(_) => Some(false),
             Err(refusal) if refusal.code == ERROR_WRITE_PROTECT => Some(true),
             Err(_) => None,
@@ -175,8 +175,8 @@ fn volume_at(path: &str, mount_points: Vec<String>, root: &str, kind: u32) -> Vo
         remote: is_remote,
         in_memory: kind == DRIVE_RAMDISK,
         extents: extents(path, root),
-        ntfs: ask::directory(root)
-            .and_then(|directory| ask::ask(&directory, codes::GET_NTFS_VOLUME_DATA, &[])),
+        ntfs: query::directory(root)
+            .and_then(|directory| query::ask(&directory, codes::GET_NTFS_VOLUME_DATA, &[])),
         file_system: file_system(root),
         allocation_unit_bytes: allocation_unit_bytes(root),
         space_bytes: space_bytes(root),
@@ -188,11 +188,11 @@ fn volume_at(path: &str, mount_points: Vec<String>, root: &str, kind: u32) -> Vo
 fn extents(path: &str, root: &str) -> Answer {
     let letter = format!(r"\\.\{}", root.trim_end_matches('\\'));
     let is_letter = letter.len() == 6 && letter.ends_with(':');
-    let device = match ask::device(path.trim_end_matches('\\')) {
-        Err(_) if is_letter => ask::device(&letter)?,
+    let device = match query::device(path.trim_end_matches('\\')) {
+        Err(_) if is_letter => query::device(&letter)?,
         opened => opened?,
     };
-    ask::ask(&device, codes::VOLUME_GET_VOLUME_DISK_EXTENTS, &[])
+    query::ask(&device, codes::VOLUME_GET_VOLUME_DISK_EXTENTS, &[])
 }
 
 /// Letters and folders at which a volume is mounted.

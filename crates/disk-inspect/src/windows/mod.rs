@@ -11,18 +11,18 @@
 //! is reported. Not there: who uses a device.
 #![allow(unsafe_code)]
 
-mod ask;
 mod enumerate;
 mod file;
 mod layouts;
 mod place;
+mod query;
 
 pub use crate::absent::*;
 pub use crate::by_name::identity;
-pub use file::{layout, placement_of};
+pub use file::{is_open_here, layout, placement_of};
 pub use place::{storage_of_file, storage_of_path};
 
-use crate::answers::{Name, from_number};
+use crate::ioctl_replies::{Name, from_number};
 use crate::storage::{BlockDevice, Storage};
 use crate::survey::{Request, Survey};
 use crate::{Error, Result};

@@ -1,7 +1,7 @@
 //! From a path or an open handle to the volume and the disks below it.
 
-use super::{ask, enumerate, live};
-use crate::answers::Name;
+use super::{enumerate, live, query};
+use crate::ioctl_replies::Name;
 use crate::storage::Storage;
 use crate::{Error, Result};
 use std::fs::File;
@@ -41,7 +41,7 @@ pub fn storage_of_file(system: &System, file: &File) -> Result<Storage> {
         return of_place(&path).map_err(Error::File);
     }
     // Disks and volumes have no path.
-    let answer = ask::ask(file, codes::STORAGE_GET_DEVICE_NUMBER, &[]);
+    let answer = query::ask(file, codes::STORAGE_GET_DEVICE_NUMBER, &[]);
     let number = answer
         .ok()
         .and_then(|bytes| ioctl::device_number(&bytes).ok());
@@ -69,7 +69,7 @@ fn of_numbers(number: ioctl::DeviceNumbers) -> Result<Storage> {
 /// A volume of several extents has no number, but tells those.
 fn of_extents(file: &File) -> Result<Storage> {
     let fail = |words: String| Error::File(std::io::Error::other(words));
-    let extents = ask::ask(file, codes::VOLUME_GET_VOLUME_DISK_EXTENTS, &[])
+    let extents = query::ask(file, codes::VOLUME_GET_VOLUME_DISK_EXTENTS, &[])
         .map_err(|refusal| fail(refusal.words))?;
     let wanted = ioctl::disk_extents(&extents).map_err(|error| fail(error.to_string()))?;
     let machine = enumerate::machine();

@@ -1,7 +1,7 @@
 //! Made-up Windows machines: what is said of their volumes.
 
 use crate::made_up::*;
-use stripewise_disk_inspect::answers::*;
+use stripewise_disk_inspect::ioctl_replies::*;
 use stripewise_disk_inspect::storage::Storage;
 use stripewise_disk_inspect::survey::{Request, Survey, Volume};
 use stripewise_disk_inspect::trace::Given;

@@ -2,19 +2,19 @@
 //! lists in `/sys/fs/btrfs/features/supported_sectorsizes`; without that file,
 //! its page size only. There is nothing to tell about stripes.
 
-use super::{DeviceShape, FormatWish, Kernel, Recipe, check_range, no_stripe, unmountable};
+use super::{DeviceShape, FormatOptions, Kernel, Recipe, check_range, no_stripe, unmountable};
 use crate::Result;
 use stripewise_units::ByteSize;
 
 pub fn recipe(
-    wish: &FormatWish,
+    spec: &FormatOptions,
     place: &DeviceShape,
     kernel: &Kernel,
     target: &str,
 ) -> Result<Recipe> {
-    check_range(wish, 4 << 10, 64 << 10, target)?;
-    no_stripe(wish, target)?;
-    let sector = wish.allocation_unit_bytes;
+    check_range(spec, 4 << 10, 64 << 10, target)?;
+    no_stripe(spec, target)?;
+    let sector = spec.allocation_unit_bytes;
     let known = match kernel.btrfs_sectors.as_slice() {
         [] => &[kernel.page_bytes][..],
         listed => listed,

@@ -2,7 +2,7 @@
 //! blocks (`bigalloc`), which Linux mounts since 3.2. Blocks above a page could
 //! not be mounted before Linux 6.19, so they are never made.
 
-use super::{FormatWish, Kernel, Recipe, check_range, check_stripe, width};
+use super::{FormatOptions, Kernel, Recipe, check_range, check_stripe, width};
 use crate::Result;
 use stripewise_units::ByteSize;
 
@@ -14,9 +14,9 @@ const CLUSTER_BYTES_MAX: u64 = 1 << 28;
 /// Blocks that everybody's kernel mounts.
 const BLOCK_BYTES_COMMON: u64 = 4 << 10;
 
-pub fn recipe(wish: &FormatWish, kernel: &Kernel, target: &str) -> Result<Recipe> {
-    check_range(wish, BLOCK_BYTES_MIN, CLUSTER_BYTES_MAX, target)?;
-    let unit = wish.allocation_unit_bytes;
+pub fn recipe(spec: &FormatOptions, kernel: &Kernel, target: &str) -> Result<Recipe> {
+    check_range(spec, BLOCK_BYTES_MIN, CLUSTER_BYTES_MAX, target)?;
+    let unit = spec.allocation_unit_bytes;
     let clusters = unit > kernel.page_bytes;
     let block = if clusters {
         BLOCK_BYTES_COMMON.min(kernel.page_bytes)
@@ -38,7 +38,7 @@ pub fn recipe(wish: &FormatWish, kernel: &Kernel, target: &str) -> Result<Recipe
             ByteSize(kernel.page_bytes)
         ));
     }
-    if let Some(stripe) = wish.stripe {
+    if let Some(stripe) = spec.stripe {
         check_stripe(stripe, block, target)?;
         let (stride, blocks) = (stripe.unit_bytes / block, width(stripe) / block);
         arguments.push("-E".to_owned());
@@ -46,7 +46,7 @@ pub fn recipe(wish: &FormatWish, kernel: &Kernel, target: &str) -> Result<Recipe
     }
     Ok(Recipe {
         arguments,
-        stripe_bytes: wish.stripe.map(|stripe| (stripe.unit_bytes, width(stripe))),
+        stripe_bytes: spec.stripe.map(|stripe| (stripe.unit_bytes, width(stripe))),
         notes,
     })
 }

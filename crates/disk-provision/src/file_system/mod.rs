@@ -1,7 +1,7 @@
 //! File systems: which command makes one with a given allocation unit and stripe
 //! geometry, and which are refused because this kernel could not mount them.
 //!
-//! Pure: from a wish, a device and a kernel to an argument vector and to what the
+//! Pure: from a spec, a device and a kernel to an argument vector and to what the
 //! superblock must say afterwards. Nothing is run here.
 
 mod btrfs;
@@ -81,7 +81,7 @@ pub struct Stripe {
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FormatWish {
+pub struct FormatOptions {
     /// Which.
     pub file_system: FileSystemKind,
     /// Bytes of an allocation unit (block, cluster).
@@ -134,12 +134,12 @@ pub(crate) struct Recipe {
 /// not fit the device; [`ErrorKind::Unusable`] for those that this kernel could
 /// not mount.
 pub(crate) fn recipe(
-    wish: &FormatWish,
+    spec: &FormatOptions,
     place: &DeviceShape,
     kernel: &Kernel,
     target: &str,
 ) -> Result<Recipe> {
-    let unit = wish.allocation_unit_bytes;
+    let unit = spec.allocation_unit_bytes;
     if !unit.is_power_of_two() {
         return Err(usage(
             target,
@@ -158,7 +158,7 @@ pub(crate) fn recipe(
             "Take at least a sector.",
         ));
     }
-    if let Some(stripe) = wish.stripe
+    if let Some(stripe) = spec.stripe
         && (stripe.unit_bytes == 0 || stripe.data_disks == 0)
     {
         return Err(usage(
@@ -167,11 +167,11 @@ pub(crate) fn recipe(
             "--stripe-unit takes the bytes on one disk, --stripe-disks the disks that hold data.",
         ));
     }
-    match wish.file_system {
-        FileSystemKind::Ext4 => ext4::recipe(wish, kernel, target),
-        FileSystemKind::Xfs => xfs::recipe(wish, place, kernel, target),
-        FileSystemKind::Btrfs => btrfs::recipe(wish, place, kernel, target),
-        FileSystemKind::Ntfs => ntfs::recipe(wish, place, target),
+    match spec.file_system {
+        FileSystemKind::Ext4 => ext4::recipe(spec, kernel, target),
+        FileSystemKind::Xfs => xfs::recipe(spec, place, kernel, target),
+        FileSystemKind::Btrfs => btrfs::recipe(spec, place, kernel, target),
+        FileSystemKind::Ntfs => ntfs::recipe(spec, place, target),
     }
 }
 
@@ -185,8 +185,8 @@ fn unmountable(target: &str, what: String, hint: String) -> Error {
 }
 
 /// Refuses an allocation unit outside a file system's range.
-fn check_range(wish: &FormatWish, least: u64, most: u64, target: &str) -> Result<()> {
-    let unit = wish.allocation_unit_bytes;
+fn check_range(spec: &FormatOptions, least: u64, most: u64, target: &str) -> Result<()> {
+    let unit = spec.allocation_unit_bytes;
     if (least..=most).contains(&unit) {
         return Ok(());
     }
@@ -194,7 +194,7 @@ fn check_range(wish: &FormatWish, least: u64, most: u64, target: &str) -> Result
         target,
         format!(
             "{} has no allocation unit of {}",
-            wish.file_system.name(),
+            spec.file_system.name(),
             ByteSize(unit)
         ),
         &format!(
@@ -222,13 +222,13 @@ fn check_stripe(stripe: Stripe, block_bytes: u64, target: &str) -> Result<()> {
 }
 
 /// Refuses stripes for file systems that have no place to keep them.
-fn no_stripe(wish: &FormatWish, target: &str) -> Result<()> {
-    if wish.stripe.is_none() {
+fn no_stripe(spec: &FormatOptions, target: &str) -> Result<()> {
+    if spec.stripe.is_none() {
         return Ok(());
     }
     Err(usage(
         target,
-        format!("{} does not store stripe geometry", wish.file_system.name()),
+        format!("{} does not store stripe geometry", spec.file_system.name()),
         "Leave --stripe-unit and --stripe-disks out: the offset of the partition does the work.",
     ))
 }

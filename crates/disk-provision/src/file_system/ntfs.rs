@@ -2,7 +2,7 @@
 //! structures). Where the partition starts is stored in it for the boot loader.
 //! It is made for Windows, so whether this kernel mounts it does not matter.
 
-use super::{DeviceShape, FormatWish, Recipe, check_range, no_stripe};
+use super::{DeviceShape, FormatOptions, Recipe, check_range, no_stripe};
 use crate::Result;
 use stripewise_units::ByteSize;
 
@@ -11,10 +11,10 @@ const CLUSTER_BYTES_OLD: u64 = 64 << 10;
 /// Larger clusters cannot be compressed.
 const CLUSTER_BYTES_COMPRESSED: u64 = 4 << 10;
 
-pub fn recipe(wish: &FormatWish, place: &DeviceShape, target: &str) -> Result<Recipe> {
-    check_range(wish, 512, 2 << 20, target)?;
-    no_stripe(wish, target)?;
-    let cluster = wish.allocation_unit_bytes;
+pub fn recipe(spec: &FormatOptions, place: &DeviceShape, target: &str) -> Result<Recipe> {
+    check_range(spec, 512, 2 << 20, target)?;
+    no_stripe(spec, target)?;
+    let cluster = spec.allocation_unit_bytes;
     let sector = place.geometry.sector();
     let mut arguments: Vec<String> = ["--quick", "--cluster-size"].map(str::to_owned).to_vec();
     arguments.push(cluster.to_string());

@@ -2,7 +2,7 @@
 //! page since 6.12.
 
 use super::{
-    DeviceShape, FormatWish, Kernel, Recipe, check_range, check_stripe, unmountable, width,
+    DeviceShape, FormatOptions, Kernel, Recipe, check_range, check_stripe, unmountable, width,
 };
 use crate::Result;
 use stripewise_units::ByteSize;
@@ -11,13 +11,13 @@ use stripewise_units::ByteSize;
 const LARGE_BLOCKS: (u32, u32) = (6, 12);
 
 pub fn recipe(
-    wish: &FormatWish,
+    spec: &FormatOptions,
     place: &DeviceShape,
     kernel: &Kernel,
     target: &str,
 ) -> Result<Recipe> {
-    check_range(wish, 1 << 10, 64 << 10, target)?;
-    let block = wish.allocation_unit_bytes;
+    check_range(spec, 1 << 10, 64 << 10, target)?;
+    let block = spec.allocation_unit_bytes;
     let (page, (major, minor)) = (kernel.page_bytes, kernel.release);
     let mut notes = Vec::new();
     if block > page {
@@ -47,7 +47,7 @@ pub fn recipe(
     }
     arguments.push("-b".to_owned());
     arguments.push(format!("size={block}"));
-    if let Some(stripe) = wish.stripe {
+    if let Some(stripe) = spec.stripe {
         check_stripe(stripe, block, target)?;
         arguments.push("-d".to_owned());
         arguments.push(format!("su={},sw={}", stripe.unit_bytes, stripe.data_disks));
@@ -58,7 +58,7 @@ pub fn recipe(
     }
     Ok(Recipe {
         arguments,
-        stripe_bytes: wish.stripe.map(|stripe| (stripe.unit_bytes, width(stripe))),
+        stripe_bytes: spec.stripe.map(|stripe| (stripe.unit_bytes, width(stripe))),
         notes,
     })
 }

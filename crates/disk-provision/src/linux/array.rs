@@ -20,7 +20,7 @@ use stripewise_units::NameText;
 const PATIENCE: u32 = 50;
 const BETWEEN: Duration = Duration::from_millis(100);
 
-pub fn plan_array(paths: &[PathBuf], wish: &ArrayWish, store: Option<&Path>) -> Result<ArrayPlan> {
+pub fn plan_array(paths: &[PathBuf], spec: &ArrayWish, store: Option<&Path>) -> Result<ArrayPlan> {
     let mut members: Vec<DeviceFacts> = Vec::new();
     let (mut in_the_way, mut unseen) = (None, None);
     for path in paths {
@@ -38,21 +38,21 @@ pub fn plan_array(paths: &[PathBuf], wish: &ArrayWish, store: Option<&Path>) -> 
         unseen = unseen.or(not_seen.map(of));
         members.push(about);
     }
-    array::check(wish, &members)?;
+    array::check(spec, &members)?;
     let target = names(&members);
     let program = tools::find(&["mdadm"], "mdadm", "to make arrays", &target)?;
     check_kernel(&target)?;
     let sizes: Vec<u64> = members.iter().map(|one| one.size_bytes).collect();
     Ok(ArrayPlan {
-        level: wish.level,
-        stripe_unit_bytes: wish.stripe_unit_bytes.filter(|_| wish.level.is_striped()),
-        size_bytes: wish.level.capacity_bytes(&sizes, wish.stripe_unit_bytes),
-        arguments: array::arguments(wish, members.len()),
+        level: spec.level,
+        stripe_unit_bytes: spec.stripe_unit_bytes.filter(|_| spec.level.is_striped()),
+        size_bytes: spec.level.capacity_bytes(&sizes, spec.stripe_unit_bytes),
+        arguments: array::arguments(spec, members.len()),
         members,
         in_the_way,
         unseen,
         program,
-        uuid: wish.uuid,
+        uuid: spec.uuid,
     })
 }
 
@@ -81,7 +81,7 @@ fn names(members: &[DeviceFacts]) -> String {
     names.join(",")
 }
 
-pub fn carry_out(plan: &ArrayPlan, destroy: &[Destroy<'_>]) -> Result<ArrayReport> {
+pub fn execute(plan: &ArrayPlan, destroy: &[Destroy<'_>]) -> Result<ArrayReport> {
     let mut claimed = Vec::new();
     for (index, member) in plan.members.iter().enumerate() {
         let device = Device::find(&member.path)?;

@@ -15,13 +15,15 @@ use super::device::{Device, OpenDisk, failed, in_the_way_and_unseen};
 use super::mount::cannot_mount;
 use super::partition::facts;
 use super::tools;
+use crate::current_layout::Present;
 use crate::disk::{Disk, medium};
-use crate::file_system::{self, DeviceShape, FileSystemKind, FormatWish, Kernel, Recipe, Stripe};
+use crate::file_system::{
+    self, DeviceShape, FileSystemKind, FormatOptions, Kernel, Recipe, Stripe,
+};
 use crate::format_plan::{FormatPlan, FormatReport};
 use crate::layout::Geometry;
 use crate::plan::{self, Known};
-use crate::present::Present;
-use crate::{Destroy, Error, ErrorKind, Result, remains, write};
+use crate::{Destroy, Error, ErrorKind, Result, stale_signatures, write};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use stripewise_device_guard::device::Access;
@@ -30,7 +32,7 @@ use stripewise_disk_inspect::storage::BlockDevice;
 use stripewise_disk_inspect::{Inspect, System, trace};
 use stripewise_units::{ByteSize, NameText};
 
-pub fn plan_format(path: &Path, wish: &FormatWish, store: Option<&Path>) -> Result<FormatPlan> {
+pub fn plan_format(path: &Path, spec: &FormatOptions, store: Option<&Path>) -> Result<FormatPlan> {
     let device = Device::find(path)?;
     let geometry = device.geometry()?;
     let disk = OpenDisk {
@@ -51,9 +53,9 @@ pub fn plan_format(path: &Path, wish: &FormatWish, store: Option<&Path>) -> Resu
         arguments,
         stripe_bytes,
         notes,
-    } = file_system::recipe(wish, &place, &kernel(), &device.target)?;
-    let program = tool(wish, &device.target)?;
-    let known = known(Some(wish.allocation_unit_bytes), wish.stripe);
+    } = file_system::recipe(spec, &place, &kernel(), &device.target)?;
+    let program = tool(spec, &device.target)?;
+    let known = known(Some(spec.allocation_unit_bytes), spec.stripe);
     let (in_the_way, unseen) = in_the_way_and_unseen(device.standing(store));
     Ok(FormatPlan {
         device: facts(&device, &geometry),
@@ -61,9 +63,9 @@ pub fn plan_format(path: &Path, wish: &FormatWish, store: Option<&Path>) -> Resu
         unseen,
         uses: System::live().uses_of_device(device.number),
         present,
-        file_system: wish.file_system,
-        allocation_unit_bytes: wish.allocation_unit_bytes,
-        stripe: wish.stripe,
+        file_system: spec.file_system,
+        allocation_unit_bytes: spec.allocation_unit_bytes,
+        stripe: spec.stripe,
         program,
         arguments,
         offset_bytes: offset.bytes,
@@ -75,8 +77,8 @@ pub fn plan_format(path: &Path, wish: &FormatWish, store: Option<&Path>) -> Resu
     })
 }
 
-pub fn can_format(wish: &FormatWish, logical_sector_bytes: u32) -> Result<()> {
-    let target = wish.file_system.name();
+pub fn can_format(spec: &FormatOptions, logical_sector_bytes: u32) -> Result<()> {
+    let target = spec.file_system.name();
     let place = DeviceShape {
         geometry: Geometry {
             size_bytes: u64::MAX,
@@ -87,12 +89,12 @@ pub fn can_format(wish: &FormatWish, logical_sector_bytes: u32) -> Result<()> {
         overwrites: true,
         is_misaligned: false,
     };
-    file_system::recipe(wish, &place, &kernel(), target)?;
-    if let Some(why) = cannot_mount(wish.file_system) {
+    file_system::recipe(spec, &place, &kernel(), target)?;
+    if let Some(why) = cannot_mount(spec.file_system) {
         return Err(Error::new(ErrorKind::Unusable, target, why)
             .with_hint("Name another file system: /proc/filesystems lists what is there."));
     }
-    tool(wish, target).map(drop)
+    tool(spec, target).map(drop)
 }
 
 /// What the verdict takes into account besides the place.
@@ -136,9 +138,9 @@ fn has_partitions(device: &Device, present: &Present) -> Option<String> {
 }
 
 /// The program that makes it.
-fn tool(wish: &FormatWish, target: &str) -> Result<PathBuf> {
-    let (names, package) = wish.file_system.tools();
-    let what = format!("to make {}", wish.file_system.name());
+fn tool(spec: &FormatOptions, target: &str) -> Result<PathBuf> {
+    let (names, package) = spec.file_system.tools();
+    let what = format!("to make {}", spec.file_system.name());
     tools::find(names, package, &what, target)
 }
 
@@ -165,7 +167,7 @@ fn parse_release(text: &str) -> (u32, u32) {
     (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
 }
 
-pub fn carry_out(plan: &FormatPlan, destroy: &Destroy<'_>) -> Result<FormatReport> {
+pub fn execute(plan: &FormatPlan, destroy: &Destroy<'_>) -> Result<FormatReport> {
     let device = Device::find(&plan.device.path)?;
     let claim = device.claim_to_destroy(destroy, Access::Read)?;
     // This one stays open until the end: device and number are pinned.
@@ -193,7 +195,7 @@ pub fn carry_out(plan: &FormatPlan, destroy: &Destroy<'_>) -> Result<FormatRepor
     }
     // Without them it would be taken for what it was, or for two things at once.
     let leaves_all = plan.file_system == FileSystemKind::Ntfs;
-    let marks = remains::left_by_mkfs(&disk, &plan.geometry, leaves_all)
+    let marks = stale_signatures::left_by_mkfs(&disk, &plan.geometry, leaves_all)
         .map_err(|os| failed(&device.target, "cannot be read", os))?;
     if !marks.is_empty() {
         let mut writable = OpenDisk {

@@ -7,7 +7,7 @@
 
 use super::device::Device;
 use super::ioctl;
-use crate::present::PresentPartition;
+use crate::current_layout::PresentPartition;
 use crate::{Error, ErrorKind, Result};
 use serde::Serialize;
 use std::fs::File;

@@ -2,7 +2,7 @@
 
 use super::device::{Device, OpenDisk, failed};
 use crate::disk::medium;
-use crate::remains;
+use crate::stale_signatures;
 use crate::{Identifiers, Identity, Result};
 use std::path::Path;
 use stripewise_disk_formats::superblocks::{self, Found};
@@ -34,7 +34,7 @@ pub fn bears_mark(path: &Path, array_uuid: [u8; 16], ids: &[Identifiers]) -> Res
     if array_of(&disk).map_err(unreadable)? == Some(array_uuid) {
         return Ok(true);
     }
-    let guids = remains::gpt_guids(&disk, &geometry).map_err(unreadable)?;
+    let guids = stale_signatures::gpt_guids(&disk, &geometry).map_err(unreadable)?;
     Ok(ids.iter().any(|one| guids.contains(&one.disk_guid())))
 }
 

@@ -14,11 +14,11 @@ mod partition;
 mod tools;
 
 pub use array::{
-    array_with, carry_out as carry_out_array, plan_array, resync_of, stop as stop_array,
+    array_with, execute as carry_out_array, plan_array, resync_of, stop as stop_array,
 };
-pub use format::{can_format, carry_out as carry_out_format, plan_format};
+pub use format::{can_format, execute as carry_out_format, plan_format};
 pub use marks::{bears_mark, identify};
 pub use mount::{PrivateMount, forget_mount_point, mount_privately};
 pub use partition::{
-    carry_out as carry_out_table, plan_division, plan_erase, plan_partition, plan_restore,
+    execute as carry_out_table, plan_division, plan_erase, plan_partition, plan_restore,
 };

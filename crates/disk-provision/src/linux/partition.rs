@@ -3,14 +3,14 @@
 use super::device::{Device, OpenDisk, in_the_way_and_unseen};
 use super::keep;
 use super::kernel::{self, Shown};
+use crate::current_layout::{Present, PresentPartition};
 use crate::disk::Disk;
-use crate::plan::{self, Deed, DeviceFacts, Known, MadePartition, TablePlan, TableReport};
-use crate::present::{Present, PresentPartition};
+use crate::plan::{self, Action, DeviceFacts, Known, MadePartition, TablePlan, TableReport};
 use crate::saved::SavedTable;
 use crate::table::{self, Identifiers, Patch};
 use crate::{
-    Destroy, Error, ErrorKind, Extent, Geometry, Layout, Result, TableKind, Wish, layout, remains,
-    side_by_side, write,
+    Destroy, Error, ErrorKind, Extent, Geometry, Layout, Result, TableKind, Wish, layout,
+    side_by_side, stale_signatures, write,
 };
 use std::path::Path;
 use stripewise_device_guard::device::Access;
@@ -20,15 +20,15 @@ use stripewise_units::{Hint, NameText};
 /// Identifiers of a plan, which are replaced by real ones when it is carried out.
 const UNSET: Identifiers = Identifiers { entropy: [0; 32] };
 
-pub fn plan_partition(path: &Path, wish: &Wish, store: Option<&Path>) -> Result<TablePlan> {
+pub fn plan_partition(path: &Path, spec: &Wish, store: Option<&Path>) -> Result<TablePlan> {
     let device = whole(path)?;
     let geometry = device.geometry()?;
-    let layout = layout(&geometry, wish, &device.target)?;
+    let layout = layout(&geometry, spec, &device.target)?;
     let known = Known {
-        stripe_unit_bytes: wish.stripe_unit_bytes,
+        stripe_unit_bytes: spec.stripe_unit_bytes,
         ..Known::default()
     };
-    let mut plan = plan(&device, geometry, Deed::Make(vec![layout]), store)?;
+    let mut plan = plan(&device, geometry, Action::Make(vec![layout]), store)?;
     plan.known = known;
     plan.partitions = vec![planned(1, &layout)];
     plan.judgement = Some(plan::judgement(&device.facts, layout.start_bytes, known));
@@ -40,7 +40,7 @@ pub fn plan_division(path: &Path, parts: &[Extent], store: Option<&Path>) -> Res
     let device = whole(path)?;
     let geometry = device.geometry()?;
     let layouts = side_by_side(&geometry, parts, &device.target)?;
-    let mut plan = plan(&device, geometry, Deed::Make(layouts.clone()), store)?;
+    let mut plan = plan(&device, geometry, Action::Make(layouts.clone()), store)?;
     let numbered = (1..).zip(&layouts);
     plan.partitions = numbered
         .map(|(number, layout)| planned(number, layout))
@@ -51,7 +51,7 @@ pub fn plan_division(path: &Path, parts: &[Extent], store: Option<&Path>) -> Res
 pub fn plan_erase(path: &Path, store: Option<&Path>) -> Result<TablePlan> {
     let device = Device::find(path)?;
     let geometry = device.geometry()?;
-    plan(&device, geometry, Deed::Erase, store)
+    plan(&device, geometry, Action::Erase, store)
 }
 
 pub fn plan_restore(path: &Path, file: &Path, store: Option<&Path>) -> Result<TablePlan> {
@@ -61,7 +61,7 @@ pub fn plan_restore(path: &Path, file: &Path, store: Option<&Path>) -> Result<Ta
     saved.check_fits(&geometry, &device.target)?;
     let from = saved.device.clone();
     let after = after_restore(&saved, &geometry, &device)?;
-    let mut plan = plan(&device, geometry, Deed::Restore(Box::new(saved)), store)?;
+    let mut plan = plan(&device, geometry, Action::Restore(Box::new(saved)), store)?;
     let others = |is: &Option<String>, was: &Option<String>| matches!((is, was), (Some(is), Some(was)) if is != was);
     if others(&device.facts.serial, &from.serial) || others(&device.facts.model, &from.model) {
         plan.notes.push(format!(
@@ -135,7 +135,7 @@ fn unreadable(device: &Device, os: std::io::Error) -> Error {
 fn plan(
     device: &Device,
     geometry: Geometry,
-    deed: Deed,
+    deed: Action,
     store: Option<&Path>,
 ) -> Result<TablePlan> {
     let disk = opened(device, &geometry)?;
@@ -165,19 +165,19 @@ fn plan(
 fn patches(
     disk: &OpenDisk,
     geometry: &Geometry,
-    deed: &Deed,
+    deed: &Action,
     ids: &Identifiers,
 ) -> std::io::Result<Vec<Patch>> {
     match deed {
-        Deed::Make(parts) => {
+        Action::Make(parts) => {
             let mut patches = table::patches(geometry, parts, ids);
             table::order(&mut patches, geometry.sector());
-            let wipes = remains::wipes(disk, geometry, parts, &patches)?;
+            let wipes = stale_signatures::wipes(disk, geometry, parts, &patches)?;
             patches.extend(wipes);
             Ok(patches)
         }
-        Deed::Erase => remains::erasure(disk, geometry),
-        Deed::Restore(saved) => {
+        Action::Erase => stale_signatures::erasure(disk, geometry),
+        Action::Restore(saved) => {
             let mut patches = saved.patches();
             table::order(&mut patches, geometry.sector());
             Ok(patches)
@@ -213,13 +213,9 @@ fn planned(number: u32, layout: &Layout) -> PresentPartition {
     }
 }
 
-pub fn carry_out(
-    plan: &TablePlan,
-    destroy: &Destroy<'_>,
-    ids: &Identifiers,
-) -> Result<TableReport> {
+pub fn execute(plan: &TablePlan, destroy: &Destroy<'_>, ids: &Identifiers) -> Result<TableReport> {
     let device = match plan.deed {
-        Deed::Erase => Device::find(&plan.device.path)?,
+        Action::Erase => Device::find(&plan.device.path)?,
         _ => whole(&plan.device.path)?,
     };
     let file = device
@@ -262,7 +258,8 @@ fn save(
     let Some(save) = destroy.save else {
         return Ok(());
     };
-    let mut places = remains::table_places(disk, geometry).map_err(|os| unreadable(device, os))?;
+    let mut places =
+        stale_signatures::table_places(disk, geometry).map_err(|os| unreadable(device, os))?;
     places.extend(
         patches
             .iter()

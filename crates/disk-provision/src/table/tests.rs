@@ -5,7 +5,7 @@ use crate::disk::medium;
 use crate::disk::memory::MemoryDisk;
 use crate::layout::{Purpose, Wish, layout};
 use crate::write::write_in_order;
-use crate::{remains, saved};
+use crate::{saved, stale_signatures};
 use stripewise_disk_formats::tables::{self, PartitionTable};
 
 const MIB: u64 = 1 << 20;
@@ -30,12 +30,12 @@ fn ids(seed: u8) -> Identifiers {
 }
 
 fn planned(sector: u32, align_bytes: u64, table: TableKind) -> Layout {
-    let wish = Wish {
+    let spec = Wish {
         align_bytes,
         table,
         ..Wish::default()
     };
-    layout(&geometry(sector), &wish, "disk").unwrap()
+    layout(&geometry(sector), &spec, "disk").unwrap()
 }
 
 /// Everything that is written for a layout, in its order.
@@ -43,7 +43,8 @@ fn all_patches(disk: &MemoryDisk, layout: &Layout, ids: &Identifiers) -> Vec<Pat
     let geometry = geometry(disk.sector_bytes as u32);
     let mut patches = patches(&geometry, std::slice::from_ref(layout), ids);
     order(&mut patches, geometry.sector());
-    let wipes = remains::wipes(disk, &geometry, std::slice::from_ref(layout), &patches).unwrap();
+    let wipes =
+        stale_signatures::wipes(disk, &geometry, std::slice::from_ref(layout), &patches).unwrap();
     patches.extend(wipes);
     patches
 }
@@ -182,7 +183,7 @@ fn a_restored_table_is_the_old_one_and_a_crash_does_not_end_without_any() {
             let geometry = geometry(512);
             let new = planned(512, NEW, after);
             let patches = all_patches(&old, &new, &ids(2));
-            let mut places = remains::table_places(&old, &geometry).unwrap();
+            let mut places = stale_signatures::table_places(&old, &geometry).unwrap();
             places.extend(
                 patches
                     .iter()

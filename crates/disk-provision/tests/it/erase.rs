@@ -3,7 +3,7 @@
 use super::support::*;
 use std::path::Path;
 use stripewise_disk_provision::{
-    Destroy, ErrorKind, Extent, FileSystemKind, FormatWish, Identifiers, TableKind, bears_mark,
+    Destroy, ErrorKind, Extent, FileSystemKind, FormatOptions, Identifiers, TableKind, bears_mark,
     identify, mount_privately, plan_division, plan_erase, plan_format,
 };
 
@@ -27,7 +27,7 @@ fn a_device_is_blank_afterwards_and_its_old_table_comes_back_from_the_file() {
         assert_eq!(plan.in_the_way, None);
         assert!(plan.partitions.is_empty());
         let save = format!("old-{table:?}");
-        let report = device.carry_out(&plan, &save).expect("it is blank");
+        let report = device.execute(&plan, &save).expect("it is blank");
         assert!(report.partitions.is_empty());
         let erased = device.bytes();
         assert!(erased.iter().all(|byte| *byte == 0), "{table:?}");
@@ -36,7 +36,7 @@ fn a_device_is_blank_afterwards_and_its_old_table_comes_back_from_the_file() {
             stripewise_disk_provision::plan_restore(device.path(), &device.file(&save), None);
         let restored = restore.expect("a plan");
         device
-            .carry_out(&restored, &format!("between-{table:?}"))
+            .execute(&restored, &format!("between-{table:?}"))
             .expect("it comes back");
         assert!(device.bytes() == before, "{table:?}");
     }
@@ -98,7 +98,7 @@ fn a_device_is_divided_exactly_where_that_is_asked_and_tells_by_whom() {
         now: NOW,
     };
     let second = ids(1).numbered(1);
-    let report = plan.carry_out(&destroy, &second).expect("it is divided");
+    let report = plan.execute(&destroy, &second).expect("it is divided");
     let made = report.partitions.iter();
     let places: Vec<(u64, u64)> = made.map(|one| (one.start_bytes, one.size_bytes)).collect();
     assert_eq!(places, parts);
@@ -115,7 +115,7 @@ fn a_device_is_divided_exactly_where_that_is_asked_and_tells_by_whom() {
     let error = plan_division(device.path(), &outside, None).expect_err("no room");
     says(&error, &["no room for a part of 4 MiB at 30M"]);
     let plan = plan_erase(device.path(), None).expect("a plan");
-    plan.carry_out(&destroy, &second).expect("it is blank");
+    plan.execute(&destroy, &second).expect("it is blank");
     assert!(device.bytes().iter().all(|byte| *byte == 0));
 }
 
@@ -129,12 +129,12 @@ fn a_private_mount_is_seen_by_nobody_else_and_leaves_nothing() {
     let device = Loop::new(64 * MIB);
     device.make("1M", TableKind::Gpt, "old");
     let partition = device.partition();
-    let wish = FormatWish {
+    let spec = FormatOptions {
         file_system: FileSystemKind::Ext4,
         allocation_unit_bytes: 4096,
         stripe: None,
     };
-    let plan = plan_format(Path::new(&partition), &wish, None).expect("a plan");
+    let plan = plan_format(Path::new(&partition), &spec, None).expect("a plan");
     let name = partition
         .strip_prefix("/dev/")
         .expect("under /dev")
@@ -175,7 +175,7 @@ fn a_private_mount_is_seen_by_nobody_else_and_leaves_nothing() {
         save: None,
         now: NOW,
     };
-    let report = plan.carry_out(&destroy, &ids(1)).expect("it is blank");
+    let report = plan.execute(&destroy, &ids(1)).expect("it is blank");
     assert_eq!(report.saved, None);
 }
 

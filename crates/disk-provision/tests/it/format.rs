@@ -4,11 +4,11 @@ use super::support::*;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use stripewise_disk_provision::{
-    ErrorKind, FileSystemKind, FormatReport, FormatWish, Stripe, TableKind, plan_format,
+    ErrorKind, FileSystemKind, FormatOptions, FormatReport, Stripe, TableKind, plan_format,
 };
 
-fn wish_of(file_system: FileSystemKind, unit: u64, stripe: Option<(u64, u32)>) -> FormatWish {
-    FormatWish {
+fn wish_of(file_system: FileSystemKind, unit: u64, stripe: Option<(u64, u32)>) -> FormatOptions {
+    FormatOptions {
         file_system,
         allocation_unit_bytes: unit,
         stripe: stripe.map(|(unit_bytes, data_disks)| Stripe {
@@ -26,16 +26,16 @@ fn partitioned(bytes: u64) -> Loop {
 }
 
 #[track_caller]
-fn make(device: &Loop, wish: &FormatWish) -> FormatReport {
+fn make(device: &Loop, spec: &FormatOptions) -> FormatReport {
     let partition = device.partition();
-    let plan = plan_format(Path::new(&partition), wish, None).expect("a plan");
+    let plan = plan_format(Path::new(&partition), spec, None).expect("a plan");
     assert_eq!(plan.in_the_way, None);
     let name = partition.strip_prefix("/dev/").unwrap();
     let report = format_as(&plan, name);
     let report = report.unwrap_or_else(|error| panic!("{error}: {:?}", error.hint()));
     assert_eq!(
         report.allocation_unit_bytes,
-        Some(wish.allocation_unit_bytes)
+        Some(spec.allocation_unit_bytes)
     );
     assert_eq!(
         (report.offset_bytes, report.offset_disk.as_str()),
@@ -223,8 +223,8 @@ fn a_size_that_this_kernel_cannot_mount_is_refused_before_anything_is_written() 
             "a kernel without large sectors",
         );
     }
-    let wish = wish_of(FileSystemKind::Btrfs, 64 << 10, None);
-    let error = plan_format(Path::new(&device.partition()), &wish, None).unwrap_err();
+    let spec = wish_of(FileSystemKind::Btrfs, 64 << 10, None);
+    let error = plan_format(Path::new(&device.partition()), &spec, None).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Unusable);
     says(&error, &["cannot mount btrfs", "64K", "It mounts 4K"]);
 }
@@ -237,9 +237,9 @@ fn a_tool_that_fails_is_quoted() {
     }
     // Too small for btrfs.
     let device = partitioned(4 * MIB);
-    let wish = wish_of(FileSystemKind::Btrfs, 4096, None);
+    let spec = wish_of(FileSystemKind::Btrfs, 4096, None);
     let partition = device.partition();
-    let plan = plan_format(Path::new(&partition), &wish, None).unwrap();
+    let plan = plan_format(Path::new(&partition), &spec, None).unwrap();
     let error = format_as(&plan, partition.strip_prefix("/dev/").unwrap()).unwrap_err();
     assert_eq!(error.kind, ErrorKind::ToolFailed);
     says(&error, &["mkfs.btrfs -q -s 4096", "too small"]);

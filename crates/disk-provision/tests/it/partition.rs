@@ -100,7 +100,7 @@ fn other_tools_find_nothing_wrong() {
                 "print",
             ],
         );
-        let start = format!("1:{}B:", wish(align, table).align_bytes);
+        let start = format!("1:{}B:", spec(align, table).align_bytes);
         assert!(parted.contains(&start), "{parted}");
         if table == TableKind::Gpt {
             let checked = run("sgdisk", &["--verify", &device.device]);
@@ -119,11 +119,11 @@ fn size_and_type_are_as_asked_for() {
     let asked = Wish {
         size_bytes: Some(10 * MIB),
         purpose: Purpose::Windows,
-        ..wish("64K", TableKind::Mbr)
+        ..spec("64K", TableKind::Mbr)
     };
     let plan = plan_partition(device.path(), &asked, None).unwrap();
     assert!(plan.present.is_empty());
-    device.carry_out(&plan, "old").unwrap();
+    device.execute(&plan, "old").unwrap();
     let (_, _, start, size) = sfdisk(&device.device);
     assert_eq!((start, size), (65_536, 10 * MIB));
     let text = run("sfdisk", &["-J", &device.device]);
@@ -140,7 +140,7 @@ fn a_plan_writes_nothing_and_tells_what_would_be_lost() {
     device.make("1M", TableKind::Mbr, "old");
     run("mkfs.ext4", &["-q", "-L", "orders", &device.partition()]);
     let before = device.bytes();
-    let plan = plan_partition(device.path(), &wish("63s", TableKind::Gpt), None).unwrap();
+    let plan = plan_partition(device.path(), &spec("63s", TableKind::Gpt), None).unwrap();
     assert!(device.bytes() == before, "a plan only reads");
     assert_eq!(plan.present.table.as_deref(), Some("mbr"));
     let lost = &plan.present.partitions[0];
@@ -209,7 +209,7 @@ fn what_the_sectors_cannot_have_is_refused_with_the_nearest() {
         return;
     }
     let device = Loop::with(64 * MIB, &["--sector-size", "4096"]);
-    let error = plan_partition(device.path(), &wish("63s", TableKind::Gpt), None).unwrap_err();
+    let error = plan_partition(device.path(), &spec("63s", TableKind::Gpt), None).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Usage);
     says(&error, &["31.5K", "4096 bytes", "nearest are 28K and 32K"]);
 }
@@ -233,8 +233,8 @@ fn a_write_error_half_way_says_how_to_go_back() {
     let filler = vec![1u8; 256 << 10];
     // As much as fits; the rest is what fails.
     let _ = std::fs::write(small.path.join("filler"), &filler);
-    let plan = plan_partition(device.path(), &wish("1M", TableKind::Gpt), None).unwrap();
-    let error = device.carry_out(&plan, "old").unwrap_err();
+    let plan = plan_partition(device.path(), &spec("1M", TableKind::Gpt), None).unwrap();
+    let error = device.execute(&plan, "old").unwrap_err();
     assert_eq!(error.kind, ErrorKind::Io);
     let restore = format!("--restore {}", device.file("old").display());
     says(

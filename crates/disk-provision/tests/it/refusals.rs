@@ -8,7 +8,7 @@ use std::process::Command;
 use stripewise_device_guard::claims;
 use stripewise_disk_inspect::{Inspect, System};
 use stripewise_disk_provision::{
-    Destroy, ErrorKind, FileSystemKind, FormatWish, Identifiers, TableKind, plan_format,
+    Destroy, ErrorKind, FileSystemKind, FormatOptions, Identifiers, TableKind, plan_format,
     plan_partition,
 };
 
@@ -30,7 +30,7 @@ fn refused_beside(device: &Loop, path: &str, words: &[&str], kernels: Range<usiz
     let before = bytes();
     let name = path.strip_prefix("/dev/").unwrap();
     if path == device.device {
-        let plan = plan_partition(Path::new(path), &wish("1M", TableKind::Gpt), None).unwrap();
+        let plan = plan_partition(Path::new(path), &spec("1M", TableKind::Gpt), None).unwrap();
         let told = plan.in_the_way.clone().expect("something is in the way");
         for word in words {
             assert!(told.contains(word), "`{word}` is not in: {told}");
@@ -48,8 +48,8 @@ fn refused_beside(device: &Loop, path: &str, words: &[&str], kernels: Range<usiz
     assert!(!device.file("never").exists());
 }
 
-fn ext4() -> FormatWish {
-    FormatWish {
+fn ext4() -> FormatOptions {
+    FormatOptions {
         file_system: FileSystemKind::Ext4,
         allocation_unit_bytes: 4096,
         stripe: None,
@@ -207,7 +207,7 @@ fn another_name_than_the_kernels() {
     }
     let device = Loop::new(64 * MIB);
     let before = device.bytes();
-    let plan = plan_partition(device.path(), &wish("1M", TableKind::Gpt), None).unwrap();
+    let plan = plan_partition(device.path(), &spec("1M", TableKind::Gpt), None).unwrap();
     for name in ["", "loop", "loop99", "sda", "all", "/dev/disk/by-id/x"] {
         let error = carry_out_as(&plan, name, &device.file("never")).unwrap_err();
         assert_eq!(error.kind, ErrorKind::Refused);
@@ -240,11 +240,11 @@ fn a_device_that_changed_since_its_plan() {
         return;
     }
     let device = Loop::new(64 * MIB);
-    let table = plan_partition(device.path(), &wish("1M", TableKind::Gpt), None).unwrap();
+    let table = plan_partition(device.path(), &spec("1M", TableKind::Gpt), None).unwrap();
     let format = plan_format(device.path(), &ext4(), None).unwrap();
     run("mkfs.ext4", &["-q", &device.device]);
     let before = device.bytes();
-    let error = device.carry_out(&table, "never").unwrap_err();
+    let error = device.execute(&table, "never").unwrap_err();
     says(&error, &["has changed since the plan was made"]);
     let error = format_as(&format, device.name()).unwrap_err();
     says(&error, &["has changed since the plan was made"]);
@@ -264,7 +264,7 @@ fn a_partition_has_no_table_and_a_disk_with_partitions_no_file_system() {
     device.make("1M", TableKind::Gpt, "old");
     let error = plan_partition(
         Path::new(&device.partition()),
-        &wish("1M", TableKind::Gpt),
+        &spec("1M", TableKind::Gpt),
         None,
     )
     .unwrap_err();
@@ -280,10 +280,10 @@ fn a_partition_has_no_table_and_a_disk_with_partitions_no_file_system() {
 fn files_and_devices_that_cannot_bear_partitions_are_named_so() {
     own_process!();
     let file = tempfile::NamedTempFile::new().unwrap();
-    let error = plan_partition(file.path(), &wish("1M", TableKind::Gpt), None).unwrap_err();
+    let error = plan_partition(file.path(), &spec("1M", TableKind::Gpt), None).unwrap_err();
     says(&error, &["is not a block device", "losetup"]);
     let error =
-        plan_partition(Path::new("/dev/no-such"), &wish("1M", TableKind::Gpt), None).unwrap_err();
+        plan_partition(Path::new("/dev/no-such"), &spec("1M", TableKind::Gpt), None).unwrap_err();
     assert_eq!(error.kind, ErrorKind::NotFound);
     if !can_run("devices_that_cannot_bear_partitions", &["root"]) {
         return;
@@ -293,7 +293,7 @@ fn files_and_devices_that_cannot_bear_partitions_are_named_so() {
         return skip_kernel("devices_that_cannot_bear_partitions", "zram");
     };
     let device = format!("/dev/zram{}", number.trim());
-    let error = plan_partition(Path::new(&device), &wish("1M", TableKind::Gpt), None).unwrap_err();
+    let error = plan_partition(Path::new(&device), &spec("1M", TableKind::Gpt), None).unwrap_err();
     std::fs::write("/sys/class/zram-control/hot_remove", number.trim()).unwrap();
     assert_eq!(error.kind, ErrorKind::Unusable);
     says(&error, &["shows no partitions"]);
@@ -331,7 +331,7 @@ fn one_whose_users_cannot_be_seen_needs_the_word_of_whoever_asks() {
         now: NOW,
     };
     let ids = Identifiers { entropy: [1; 32] };
-    let table = plan_partition(device.path(), &wish("1M", TableKind::Gpt), None).unwrap();
+    let table = plan_partition(device.path(), &spec("1M", TableKind::Gpt), None).unwrap();
     let format = plan_format(device.path(), &ext4(), None).unwrap();
     for (unseen, in_the_way) in [
         (&table.unseen, &table.in_the_way),
@@ -342,8 +342,8 @@ fn one_whose_users_cannot_be_seen_needs_the_word_of_whoever_asks() {
         assert_eq!(*in_the_way, None);
     }
     for error in [
-        table.carry_out(&destroy, &ids).map(drop).unwrap_err(),
-        format.carry_out(&destroy).map(drop).unwrap_err(),
+        table.execute(&destroy, &ids).map(drop).unwrap_err(),
+        format.execute(&destroy).map(drop).unwrap_err(),
     ] {
         assert_eq!(error.kind, ErrorKind::NeedsBusyOk);
         says(&error, &["cannot be seen from here", "--busy-ok"]);

@@ -21,7 +21,7 @@ fn sfdisk(device: &Loop, script: &str) {
 fn restore(device: &Loop, file: &Path, save: &str) {
     let plan = plan_restore(device.path(), file, None).expect("a plan");
     assert_eq!(plan.in_the_way, None);
-    device.carry_out(&plan, save).expect("it is brought back");
+    device.execute(&plan, save).expect("it is brought back");
 }
 
 /// The device is compared byte by byte, again and again: no larger than [`TABLES`] need.
@@ -110,7 +110,7 @@ fn logical_partitions_are_shown_by_the_kernel_again() {
     let plan = plan_restore(device.path(), &device.file("old"), None).unwrap();
     let numbers: Vec<u32> = plan.partitions.iter().map(|one| one.number).collect();
     assert_eq!(numbers, [1, 2, 5]);
-    let report = device.carry_out(&plan, "new").unwrap();
+    let report = device.execute(&plan, "new").unwrap();
     let names: Vec<&str> = report
         .partitions
         .iter()
@@ -167,9 +167,9 @@ fn a_file_that_exists_is_never_saved_over_and_stops_everything() {
     std::fs::write(&save, "mine").unwrap();
     let before = device.bytes();
     let plan =
-        stripewise_disk_provision::plan_partition(device.path(), &wish("1M", TableKind::Gpt), None)
+        stripewise_disk_provision::plan_partition(device.path(), &spec("1M", TableKind::Gpt), None)
             .unwrap();
-    let error = device.carry_out(&plan, "old").unwrap_err();
+    let error = device.execute(&plan, "old").unwrap_err();
     assert_eq!(error.kind, ErrorKind::Usage);
     says(&error, &["cannot be saved", "--save FILE"]);
     assert!(device.bytes() == before);
@@ -186,7 +186,7 @@ fn where_the_old_table_cannot_be_saved_nothing_is_written() {
     std::fs::write(device.file("plain"), "mine").unwrap();
     let before = device.bytes();
     let plan =
-        stripewise_disk_provision::plan_partition(device.path(), &wish("1M", TableKind::Gpt), None)
+        stripewise_disk_provision::plan_partition(device.path(), &spec("1M", TableKind::Gpt), None)
             .unwrap();
     for (name, kind) in [
         // Its directory is a file; its name is none; and where nobody can write.
@@ -196,7 +196,7 @@ fn where_the_old_table_cannot_be_saved_nothing_is_written() {
         ("n".repeat(300), ErrorKind::Usage),
         ("/sys/kernel/new".to_owned(), ErrorKind::Unusable),
     ] {
-        let error = device.carry_out(&plan, &name).unwrap_err();
+        let error = device.execute(&plan, &name).unwrap_err();
         // Neither is an I/O error of a run (exit code 4).
         assert_eq!(error.kind, kind, "{name}: {error}");
         says(&error, &["cannot be saved", "--save FILE"]);

@@ -44,17 +44,17 @@ impl Loop {
     /// Makes a partition by the crate under test.
     #[track_caller]
     pub fn make(&self, align: &str, table: TableKind, save: &str) -> TableReport {
-        let plan = plan_partition(self.path(), &wish(align, table), None).expect("a plan");
+        let plan = plan_partition(self.path(), &spec(align, table), None).expect("a plan");
         assert_eq!(plan.in_the_way, None);
-        self.carry_out(&plan, save).expect("it is made")
+        self.execute(&plan, save).expect("it is made")
     }
 
-    pub fn carry_out(&self, plan: &TablePlan, save: &str) -> Result<TableReport> {
+    pub fn execute(&self, plan: &TablePlan, save: &str) -> Result<TableReport> {
         carry_out_as(plan, self.name(), &self.file(save))
     }
 }
 
-pub fn wish(align: &str, table: TableKind) -> Wish {
+pub fn spec(align: &str, table: TableKind) -> Wish {
     Wish {
         align_bytes: align.parse::<ByteSize>().expect("a size").bytes(),
         table,
@@ -74,11 +74,11 @@ pub fn carry_out_as(plan: &TablePlan, name: &str, save: &Path) -> Result<TableRe
     let ids = Identifiers {
         entropy: std::array::from_fn(|index| index as u8 + 1),
     };
-    plan.carry_out(&destroy, &ids)
+    plan.execute(&destroy, &ids)
 }
 
 pub fn format_as(plan: &FormatPlan, name: &str) -> Result<FormatReport> {
-    plan.carry_out(&Destroy {
+    plan.execute(&Destroy {
         name,
         store: None,
         // Tests may run where not all processes can be seen.

@@ -23,7 +23,7 @@ use super::intake::{self, Batches, Intake};
 use super::sys;
 use crate::error::cannot_poll;
 use crate::{
-    Abandoned, Capabilities, Clock, Completion, Engine, Error, ErrorKind, Filled, Kind, Manner,
+    Abandoned, Capabilities, Clock, Completion, Engine, Error, ErrorKind, Filled, IoFeatures, Kind,
     OpenPlan, Operation, Result, Source,
 };
 
@@ -48,6 +48,8 @@ struct Shared {
     files: Vec<Arc<File>>,
     /// Which of them are block devices, where there are discards.
     devices: Box<[bool]>,
+    /// Syncs flush all metadata.
+    fsync: bool,
     buffers: Buffers,
     clock: Clock,
     /// Of each [`Kind`].
@@ -108,6 +110,7 @@ impl Shared {
             let result = match operation.kind {
                 Kind::Read => sys::read_at(file, buffer, operation.offset_bytes, flags),
                 Kind::Write => sys::write_at(file, buffer, operation.offset_bytes, flags),
+                Kind::Sync if self.fsync => file.sync_all().map(|()| 0),
                 Kind::Sync => file.sync_data().map(|()| 0),
                 Kind::Discard => {
                     let length_bytes = u64::from(operation.length_bytes);
@@ -202,7 +205,7 @@ impl Threads {
 }
 
 /// What a call is asked for besides.
-fn flags_of(manner: Manner, kind: Kind) -> u32 {
+fn flags_of(manner: IoFeatures, kind: Kind) -> u32 {
     let scattered = manner.scattered && matches!(kind, Kind::Read | Kind::Write);
     manner.flags(kind) | if scattered { sys::SCATTERED } else { 0 }
 }
@@ -291,6 +294,7 @@ impl Engine for Threads {
                     .collect(),
                 false => Box::default(),
             },
+            fsync: plan.manner.fsync,
             buffers,
             clock: plan.clock,
             flags: Kind::ALL.map(|kind| flags_of(plan.manner, kind)),

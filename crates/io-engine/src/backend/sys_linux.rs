@@ -34,7 +34,7 @@ pub(crate) fn failure_number(error: &io::Error) -> i32 {
     error.raw_os_error().unwrap_or(UNKNOWN_FAILURE)
 }
 
-/// `flags`: see [`Manner`](crate::Manner).
+/// `flags`: see [`IoFeatures`](crate::Manner).
 #[inline]
 pub(crate) fn read_at(
     file: &File,
@@ -53,7 +53,7 @@ pub(crate) fn read_at(
     Ok(read)
 }
 
-/// `flags`: see [`Manner`](crate::Manner).
+/// `flags`: see [`IoFeatures`](crate::Manner).
 #[inline]
 pub(crate) fn write_at(
     file: &File,

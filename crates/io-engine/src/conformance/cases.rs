@@ -90,7 +90,7 @@ pub(super) fn all<E: Engine>() -> Vec<Case<E>> {
         case(NEVER_SUBMITTED, true, close_drops),
         case("a closed limit gives up at once", false, close_at_once),
         case(
-            "an engine may be dropped with work in flight",
+            "an engine may be dropped with operations in flight",
             false,
             dropped,
         ),

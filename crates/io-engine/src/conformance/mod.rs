@@ -6,8 +6,8 @@
 //! back as skips with a reason, for the caller to count. Times are checked by
 //! logic only (not before, not never), so a slow machine fails nothing.
 
-pub mod asked;
 mod cases;
+pub mod request_log;
 mod script;
 
 use std::any::Any;

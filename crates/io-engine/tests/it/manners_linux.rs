@@ -8,10 +8,10 @@ use std::sync::Arc;
 use rustix::io::{ReadWriteFlags, preadv2};
 use stripewise_io_engine::backend::linux_io_uring::{Uring, probe};
 use stripewise_io_engine::backend::portable_threads::Threads;
-use stripewise_io_engine::conformance::asked::{Asked, PLAIN, With};
+use stripewise_io_engine::conformance::request_log::{Asked, PLAIN, With};
 use stripewise_io_engine::conformance::{Fixture, Scope, pattern, patterns};
 use stripewise_io_engine::{
-    Clock, Completion, Engine, ErrorKind, Kind, Manner, Next, OpenPlan, Operation, Source,
+    Clock, Completion, Engine, ErrorKind, IoFeatures, Kind, Next, OpenPlan, Operation, Source,
 };
 
 use crate::fixture::{Files, skip};
@@ -24,8 +24,19 @@ const UNSUPPORTED: i32 = -95;
 struct Uncached;
 
 impl Asked for Uncached {
-    const MANNER: Manner = Manner {
+    const MANNER: IoFeatures = IoFeatures {
         dontcache: true,
+        ..PLAIN
+    };
+}
+
+/// Writes are durable by themselves, and syncs flush all metadata.
+struct Durable;
+
+impl Asked for Durable {
+    const MANNER: IoFeatures = IoFeatures {
+        dsync: true,
+        fsync: true,
         ..PLAIN
     };
 }
@@ -34,7 +45,7 @@ impl Asked for Uncached {
 struct Scattered;
 
 impl Asked for Scattered {
-    const MANNER: Manner = Manner {
+    const MANNER: IoFeatures = IoFeatures {
         scattered: true,
         ..PLAIN
     };
@@ -50,6 +61,23 @@ fn conforms_uncached<E: Engine>(test: &str) {
     match stripewise_io_engine::conformance::run::<With<E, Uncached>>(&Files, Scope::Full) {
         Err(reason) => skip(test, &reason),
         Ok(report) => assert!(report.passed.len() >= 8, "too few cases: {report:?}"),
+    }
+}
+
+#[test]
+fn durable_writes_and_whole_syncs_conform() {
+    use stripewise_io_engine::conformance::run;
+    let mut reports = vec![run::<With<Threads, Durable>>(&Files, Scope::Full)];
+    match probe() {
+        Ok(_) => reports.push(run::<With<Uring, Durable>>(&Files, Scope::Full)),
+        Err(error) => skip(
+            "durable_writes_and_whole_syncs_conform",
+            &format!("io_uring ({error})"),
+        ),
+    }
+    for report in reports {
+        let report = report.expect("the kernel takes the flags");
+        assert!(report.passed.len() >= 8, "too few cases: {report:?}");
     }
 }
 
@@ -176,7 +204,7 @@ impl Source for OneEach {
     }
 }
 
-fn results<E: Engine>(file: File, manner: Manner, kind: Kind) -> (bool, Vec<i32>) {
+fn results<E: Engine>(file: File, manner: IoFeatures, kind: Kind) -> (bool, Vec<i32>) {
     let mut plan = OpenPlan::new(vec![Arc::new(file)], SLOTS, BLOCK_BYTES, Clock::start());
     plan.manner = manner;
     let mut engine = E::open(&plan).expect("opens");
@@ -218,9 +246,9 @@ fn polled_operations_end_whether_the_device_polls_or_not() {
     if let Err(error) = probe() {
         return skip(TEST, &format!("io_uring ({error})"));
     }
-    let poll = Manner {
+    let poll = IoFeatures {
         poll: true,
-        ..Manner::default()
+        ..IoFeatures::default()
     };
     for kind in [Kind::Read, Kind::Write] {
         match Files.direct(u64::from(SLOTS * BLOCK_BYTES)) {
@@ -246,9 +274,9 @@ fn engines_that_cannot_poll_do_not_open() {
 #[test]
 fn atomic_writes_are_whole_or_refused() {
     const TEST: &str = "atomic_writes_are_whole_or_refused";
-    let atomic = Manner {
+    let atomic = IoFeatures {
         atomic: true,
-        ..Manner::default()
+        ..IoFeatures::default()
     };
     let file = || Files.direct(u64::from(SLOTS * BLOCK_BYTES));
     match (file(), file()) {

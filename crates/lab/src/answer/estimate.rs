@@ -1,24 +1,28 @@
 //! What the runs made for an answer say.
 
-use super::aim::Aim;
+use super::aim_limit::{Aim, FEW_IN_FLIGHT};
 use crate::ladder::Step;
+use serde::{Deserialize, Serialize};
 use stripewise_results::{
     AnswerBound, AnswerPlace, AnswerRecord, LatencySummary, RunRecord, Severity,
 };
 use stripewise_stats::Slo;
-use stripewise_stats::{AtLimit, Estimate, LoadRun, rate_at_limit, robust_mean_interval};
+use stripewise_stats::{
+    AtLimit, AtWholeLoad, Estimate, LoadRun, rate_at_limit, rate_at_whole_load,
+    robust_mean_interval,
+};
 
 /// Confidence of the intervals.
 const LEVEL: f64 = 0.95;
 /// Fewest runs of an answer at one load: with four, intervals hold the truth in 94 of 100.
-const LEVEL_RUNS_MIN: usize = 4;
+pub(crate) const LEVEL_RUNS_MIN: usize = 4;
 /// Fewest runs around a crossing: two blocks.
 pub(crate) const CROSSING_RUNS_MIN: usize = 10;
 /// What the host did to a run and the storage did not.
 const DISTURBANCES: [&str; 3] = ["cpu-steal", "paused", "suspended"];
 
 /// A run made for the answer.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Judged {
     pub(crate) step: Step,
     /// All its latencies.
@@ -47,11 +51,31 @@ fn kept(runs: &[Judged]) -> Vec<Judged> {
     kept.map(|run| **run).collect()
 }
 
-/// Where to make more runs: the crossing lies outside of those there are.
-pub(crate) fn where_to_move(runs: &[Judged], slo: Slo) -> Option<f64> {
-    match rate_at_limit(&load_runs(&kept(runs)), limit_s(slo), LEVEL) {
-        AtLimit::Outside { load } => Some(load),
-        AtLimit::Crossed { .. } | AtLimit::Unknown => None,
+/// Where to make more runs, after those about a crossing at `in_flight`: it lies outside of
+/// them, or is one of few in flight, of which whole loads are judged.
+pub(crate) fn where_to_move(in_flight: f64, runs: &[Judged], slo: Slo) -> Option<f64> {
+    let runs = load_runs(&kept(runs));
+    if in_flight >= FEW_IN_FLIGHT {
+        return match rate_at_limit(&runs, limit_s(slo), LEVEL) {
+            AtLimit::Outside { load } => Some(load),
+            AtLimit::Crossed { load, .. } => Some(load).filter(|load| *load < FEW_IN_FLIGHT),
+            AtLimit::Unknown => None,
+        };
+    }
+    match rate_at_whole_load(&runs, limit_s(slo), LEVEL) {
+        AtWholeLoad::Met {
+            load_max,
+            load_above: None,
+            ..
+        } => Some(load_max + 1.0),
+        AtWholeLoad::Met {
+            load_max,
+            load_above: Some(above),
+            ..
+        } => Some(load_max).filter(|load| above > load + 1.0),
+        AtWholeLoad::FewRuns { load_max } => Some(load_max),
+        AtWholeLoad::NoneMeets { load } => Some(load - 1.0).filter(|load| *load >= 1.0),
+        AtWholeLoad::Unknown => None,
     }
 }
 
@@ -59,7 +83,8 @@ pub(crate) fn where_to_move(runs: &[Judged], slo: Slo) -> Option<f64> {
 pub(crate) fn estimate(aim: Aim, slo: Slo, runs: &[Judged], mib: f64) -> Option<AnswerRecord> {
     let kept = kept(runs);
     let found = match aim {
-        Aim::Crossing { .. } => crossing(&kept, slo),
+        Aim::Crossing { in_flight } => crossing(in_flight, &kept, slo),
+        Aim::Plateau { .. } => plateau(&kept, slo),
         Aim::Level {
             load,
             place,
@@ -132,12 +157,20 @@ fn load_runs(runs: &[Judged]) -> Vec<LoadRun> {
     runs.collect()
 }
 
-fn crossing(kept: &[Judged], slo: Slo) -> Option<AnswerDraft> {
+fn crossing(in_flight: f64, kept: &[Judged], slo: Slo) -> Option<AnswerDraft> {
     let runs = load_runs(kept);
     if runs.len() < CROSSING_RUNS_MIN {
         return None;
     }
-    match rate_at_limit(&runs, limit_s(slo), LEVEL) {
+    let smooth = rate_at_limit(&runs, limit_s(slo), LEVEL);
+    let is_few = match smooth {
+        AtLimit::Crossed { load, .. } => load.min(in_flight) < FEW_IN_FLIGHT,
+        AtLimit::Outside { .. } | AtLimit::Unknown => in_flight < FEW_IN_FLIGHT,
+    };
+    let whole = at_whole_load(kept, AnswerPlace::Limit, slo).filter(|_| is_few);
+    match smooth {
+        _ if whole.is_some() => whole,
+        AtLimit::Crossed { load, .. } if load < FEW_IN_FLIGHT => bounded(kept, slo),
         AtLimit::Crossed { load, rate } => Some(AnswerDraft {
             place: AnswerPlace::Limit,
             in_flight: load,
@@ -150,6 +183,45 @@ fn crossing(kept: &[Judged], slo: Slo) -> Option<AnswerDraft> {
         }),
         AtLimit::Outside { .. } | AtLimit::Unknown => bounded(kept, slo),
     }
+}
+
+/// The rate of the smallest load that gives as much as any within the limit, where all loads
+/// up to the first that misses it were measured, or none does.
+fn at_whole_load(kept: &[Judged], place: AnswerPlace, slo: Slo) -> Option<AnswerDraft> {
+    let found = rate_at_whole_load(&load_runs(kept), limit_s(slo), LEVEL);
+    let AtWholeLoad::Met {
+        load_max,
+        load_above,
+        load,
+        rate,
+        latency_s,
+    } = found
+    else {
+        return None;
+    };
+    let is_whole = match place {
+        AnswerPlace::Plateau => load_above.is_none(),
+        _ => load_above == Some(load_max + 1.0),
+    };
+    let there = kept.iter().copied();
+    let there: Vec<Judged> = there
+        .filter(|run| f64::from(run.step.load.in_flight()) == load)
+        .collect();
+    is_whole.then(|| AnswerDraft {
+        place,
+        in_flight: load,
+        rate,
+        bound: None,
+        latency_ns: latency_s * 1e9,
+        latency: typical(&there),
+        has_interval: true,
+        runs: kept.len(),
+    })
+}
+
+/// The plateau; where its own runs miss the limit that single runs met, a bound.
+fn plateau(kept: &[Judged], slo: Slo) -> Option<AnswerDraft> {
+    at_whole_load(kept, AnswerPlace::Plateau, slo).or_else(|| bounded(kept, slo))
 }
 
 /// Where no crossing can be told: a load at which the limit is met for certain gives at

@@ -7,24 +7,33 @@
 //!
 //! - Where the latency limit is crossed within the climb: runs around the crossing, and
 //!   the rate there by [`stripewise_stats::rate_at_limit`].
-//! - Where it is not, or where the series' throughput has long stopped rising before it
-//!   is: runs at one load of the plateau, and Huber's mean of their logarithms.
+//! - Where that is with fewer than ten in flight: runs of the whole loads about it, each
+//!   judged by its own, and the rate of the largest one that meets the limit, by
+//!   [`stripewise_stats::rate_at_whole_load`].
+//! - Where it is not crossed: runs at the loads from which throughput no longer rises, and
+//!   the smallest of them that gives as much as the others.
+//! - Where a stream has long stopped rising before that: runs at one load of the plateau,
+//!   and Huber's mean of their logarithms.
 //! - Where no load meets the limit: the same at the knee.
 //! - Where the data give no more than that: a bound.
 //!
-//! Pure, as all of this crate: [`crate::climb`] conducts.
+//! Pure, as all of this crate: [`crate::climb`] says which run comes next.
 
-mod aim;
+mod aim_limit;
 mod estimate;
 
 #[cfg(test)]
 mod tests;
 
-pub(crate) use aim::{Aim, Order, aim_of};
-pub(crate) use estimate::{CROSSING_RUNS_MIN, Judged, estimate, is_disturbed, where_to_move};
+use serde::{Deserialize, Serialize};
+
+pub(crate) use aim_limit::{Aim, Order, aim_of};
+pub(crate) use estimate::{
+    CROSSING_RUNS_MIN, Judged, LEVEL_RUNS_MIN, estimate, is_disturbed, where_to_move,
+};
 
 /// How many runs a series spends on its answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AnswerPlan {
     /// Blocks of runs around a crossing.
     pub blocks: u32,

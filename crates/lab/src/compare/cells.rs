@@ -83,6 +83,11 @@ impl CellKey {
 }
 
 impl Cell<'_> {
+    /// The same load on the same target.
+    pub fn is_same(&self, other: &Cell<'_>) -> bool {
+        self.key == other.key && self.variant == other.variant
+    }
+
     /// What its operations are called before `read` or `write`: the pattern, or `log` where
     /// all of it is the log of benches.
     pub fn pattern(&self) -> Option<&'static str> {

@@ -153,7 +153,8 @@ fn pace_of(workload: &Workload) -> [String; 3] {
         None => "none".to_owned(),
     };
     let sync = match workload.sync {
-        Some(sync) => format!("fdatasync:{}", sync.every),
+        Some(sync) => format!("{}:{}", sync.call, sync.every),
+        None if workload.dsync => "each write durable".to_owned(),
         None => "none".to_owned(),
     };
     let think = match workload.think_time {

@@ -33,7 +33,7 @@ pub fn compare_landmarks(a: &Side, b: &Side, options: CompareOptions) -> Vec<Com
         pairs.iter().filter_map(ceiling).collect(),
     );
     let knees = table(
-        format!("loads at the knees of {} against {}", b.name, a.name),
+        format!("queue depth at the knee, {} against {}", b.name, a.name),
         [a, b],
         pairs.iter().filter_map(knee).collect(),
     );
@@ -209,6 +209,7 @@ mod tests {
             ceiling: Some(0),
             answer: None,
             answer_runs: Vec::new(),
+            sustained: None,
             stopped: String::new(),
             sentence: String::new(),
         }

@@ -15,6 +15,7 @@
 mod answers;
 mod cells;
 mod conditions;
+mod history;
 mod judge;
 mod landmarks;
 mod notes;
@@ -30,8 +31,9 @@ mod tests;
 pub use answers::compare_answers;
 pub use cells::levels_of;
 pub use conditions::{Condition, differing_conditions};
+pub use history::{OwnHistory, StoredRuns};
 pub use landmarks::compare_landmarks;
-pub use reference::{doubts, fewest_repetitions, void_codes};
+pub use reference::{Sensitivity, doubts, fewest_repetitions, sensitivity, void_codes};
 pub use requirement::Requirement;
 pub use together::{RequiredTogether, Unclear, part_at_rate, pieces_s, required_together};
 

@@ -1,13 +1,18 @@
 //! What must be known of runs that are to be a reference for later ones: too few
 //! repetitions, conditions of the moment that were not the storage's, void numbers.
 
-use super::cells::cells_of;
+use super::cells::{cells_for, cells_of};
+use crate::experiment::Metric;
 use std::collections::BTreeSet;
 use stripewise_results::{RunRecord, Severity};
+use stripewise_stats::{default_tolerance_percent, scatter, smallest_loss_percent};
 use stripewise_units::{counted, plural};
 
 /// Fewer repetitions than this say little of chance.
 const REPETITIONS_MIN: usize = 4;
+
+/// Confidence of a comparison.
+const LEVEL: f64 = 0.95;
 
 /// Warnings about the moment in which something was measured: under one of these a
 /// later run may differ though the storage is what it was.
@@ -36,6 +41,42 @@ pub fn fewest_repetitions(runs: &[RunRecord]) -> usize {
     cells.iter().map(|cell| cell.rows.len()).min().unwrap_or(0)
 }
 
+/// What a later comparison with these runs can see.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sensitivity {
+    /// A loss up to so many per cent is not called one where nothing else is asked: 1 %, or
+    /// as much as single runs scatter.
+    pub tolerance_percent: f64,
+    /// The smallest loss, in per cent, that is found nine times in ten.
+    pub smallest_loss_percent: f64,
+}
+
+/// Of `later` runs of each load; that of the load which scatters most. None where a load has
+/// a single run, which shows no scatter.
+#[must_use]
+pub fn sensitivity(runs: &[RunRecord], metric: Metric, later: u32) -> Option<Sensitivity> {
+    let cells = cells_for(runs, metric);
+    let each: Option<Vec<Sensitivity>> = cells
+        .iter()
+        .map(|cell| {
+            let values = cell.rows.iter().filter_map(|row| metric.of(row));
+            let values: Vec<f64> = values.collect();
+            let scatter = scatter(&values)?;
+            let tolerance_percent = default_tolerance_percent(scatter);
+            let counts = [values.len(), later as usize];
+            let loss = smallest_loss_percent(counts, scatter, LEVEL, tolerance_percent);
+            Some(Sensitivity {
+                tolerance_percent,
+                smallest_loss_percent: loss,
+            })
+        })
+        .collect();
+    each?.into_iter().max_by(|a, b| {
+        let loss = |one: &Sensitivity| one.smallest_loss_percent;
+        loss(a).total_cmp(&loss(b))
+    })
+}
+
 /// Codes of the warnings that void numbers of these runs, sorted.
 #[must_use]
 pub fn void_codes(runs: &[RunRecord]) -> BTreeSet<String> {
@@ -58,7 +99,7 @@ pub fn doubts(runs: &[RunRecord]) -> Vec<String> {
     }
     for (code, message, count) in of_the_moment(runs) {
         doubts.push(format!(
-            "{code} in {count} of {} {}: {message}; that alone may make later runs differ.",
+            "{code} in {count} of {} {}: {message}; so differences may not be the disk's.",
             runs.len(),
             plural(runs.len(), "run", "runs"),
         ));
@@ -99,6 +140,7 @@ mod tests {
             code: code.to_owned(),
             severity,
             message: "others had 32 % of the operations".to_owned(),
+            short: String::new(),
             hint: String::new().into(),
         });
         run
@@ -121,8 +163,8 @@ mod tests {
         assert_eq!(
             doubts(&loaded),
             [
-                "other-load in 2 of 6 runs: others had 32 % of the operations; that alone may \
-                 make later runs differ."
+                "other-load in 2 of 6 runs: others had 32 % of the operations; so \
+                 differences may not be the disk's."
             ]
         );
         assert!(void_codes(&loaded).is_empty());

@@ -239,7 +239,7 @@ impl Requirement {
             _ => seen.first(),
         };
         let Some(&(value, cell)) = decides else {
-            return self.unknown("nothing here has such a value");
+            return self.unknown("no run here has this value");
         };
         if void {
             return self.unknown("its runs are void: see the warnings");
@@ -642,6 +642,7 @@ mod tests {
             ceiling: Some(1),
             answer,
             answer_runs: Vec::new(),
+            sustained: None,
             stopped: String::new(),
             sentence: String::new(),
         }

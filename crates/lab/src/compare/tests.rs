@@ -168,7 +168,7 @@ fn repetitions_tell_an_effect_from_none() {
     assert!(worse.sentences[0].ends_with("fewer IOPS (random read, 8K, 1 thread of 1): worse."));
     let same = compared(six(1, 1_000.0), six(11, 1_000.0));
     assert_eq!(same.verdict, Verdict::NoDifference);
-    assert!(same.sentences[0].starts_with("No difference larger than 0."));
+    assert!(same.sentences[0].contains("no difference in IOPS larger than 0."));
     // Less latency is better; here it is unknown, and that is said.
     let options = CompareOptions {
         metric: "latency_ns_p99".parse().unwrap(),
@@ -422,6 +422,7 @@ fn other_conditions_and_void_numbers_are_told() {
         code: "page-cache".to_owned(),
         severity: Severity::Void,
         message: "the device saw 3 % of the bytes".to_owned(),
+        short: String::new(),
         hint: String::new().into(),
     });
     let mut a = run(1, 1, 100.0);
@@ -564,6 +565,7 @@ fn void(mut run: RunRecord) -> RunRecord {
         code: "zero-data".to_owned(),
         severity: Severity::Void,
         message: "512 of 512 sampled blocks are zeros".to_owned(),
+        short: String::new(),
         hint: String::new().into(),
     });
     run
@@ -641,7 +643,7 @@ fn an_interval_that_excludes_nothing_asks_for_repetitions_and_claims_nothing() {
         "{words}"
     );
     let largest = words
-        .split("No difference larger than ")
+        .split("no difference in IOPS larger than ")
         .nth(1)
         .and_then(|rest| rest.split(' ').next())
         .and_then(|number| number.parse::<f64>().ok());

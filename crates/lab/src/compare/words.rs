@@ -48,7 +48,8 @@ pub(super) fn sentences(
             (n, _) => format!(" in {n} {}", plural(n, "row", "other rows")),
         };
         sentences.push(format!(
-            "No difference larger than {} % was found{place}.",
+            "{name_of_b}: no difference in {} larger than {} % was found{place}.",
+            options.metric.words(),
             rounded_up(most)
         ));
     }

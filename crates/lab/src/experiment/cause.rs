@@ -162,6 +162,15 @@ pub fn judge_cause(facts: &LayoutFacts, question: &CauseQuestion) -> Cause {
             _ => match crossings {
                 None => without_layout(question),
                 Some((_, gain)) if gain < 0.0 => unknown(Unexplained::Contradicted),
+                // One disk: nothing else of its layout can differ.
+                Some(_)
+                    if facts.stripe_unit_bytes == Some(0)
+                        && question.probe != Some(Probe::LikeSlow)
+                        && splits(slow, PARITY_PAGE_BYTES)
+                        && !splits(fast, PARITY_PAGE_BYTES) =>
+                {
+                    Cause::GridOf4K
+                }
                 Some(_) => unknown(Unexplained::NothingExpected),
             },
         },
@@ -355,10 +364,15 @@ mod tests {
                 unknown(Unexplained::Ambiguous),
             ),
             (facts(unit, true), question(9.0, false, None), crossing),
-            // Not striped: nothing to cross.
+            // Not striped: nothing to cross, so only pages or sectors are left.
             (
                 facts(Some(0), false),
                 question(3.0, false, None),
+                Cause::GridOf4K,
+            ),
+            (
+                facts(Some(0), false),
+                question(3.0, false, slow),
                 unknown(Unexplained::NothingExpected),
             ),
             (

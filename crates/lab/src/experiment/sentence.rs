@@ -372,13 +372,11 @@ impl Table<'_> {
         let rows = self.judged.len();
         let level = 100.0 * self.plan.level;
         let together = if rows > 1 {
-            format!("; verdicts are corrected for {rows} rows (Holm)")
+            format!("; verdicts account for {rows} tests (Holm)")
         } else {
             String::new()
         };
-        notes.push(format!(
-            "Each interval holds the true difference in {level:.0} of 100 experiments{together}."
-        ));
+        notes.push(format!("Intervals are at {level:.0} %{together}."));
         notes.extend(self.missing(record));
         if let Some(drift) = &record.drift {
             let name = &self.baseline().name;

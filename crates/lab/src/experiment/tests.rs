@@ -425,7 +425,7 @@ fn a_manager_is_told_cost_cause_and_advice() {
         table
             .notes
             .iter()
-            .any(|note| note.contains("3 rows (Holm)")),
+            .any(|note| note.contains("3 tests (Holm)")),
         "{:?}",
         table.notes
     );

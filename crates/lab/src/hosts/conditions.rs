@@ -1,6 +1,6 @@
 //! Whether hosts did the same, and under which conditions.
 
-use super::part::HostPart;
+use super::host_part::HostPart;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use stripewise_results::{JobRecord, RunRecord};

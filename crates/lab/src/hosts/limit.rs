@@ -1,7 +1,7 @@
 //! What keeps the total of several hosts from being higher, as far as records say.
 
 use super::conditions::named;
-use super::part::HostPart;
+use super::host_part::HostPart;
 use stripewise_results::{HostsLimit, HostsLimitKind, JobRecord};
 use stripewise_stats::median;
 use stripewise_units::format_iops;
@@ -52,7 +52,7 @@ pub(super) fn limited_by(
         };
     }
     let text = match parts.len() {
-        2 => "with two hosts, neither can be taken as the normal one",
+        2 => "with two hosts, a slow one cannot be identified",
         _ => {
             "no host stands out: the limit is what they share (the array, the path to it), or the load that was asked for"
         }

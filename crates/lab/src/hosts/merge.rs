@@ -3,9 +3,9 @@
 use super::align::{Lane, Slot, common_slots, measured_ns};
 use super::conditions::{different_plans, named};
 use super::error::MergeError;
+use super::host_part::{HostPart, because};
 use super::judge::{jain, mean_over_time, robust_z, stragglers};
 use super::limit;
-use super::part::{HostPart, because};
 use super::row::{RowParts, measured_from, names, rate, row};
 use super::sum::{Summed, sum};
 use super::total::{Merged, total};

@@ -1,7 +1,7 @@
 //! The row of a host in a merged record.
 
 use super::align::{Slot, measured_ns};
-use super::part::HostPart;
+use super::host_part::HostPart;
 use super::sum::Sums;
 use stripewise_results::{HostPoint, HostRecord, KindOutcome};
 use stripewise_units::WallTime;

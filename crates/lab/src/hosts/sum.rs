@@ -3,7 +3,7 @@
 
 use super::align::Slot;
 use super::error::MergeError;
-use super::part::{self, HostPart, Latencies, PartInterval};
+use super::host_part::{self, HostPart, Latencies, PartInterval};
 use stripewise_results::{Interval, JobOutcome, KindOutcome, KindParts};
 use stripewise_stats::{Histogram, V2Error};
 
@@ -40,10 +40,10 @@ impl Sums {
     }
 
     fn add_latencies(&mut self, latencies: &Latencies) -> Result<(), V2Error> {
-        part::add(&mut self.read.histogram, &latencies.read)?;
-        part::add(&mut self.write.histogram, &latencies.write)?;
-        part::add(&mut self.sync.histogram, &latencies.sync)?;
-        part::add(&mut self.discard.histogram, &latencies.discard)?;
+        host_part::add(&mut self.read.histogram, &latencies.read)?;
+        host_part::add(&mut self.write.histogram, &latencies.write)?;
+        host_part::add(&mut self.sync.histogram, &latencies.sync)?;
+        host_part::add(&mut self.discard.histogram, &latencies.discard)?;
         self.sync.operations = self.sync.histogram.count();
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use super::align::{Slot, measured_ns};
 use super::conditions::{different_conditions, named};
-use super::part::{HostPart, PartJob, because};
+use super::host_part::{HostPart, PartJob, because};
 use super::sum::Summed;
 use std::collections::BTreeMap;
 use stripewise_results::{
@@ -198,6 +198,7 @@ fn of_hosts<'a>(names: &[String], warnings: impl Iterator<Item = &'a [Warning]>)
     }
     let mut warnings: Vec<Warning> = (by_code.into_values())
         .map(|(warning, hosts)| Warning {
+            short: format!("{} (on {})", warning.in_short(), named(&hosts)),
             message: match hosts.len() {
                 1 => format!("on {}: {}", hosts[0], warning.message),
                 _ => format!(
@@ -291,6 +292,7 @@ fn warning(code: &str, severity: Severity, message: String, hint: &str) -> Optio
         code: code.to_owned(),
         severity,
         message,
+        short: String::new(),
         hint: hint.into(),
     })
 }

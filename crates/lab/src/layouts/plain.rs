@@ -61,7 +61,7 @@ pub(super) fn why(
     }
     if alike == 1 {
         let alone = match is_shown {
-            true => "it is the only one for which that is shown",
+            true => "it alone is shown to be that good",
             false => "every other layout is worse or breaks a limit",
         };
         return alone.to_owned();

@@ -3,8 +3,8 @@
 use super::plain::is_on_page;
 use super::question::Question;
 use super::set::{LayoutSet, LeftOut, words_of};
-use stripewise_results::{AdviceRecord, EffectRecord, LayoutLevels};
-use stripewise_units::{counted, format_duration};
+use stripewise_results::{AdviceRecord, EffectRecord, LayoutLevels, RecommendationRecord};
+use stripewise_units::{capitalised, counted, format_duration};
 
 /// Above this a bound says nothing but that it was too restless to tell.
 const BOUND_MAX: f64 = 50.0;
@@ -28,7 +28,7 @@ fn with_interval(value: f64, low: f64, high: f64) -> String {
 pub(super) fn write(question: &Question<'_>, record: &mut AdviceRecord) {
     let words = |levels: &LayoutLevels| words_of(&question.set.factors, levels);
     // What no layout can do comes before what the best of them does.
-    let mut sentences = of_void_limits(record);
+    let mut sentences: Vec<String> = of_void_limits(record).into_iter().collect();
     if let Some(choice) = &record.recommendation {
         let verb = match (choice.is_present, choice.is_shown) {
             (true, true) => "Keep",
@@ -36,26 +36,17 @@ pub(super) fn write(question: &Question<'_>, record: &mut AdviceRecord) {
             (false, true) => "Choose",
             (false, false) => "The best may be",
         };
-        let margin = record.margin_percent;
-        let reason = match choice.is_shown {
-            true => format!(
-                "no other layout{} is better by more than {margin} %, and {}",
-                if off_page(question).next().is_some() {
-                    " that starts at a multiple of 4 KiB"
-                } else {
-                    ""
-                },
-                choice.why
-            ),
-            false => format!(
-                "it cannot be told apart from the best, although it is not shown to be within {margin} % of it; {}",
-                choice.why
-            ),
-        };
-        sentences.push(format!("{verb} {}: {reason}.", words(&choice.layout)));
+        let chosen = words(&choice.layout);
+        let reason = reason(question, record.margin_percent, choice);
+        match of_gain(question, record) {
+            Some(gain) => {
+                sentences.push(format!("{verb} {chosen}: {gain}."));
+                sentences.push(format!("{}.", capitalised(&reason)));
+            }
+            None => sentences.push(format!("{verb} {chosen}: {reason}.")),
+        }
     }
     sentences.extend(of_off_page(question, record));
-    sentences.extend(of_present(question, record));
     sentences.extend(of_present_outside(question, record));
     let best = record
         .layouts
@@ -69,10 +60,8 @@ pub(super) fn write(question: &Question<'_>, record: &mut AdviceRecord) {
                 "After {passes} the layouts cannot be judged yet: even a difference of {BOUND_MAX:.0} % would not show."
             ),
             false => format!(
-                "{} cannot be told apart from the best; differences below {:.1} % do not show after {passes}{}.",
-                counted(best, "layout", "layouts"),
+                "{best} layouts may be the best: differences below {:.1} % do not show after {passes}.",
                 record.resolution_percent,
-                of_not_shown(record),
             ),
         });
     }
@@ -81,25 +70,17 @@ pub(super) fn write(question: &Question<'_>, record: &mut AdviceRecord) {
     record.notes.extend(of_shares(record));
 }
 
-/// How "the only one that is shown to be good enough" and "cannot be told apart" go
-/// together.
-fn of_not_shown(record: &AdviceRecord) -> String {
-    let margin = record.margin_percent;
-    let is_shown = record
-        .recommendation
-        .as_ref()
-        .is_some_and(|one| one.is_shown);
-    let doubtful = record.layouts.iter().filter(|layout| {
-        let is_good = layout.ahead_percent_low >= -margin;
-        layout.among_best && !is_good
-    });
-    match (is_shown, doubtful.count()) {
-        (false, _) | (true, 0) => String::new(),
-        (true, count) => format!(
-            ", so {count} of them may be as good, but {} not shown to be within {margin} % of it",
-            if count == 1 { "is" } else { "are" }
-        ),
+/// Why this one.
+fn reason(question: &Question<'_>, margin_percent: f64, choice: &RecommendationRecord) -> String {
+    let why = &choice.why;
+    if !choice.is_shown {
+        return format!("it is not shown to be within {margin_percent} % of the best; {why}");
     }
+    let of_which = match off_page(question).next() {
+        Some(_) => " that starts at a multiple of 4 KiB",
+        None => "",
+    };
+    format!("no other layout{of_which} is better by more than {margin_percent} %, and {why}")
 }
 
 /// Layouts that are never recommended for where they start.
@@ -134,17 +115,21 @@ fn of_off_page(question: &Question<'_>, record: &AdviceRecord) -> Option<String>
 }
 
 /// Limits that no layout meets.
-fn of_void_limits(record: &AdviceRecord) -> Vec<String> {
+fn of_void_limits(record: &AdviceRecord) -> Option<String> {
     let void = record.limits.iter().filter(|limit| limit.is_void);
-    let sentence = |one: &stripewise_results::LimitRecord| {
-        let limit = limit(&one.cell, one.p99_ns);
-        format!("No layout meets the limit \"{limit}\", so it does not separate them.")
-    };
-    void.map(sentence).collect()
+    let all: Vec<String> = void.map(|one| limit(&one.cell, one.p99_ns)).collect();
+    match all.as_slice() {
+        [] => None,
+        [one] => Some(format!("No layout meets the limit: {one}.")),
+        several => Some(format!(
+            "No layout meets any of these limits: {}.",
+            several.join(", ")
+        )),
+    }
 }
 
-/// What the present layout costs.
-fn of_present(question: &Question<'_>, record: &AdviceRecord) -> Option<String> {
+/// What the choice gains over the present layout.
+fn of_gain(question: &Question<'_>, record: &AdviceRecord) -> Option<String> {
     let choice = record.recommendation.as_ref()?;
     let gain = choice.gain_percent?;
     if choice.is_present {
@@ -154,15 +139,17 @@ fn of_present(question: &Question<'_>, record: &AdviceRecord) -> Option<String> 
     let present = words_of(&question.set.factors, record.present.as_ref()?);
     let interval = with_interval(gain, low, high);
     Some(match (low > 0.0, high < 0.0) {
-        (true, _) => format!("Against the present layout ({present}) it gains {interval}."),
-        (_, true) => format!("Against the present layout ({present}) it changes {interval}."),
-        _ => format!("Against the present layout ({present}) no gain is shown: {interval}."),
+        (true, _) => format!("it gives {interval} more than the present layout ({present})"),
+        (_, true) => format!("it gives {interval} against the present layout ({present})"),
+        _ => format!("no gain over the present layout ({present}) is shown: {interval}"),
     })
 }
 
-/// Why the present layout is none to keep.
+/// Why the present layout is none to keep, where its loss does not say so.
 fn of_present_outside(question: &Question<'_>, record: &AdviceRecord) -> Option<String> {
-    if !record.present_is_outside {
+    let gain = record.recommendation.as_ref();
+    let gain = gain.and_then(|choice| choice.gain_percent_low);
+    if !record.present_is_outside || gain.is_some_and(|low| low > record.margin_percent) {
         return None;
     }
     let present = record.layouts.iter().find(|layout| layout.is_present)?;

@@ -82,9 +82,9 @@ fn mistakes_are_told_with_their_line_and_what_to_do() {
         (format!("{head}{CELL}seed = 1\n"), 6, "no seed"),
         (format!("{head}{CELL}{CELL}"), 7, "two cells"),
         (
-            format!("{head}{CELL}block = \"8K\"\nthreads = 500\n"),
+            format!("{head}{CELL}block = \"8K\"\nthreads = 5000\n"),
             7,
-            "cell `a`: threads 500",
+            "cell `a`: threads 5000",
         ),
         (head.to_owned(), 1, "no cell"),
         (

@@ -2,7 +2,8 @@
 
 use super::{Profile, ProfileRow, workload};
 use crate::experiment::PlanProblem;
-use stripewise_workload::{WorkloadOptions, nearest};
+use stripewise_units::nearest;
+use stripewise_workload::WorkloadOptions;
 
 /// The words, and what each stands for.
 const WORDS: [(&str, &str); 8] = [

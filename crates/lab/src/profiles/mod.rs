@@ -16,10 +16,10 @@ pub use mix::mix;
 
 use crate::experiment::PlanProblem;
 use crate::layouts::MixCell;
-use stripewise_units::ByteSize;
+use stripewise_units::{ByteSize, nearest};
 use stripewise_workload::{
     PlanOrder, Request, RequestJob, RequestPart, SIMULATED_OPERATIONS_MIN, Workload, WorkloadError,
-    WorkloadOptions, nearest,
+    WorkloadOptions,
 };
 use table::{Basis, PROFILES, Row};
 

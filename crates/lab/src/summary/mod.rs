@@ -3,13 +3,14 @@
 
 use crate::answer::{Judged, estimate};
 use crate::budget::{IN_FLIGHT_MAX, latency_stop_ns};
-use crate::climb::{Ended, aim_of_records};
+use crate::climb::{Climbed, Ended, aim_of_climb};
 use crate::ladder::{Step, Stop};
 use crate::sentence;
 use crate::series::SeriesKind;
 use crate::step::{counts, judged_run, latency_summary, load_of, rates_of, step_of};
 use stripewise_results::{
     AnswerRecord, JobRecord, KneeRecord, RunRecord, SeriesRecord, Status, StepRecord,
+    SustainedRecord,
 };
 use stripewise_stats::Slo;
 use stripewise_stats::{Bootstrap, LadderStep, LoadBracket, bracketed, knee_brackets};
@@ -81,6 +82,10 @@ pub fn summarise(
         .copied()
         .max_by(|&a, &b| view[a].iops.total_cmp(&view[b].iops));
     let ended = ended(kind, slo, records);
+    let sustained = records
+        .iter()
+        .find_map(|run| run.sustained.as_deref().copied());
+    let lasts = sustained.is_none_or(|found| found.is_reached());
     // Bisection steps lie between doublings; the knee is a property of the
     // doublings, which are evenly spaced on log2.
     let rates: Vec<LadderStep> = judged
@@ -94,18 +99,17 @@ pub fn summarise(
         name: kind.name().to_owned(),
         slo: slo.to_string(),
         partial: ended == Ended::Partial,
-        no_answer: judged
-            .is_empty()
-            .then(|| sentence::no_answer(&series_steps)),
+        no_answer: no_answer(kind, &series_steps, sustained.as_ref()),
         steps: series_steps,
-        knee: kind.climbs().then(|| knee(&rates)).flatten(),
-        within_limit,
-        ceiling,
-        answer: answer(kind, slo, records),
+        knee: (kind.climbs() && lasts).then(|| knee(&rates)).flatten(),
+        within_limit: within_limit.filter(|_| lasts),
+        ceiling: ceiling.filter(|_| lasts),
+        answer: answer(kind, slo, records).filter(|_| lasts),
         answer_runs: for_answer
             .iter()
             .filter_map(|run| Some(step_record(run, run.jobs.first()?, false)))
             .collect(),
+        sustained,
         stopped: ended.words().to_owned(),
         sentence: String::new(),
     };
@@ -113,9 +117,23 @@ pub fn summarise(
     Some(series)
 }
 
+/// Why there is none: the steps only measured a cache, or none of them counts.
+fn no_answer(
+    kind: SeriesKind,
+    steps: &[StepRecord],
+    sustained: Option<&SustainedRecord>,
+) -> Option<String> {
+    let highest = steps.iter().max_by(|a, b| a.iops.total_cmp(&b.iops));
+    let not_sustained = sustained.and_then(|found| sentence::not_sustained(kind, highest, found));
+    let counts = steps.iter().any(StepRecord::counts);
+    not_sustained.or_else(|| (!counts).then(|| sentence::no_answer(steps)))
+}
+
 /// The answer, from the runs made for it at the place that the climb shows.
 fn answer(kind: SeriesKind, slo: Slo, records: &[&RunRecord]) -> Option<AnswerRecord> {
-    let aim = aim_of_records(kind, slo, records)?;
+    let climb = records.iter().filter(|run| run.answer_block.is_none());
+    let climbed: Vec<Climbed> = climb.filter_map(|run| Climbed::of(run, slo)).collect();
+    let aim = aim_of_climb(kind, slo, &climbed)?;
     // Where there is one load only, its first run is as good as those after it.
     let meant = records
         .iter()
@@ -134,21 +152,15 @@ fn answer(kind: SeriesKind, slo: Slo, records: &[&RunRecord]) -> Option<AnswerRe
     ))
 }
 
-/// Runs that are equal to the last digit are one run made again, as of a stream on a
-/// simulated array: another length or another start would change the rate by less than this.
-const EQUAL_SHARE: f64 = 0.001;
+/// What a histogram tells apart, and by how much runs that are equal to the last digit, as
+/// of a stream on a simulated array, would differ if they began elsewhere.
+const RESOLUTION: f64 = 0.001;
 
 /// A rate is a count of whole operations, and where a run begins and ends decides about
 /// one of them: however equal runs are, the interval reaches that far.
 fn no_finer_than(mut answer: AnswerRecord, operations: Option<u64>) -> AnswerRecord {
     let share = operations.map_or(0.0, |count| 1.0 / count as f64);
-    let ends = answer.iops_low.zip(answer.iops_high);
-    let is_equal = ends.is_some_and(|(low, high)| high - low <= 1e-9 * answer.iops);
-    let share = if is_equal {
-        share.max(EQUAL_SHARE)
-    } else {
-        share
-    };
+    let share = share.max(RESOLUTION);
     let low = |end: f64, value: f64| end.min(value * (1.0 - share));
     let high = |end: f64, value: f64| end.max(value * (1.0 + share));
     if answer.bound.is_none() {

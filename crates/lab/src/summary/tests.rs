@@ -43,6 +43,7 @@ fn void(mut run: RunRecord, code: &str) -> RunRecord {
         code: code.to_owned(),
         severity: Severity::Void,
         message: String::new(),
+        short: String::new(),
         hint: String::new().into(),
     });
     run

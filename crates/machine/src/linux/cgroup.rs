@@ -157,6 +157,39 @@ pub fn throttles(tree: Tree, devices: &[DeviceNumber]) -> Vec<Throttle> {
     found
 }
 
+/// Limits of all control groups that can be seen, whoever is in them; at most 4,096 groups
+/// are looked at.
+pub fn all_throttles(tree: Tree) -> Vec<Throttle> {
+    const GROUPS_MAX: usize = 4_096;
+    let mut found = Vec::new();
+    let mut waiting: Vec<(PathBuf, bool)> = Vec::new();
+    for mount in mounts(tree) {
+        let is_flat = mount.kind == "cgroup" && mount.option("blkio").is_some();
+        if mount.kind == "cgroup2" || is_flat {
+            waiting.push((mount.mount_point, !is_flat));
+        }
+    }
+    for _ in 0..GROUPS_MAX {
+        let Some((directory, unified)) = waiting.pop() else {
+            break;
+        };
+        let inside = |name: String| directory.join(name);
+        let below = tree.names(&directory).into_iter().map(inside);
+        let is_group = |path: &PathBuf| tree.exists(path.join("cgroup.procs"));
+        waiting.extend(below.filter(is_group).map(|path| (path, unified)));
+        let group = Group {
+            name: directory.as_text(),
+            directory,
+            unified,
+        };
+        found.extend(match unified {
+            true => unified_throttles(tree, &group),
+            false => flat_throttles(tree, &group),
+        });
+    }
+    found
+}
+
 fn flat_throttles(tree: Tree, group: &Group) -> Vec<Throttle> {
     let mut found: Vec<Throttle> = Vec::new();
     type Field = fn(&mut Throttle) -> &mut Option<u64>;

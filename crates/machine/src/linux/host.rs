@@ -120,6 +120,9 @@ const DMI: [(&str, &str); 16] = [
     ("apple virtualization", "apple"),
 ];
 
+/// The chassis of a virtual machine of Azure, which other machines of Hyper-V do not have.
+const AZURE_ASSET_TAG: &str = "7783-7084-3265-9085-8269-3286-77";
+
 fn hypervisor(tree: Tree, cpu_info: &str) -> Option<String> {
     let flagged = field(cpu_info, "flags")
         .is_some_and(|flags| flags.split(' ').any(|flag| flag == "hypervisor"));
@@ -138,7 +141,9 @@ fn hypervisor(tree: Tree, cpu_info: &str) -> Option<String> {
     // names what the processor's flag says is there; ARM has no such flag.
     if flagged || on_arm {
         if dmi.contains("microsoft") && dmi.contains("virtual machine") {
-            return Some("hyper-v".to_owned());
+            let asset = tree.word("/sys/class/dmi/id/chassis_asset_tag");
+            let is_azure = asset.as_deref() == Some(AZURE_ASSET_TAG);
+            return Some(if is_azure { "azure" } else { "hyper-v" }.to_owned());
         }
         if let Some((_, name)) = DMI.iter().find(|(mark, _)| dmi.contains(mark)) {
             return Some((*name).to_owned());
@@ -226,4 +231,25 @@ pub fn thermal_throttles(tree: Tree) -> Option<u64> {
             .iter()
             .fold(0u64, |sum, count| sum.saturating_add(*count))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn azure_is_told_from_other_machines_of_hyper_v() {
+        let top = tempfile::tempdir().expect("a directory");
+        let put = |name: &str, text: &str| {
+            let dmi = top.path().join("sys/class/dmi/id");
+            std::fs::create_dir_all(&dmi).expect("made");
+            std::fs::write(dmi.join(name), text).expect("written");
+        };
+        put("sys_vendor", "Microsoft Corporation\n");
+        put("product_name", "Virtual Machine\n");
+        let named = || hypervisor(Tree::new(top.path()), "flags : fpu hypervisor\n");
+        assert_eq!(named().as_deref(), Some("hyper-v"));
+        put("chassis_asset_tag", &format!("{AZURE_ASSET_TAG}\n"));
+        assert_eq!(named().as_deref(), Some("azure"));
+    }
 }

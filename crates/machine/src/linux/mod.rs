@@ -22,8 +22,10 @@ mod memory;
 pub mod mounts;
 pub mod nvme;
 mod page_cache;
+mod processes;
 pub mod swaps;
 mod temperature;
+pub(crate) mod tracefs;
 pub mod tree;
 
 pub use memory::{Memory, explain_lack_of_memory};
@@ -31,7 +33,7 @@ pub(crate) use page_cache::cached_bytes;
 
 use crate::host::Host;
 use crate::observe::{InFlight, Snapshot};
-use crate::{System, Throttle};
+use crate::{Process, System, Throttle};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
@@ -57,6 +59,34 @@ pub(crate) fn mount_points(system: &System) -> Vec<PathBuf> {
 
 pub(crate) fn temperature_millicelsius(system: &System, device: &str) -> Option<i64> {
     temperature::millicelsius(Tree::of(system), device)
+}
+
+pub(crate) fn process_of_thread(system: &System, thread: i32) -> Option<Process> {
+    processes::process_of_thread(Tree::of(system), thread)
+}
+
+pub(crate) fn process_name(system: &System, process: i32) -> Option<String> {
+    Tree::of(system).word(format!("/proc/{process}/comm"))
+}
+
+pub(crate) fn process_title(system: &System, process: i32) -> Option<String> {
+    processes::process_title(Tree::of(system), process)
+}
+
+pub(crate) fn process_tree(system: &System, root: i32) -> Vec<i32> {
+    processes::process_tree(Tree::of(system), root)
+}
+
+pub(crate) fn open_files(system: &System, process: i32) -> Vec<PathBuf> {
+    processes::open_files(Tree::of(system), process)
+}
+
+pub(crate) fn processor_pressure_us(system: &System) -> Option<u64> {
+    processes::processor_pressure_us(Tree::of(system))
+}
+
+pub(crate) fn all_throttles(system: &System) -> Vec<Throttle> {
+    cgroup::all_throttles(Tree::of(system))
 }
 
 pub(crate) fn snapshot(system: &System, devices: &[DeviceNumber], files: &[&File]) -> Snapshot {

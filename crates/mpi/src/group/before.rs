@@ -5,8 +5,8 @@ use super::state::{Greeting, State};
 use crate::carrier::Carrier;
 use crate::message::Message;
 use crate::places::Places;
-use stripewise_campaign::steps::start::MeasuredPlace;
 use stripewise_campaign::{Context, Failure, Outcome};
+use stripewise_conductor::start::MeasuredPlace;
 use stripewise_workload::Request;
 
 impl<C: Carrier> Member<C> {

@@ -4,8 +4,8 @@ use super::Member;
 use crate::carrier::Carrier;
 use crate::message::Message;
 use crate::runs::parts_of;
-use stripewise_campaign::steps::start::{Agreed, Companion, MeasuredPlace, Waiting};
 use stripewise_campaign::{Context, Outcome};
+use stripewise_conductor::start::{Agreed, Companion, MeasuredPlace, Waiting};
 use stripewise_results::{Interval, RunRecord, Status};
 use stripewise_runner::IntervalSummary;
 

@@ -7,10 +7,10 @@ use crate::message::Message;
 use crate::places::Places;
 use serde_json::Value;
 use std::rc::Rc;
-use stripewise_campaign::steps::start::Companion;
-use stripewise_campaign::steps::together::{Aim, Leads, Step};
 use stripewise_campaign::{Context, Failure, Outcome};
 use stripewise_cli::HostDocument;
+use stripewise_conductor::host_group::{Aim, HostGroup, Step};
+use stripewise_conductor::start::Companion;
 use stripewise_lab::hosts::HostPart;
 use stripewise_workload::derived_seed;
 
@@ -99,14 +99,14 @@ impl<C: Carrier> Member<C> {
     }
 }
 
-impl<C: Carrier + 'static> Leads for Member<C> {
+impl<C: Carrier + 'static> HostGroup for Member<C> {
     fn aim(&self, aim: &Aim) {
         self.to_all(&Message::Aim {
             aim: Box::new(aim.clone()),
         });
     }
 
-    fn aimed(&self, context: &Context) -> Outcome<(String, Aim)> {
+    fn opened(&self, context: &Context) -> Outcome<(String, Aim)> {
         let named = self.targets(context, None)?;
         let Ok([target]) = <[String; 1]>::try_from(named) else {
             return Err(Failure::usage(

@@ -5,8 +5,8 @@ use crate::carrier::Carrier;
 use crate::clock::{Comparison, ROUND_TRIPS};
 use crate::message::Message;
 use std::time::Duration;
-use stripewise_campaign::steps::start::{Agreed, ClockOffset, Waiting};
 use stripewise_campaign::{Context, Exit, Failure, Outcome};
+use stripewise_conductor::start::{Agreed, ClockOffset, Waiting};
 use stripewise_results::GroupRecord;
 use stripewise_units::WallTime;
 

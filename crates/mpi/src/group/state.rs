@@ -5,9 +5,9 @@ use crate::places::Places;
 use crate::runs::Runs;
 use serde_json::Value;
 use std::collections::VecDeque;
-use stripewise_campaign::steps::start::{Agreed, ClockOffset, MeasuredPlace};
-use stripewise_campaign::steps::together::{Aim, Step};
 use stripewise_campaign::{Exit, Failure};
+use stripewise_conductor::host_group::{Aim, Step};
+use stripewise_conductor::start::{Agreed, ClockOffset, MeasuredPlace};
 use stripewise_units::{Hint, WallTime};
 use stripewise_workload::Request;
 
@@ -36,7 +36,7 @@ pub(super) struct Gone {
 
 /// What a rank said that failed.
 #[derive(Clone, Debug)]
-struct Told {
+struct RankFailure {
     rank: usize,
     text: String,
     hint: Option<String>,
@@ -76,7 +76,7 @@ pub(super) struct State {
     pub(super) is_aborted: bool,
     pub(super) gone: Vec<Option<Gone>>,
     /// Failures that nobody has dealt with yet.
-    told: Vec<Told>,
+    told: Vec<RankFailure>,
     /// Runs that rank 0 is done with.
     pub(super) runs_over: u32,
     pub(super) is_at_end: bool,
@@ -153,7 +153,7 @@ impl State {
             Message::Interval { run, jobs } => self.runs.interval(run, rank, jobs),
             Message::Stop { at } => self.stop = Some(at),
             Message::Record { run, record } => self.runs.record(run, rank, *record),
-            Message::Failed { text, hint, exit } => self.told.push(Told {
+            Message::Failed { text, hint, exit } => self.told.push(RankFailure {
                 rank,
                 text,
                 hint,

@@ -6,8 +6,8 @@ use stripewise_campaign::align::{AlignOptions, DesignOptions, align};
 use stripewise_campaign::bench::{BenchOptions, bench, planned};
 use stripewise_campaign::steps::documents;
 use stripewise_campaign::steps::experiment::start::ExperimentOptions;
-use stripewise_campaign::steps::together::{Leads, follow};
 use stripewise_campaign::{Outcome, Permissions};
+use stripewise_conductor::host_group::{HostGroup, follow};
 use stripewise_lab::SeriesKind;
 use stripewise_mpi::{Carrier, Member};
 use stripewise_results::{RunRecord, Status};
@@ -22,7 +22,7 @@ fn hosts(target: &str) -> [Rank; 3] {
 fn led<T: Send>(
     group: &Group,
     ranks: &[Rank],
-    lead: impl Fn(&mut Own, String, Rc<dyn Leads>) -> Outcome<T> + Sync,
+    lead: impl Fn(&mut Own, String, Rc<dyn HostGroup>) -> Outcome<T> + Sync,
 ) -> Vec<(Option<T>, usize)> {
     group.each(ranks, &|member, own| {
         let ended = one(member, own, ranks, &lead);
@@ -42,9 +42,9 @@ fn one<C: Carrier + 'static, T>(
     member: &Rc<Member<C>>,
     own: &mut Own,
     ranks: &[Rank],
-    lead: impl Fn(&mut Own, String, Rc<dyn Leads>) -> Outcome<T>,
+    lead: impl Fn(&mut Own, String, Rc<dyn HostGroup>) -> Outcome<T>,
 ) -> Outcome<Option<T>> {
-    let leads = Rc::clone(member) as Rc<dyn Leads>;
+    let leads = Rc::clone(member) as Rc<dyn HostGroup>;
     if !member.leads() {
         follow(
             &own.context,

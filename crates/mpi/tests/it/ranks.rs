@@ -389,7 +389,7 @@ fn one<T>(
         store_is_named: true,
         command: vec!["test".to_owned()],
         version: rank.version.to_owned(),
-        chance: [u64::from(carrier.rank) + 7, 11],
+        random_seed: [u64::from(carrier.rank) + 7, 11],
         file_system_size: FileSystemSize::AtMost { bytes: 4 << 30 },
     });
     let settings = Settings {

@@ -2,8 +2,8 @@
 
 use crate::ranks::{Came, Group, Rank, S, request};
 use stripewise_campaign::merge::{MergeRequest, merge};
-use stripewise_campaign::steps::start::{Companion, places};
-use stripewise_campaign::{Context, FileSystemSize, Interrupt, Silent, Surroundings};
+use stripewise_campaign::{Context, FileSystemSize, Interrupt, NullObserver, Surroundings};
+use stripewise_conductor::start::{Companion, places};
 use stripewise_mpi::{Closing, Places};
 use stripewise_results::{RunRecord, Status};
 use stripewise_workload::{Arrivals, CacheMode, Rate, Workload};
@@ -76,13 +76,13 @@ fn histograms_are_those_of_the_merged_stores() {
     let heard = total(&came);
     let context = Context::new(Surroundings {
         clock: Box::new(Stopped),
-        observer: Box::new(Silent),
+        observer: Box::new(NullObserver),
         interrupt: Interrupt::default(),
         store: Some(group.directory.path().join("merged.db")),
         store_is_named: true,
         command: vec!["test".to_owned()],
         version: "1".to_owned(),
-        chance: [1, 2],
+        random_seed: [1, 2],
         file_system_size: FileSystemSize::AtMost { bytes: 4 << 30 },
     });
     let of_rank = |(rank, came): (usize, &Came)| {

@@ -1,8 +1,8 @@
 //! Pictures of advice: the ranking with intervals, the effects, and how factors interact.
 
 use super::{effect_levels, effect_name, largest, layout_words};
-use crate::chart::{Annotation, Chart, Form, Panel, Point, Quantity, Scale};
-use crate::choose::{axis, series};
+use crate::chart::{Annotation, Chart, Form, Panel, Point, Quantity, Scale, Series};
+use crate::choose::axis;
 use stripewise_results::{AdviceRecord, FactorRecord, LayoutRecord};
 
 /// Layouts that one picture has room for.
@@ -33,13 +33,21 @@ fn ranking(record: &AdviceRecord) -> Chart {
         let each: Vec<String> = record.factors.iter().filter_map(of).collect();
         each.join(", ")
     };
+    let is_first = |layout: &LayoutRecord| std::ptr::eq(layout, shown[0]);
     let rows = shown.iter().map(|layout| Row {
         name: match layout.is_present {
             true => format!("{} (now)", levels(layout)),
             false => levels(layout),
         },
-        value: layout.score,
-        span: [layout.low, layout.high],
+        value: if is_first(layout) {
+            0.0
+        } else {
+            layout.ahead_percent
+        },
+        span: match is_first(layout) {
+            true => [0.0, 0.0],
+            false => [layout.ahead_percent_low, layout.ahead_percent_high],
+        },
         pale: !layout.among_best,
     });
     let factors: Vec<String> = (record.factors.iter())
@@ -50,21 +58,25 @@ fn ranking(record: &AdviceRecord) -> Chart {
         .first()
         .map(|layout| layout_words(record, &layout.layout));
     let score = axis(
-        "Operations a second of the mix",
-        Quantity::Iops,
-        Scale::Linear,
+        "Difference of the mix's IOPS from the best layout",
+        Quantity::Difference,
+        Scale::FromZero,
     );
+    let none = Annotation::AtX {
+        x: 0.0,
+        label: String::new(),
+    };
     Chart {
         name: "ranking".to_owned(),
         title: record.title.clone(),
         summary: format!(
-            "Operations a second of the mix for each layout, the best first ({}). Pale rows are not among the best; lines are simultaneous {:.0} % intervals. The axis does not begin at 0.",
+            "How far each layout is behind the best one ({}). Pale rows are not among the best; lines are simultaneous {:.0} % intervals.",
             best.unwrap_or_default(),
             100.0 * record.level
         ),
         cautions: Vec::new(),
         x: score,
-        panels: vec![panel_of_rows(&factors, "mix", rows.collect(), None)],
+        panels: vec![panel_of_rows(&factors, "mix", rows.collect(), Some(none))],
     }
 }
 
@@ -118,7 +130,7 @@ fn panel_of_rows(title: &str, name: &str, rows: Vec<Row>, annotation: Option<Ann
     let names = rows.into_iter().rev().map(|row| row.name).collect();
     Panel {
         y: axis(title, Quantity::Name, Scale::Names(names)),
-        series: vec![series(name, Form::Intervals, 0, points)],
+        series: vec![Series::new(name, Form::Intervals, 0, points)],
         annotations: annotation.into_iter().collect(),
     }
 }
@@ -148,7 +160,7 @@ fn interaction(record: &AdviceRecord, first: &FactorRecord, second: &FactorRecor
     let lines = second.levels.iter().enumerate().map(|(tone, b)| {
         let points = first.levels.iter().enumerate();
         let points = points.filter_map(|(x, a)| Some(Point::new(x as f64, mean(a, b)?)));
-        series(b, Form::Line, tone, points.collect())
+        Series::new(b, Form::Line, tone, points.collect())
     });
     let (a, b) = (first.name.replace('-', " "), second.name.replace('-', " "));
     Chart {
@@ -264,6 +276,37 @@ mod tests {
             y.parse().expect("a number")
         };
         names.iter().map(height).collect()
+    }
+
+    #[test]
+    fn terminal_page_and_markdown_have_the_same_words_and_numbers() {
+        let record = record();
+        let effects = vec!["offset: 9.4 % (8.8 to 10.1), 1M over 63s".to_owned()];
+        let sheet = crate::advice_sheet(&record, &effects, true);
+        let text = crate::sheet_text(&sheet, 200);
+        let markdown = crate::sheet_markdown(&sheet);
+        let page = crate::sheet_page(&sheet, &|_| String::new());
+        let cells = sheet.tables.iter().flat_map(|table| &table.rows).flatten();
+        let mut numbers = 0;
+        for cell in cells.filter(|cell| !cell.text.is_empty()) {
+            for (what, shown) in [
+                ("terminal", &text),
+                ("Markdown", &markdown),
+                ("page", &page),
+            ] {
+                let is_there = shown.contains(&cell.text)
+                    || shown.contains(&crate::escape::escaped(&cell.text));
+                assert!(is_there, "{what}: {}", cell.text);
+            }
+            numbers += usize::from(cell.value.is_some());
+        }
+        assert!(numbers > 2 * LAYOUTS_MAX, "{numbers}");
+        // The first look has fewer rows, and the same in them.
+        let first = crate::advice_sheet(&record, &effects, false);
+        assert!(first.tables[0].rows.len() < sheet.tables[0].rows.len());
+        for row in &first.tables[0].rows {
+            assert!(sheet.tables[0].rows.contains(row), "{row:?}");
+        }
     }
 
     #[test]

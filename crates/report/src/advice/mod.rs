@@ -1,12 +1,10 @@
-//! Advice on layouts: one screen of text, pictures, and a page.
+//! Advice on layouts: a sheet, and pictures.
 
 mod charts;
-mod page;
-mod text;
+mod sheet;
 
 pub use charts::advice_charts;
-pub use page::advice_html;
-pub use text::{advice_markdown, advice_text};
+pub use sheet::advice_sheet;
 
 use stripewise_results::{AdviceRecord, EffectRecord, LayoutLevels};
 

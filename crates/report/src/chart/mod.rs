@@ -125,6 +125,19 @@ pub struct Series {
 }
 
 impl Series {
+    /// Points without values beside them.
+    #[must_use]
+    pub fn new(name: &str, form: Form, tone: usize, points: Vec<Point>) -> Series {
+        Series {
+            name: name.to_owned(),
+            form,
+            tone,
+            points,
+            value: None,
+            darkest: None,
+        }
+    }
+
     /// The value of the darkest shade of cells.
     #[must_use]
     pub fn darkest(&self) -> f64 {

@@ -40,13 +40,35 @@ impl Chart {
         }
         places.sort_by(f64::total_cmp);
         places.dedup();
-        let rows = places
-            .iter()
-            .flat_map(|&x| (0..self.points_at(x)).map(move |turn| self.line(x, turn)));
+        let series = self.panels.iter().flat_map(|panel| {
+            let of_panel = panel.series.iter();
+            of_panel.map(move |series| (panel, Sorted::by(&series.points, |point| point.x)))
+        });
+        let series: Vec<(&Panel, Sorted<'_>)> = series.collect();
+        let rows = places.into_iter().flat_map(|x| self.lines_at(x, &series));
         ChartTable {
             headings,
             rows: rows.collect(),
         }
+    }
+
+    /// As many rows as a series has points at this x at most: two loads may give the same
+    /// throughput.
+    fn lines_at(&self, x: f64, series: &[(&Panel, Sorted<'_>)]) -> Vec<Vec<String>> {
+        let at_x = series.iter().map(|(panel, points)| (panel, points.at(x)));
+        let at_x: Vec<(&&Panel, &[&Point])> = at_x.collect();
+        let count = at_x.iter().map(|(_, points)| points.len()).max();
+        let name = || name_of(&self.x.scale, x).unwrap_or_else(|| self.x.quantity.format(x));
+        let line = |turn: usize| {
+            let values = at_x.iter().map(|(panel, points)| {
+                let point = points.get(turn);
+                point
+                    .map(|point| value_of(panel, point))
+                    .unwrap_or_default()
+            });
+            std::iter::once(name()).chain(values).collect()
+        };
+        (0..count.unwrap_or(0)).map(line).collect()
     }
 
     /// A row for each name of the y axis, from the top.
@@ -61,19 +83,25 @@ impl Chart {
         places.sort_by(|a, b| b.total_cmp(a));
         places.dedup();
         let quantity = self.x.quantity;
+        let series = panel.series.iter();
+        let series: Vec<Sorted<'_>> = series
+            .map(|one| Sorted::by(&one.points, |point| point.y))
+            .collect();
         let row = |y: f64| {
             let mut cells = vec![name_of(&panel.y.scale, y).unwrap_or_default()];
-            cells.extend(panel.series.iter().map(|series| {
-                let point = series.points.iter().find(|point| point.y == y);
-                point.map_or_else(String::new, |point| match point.span {
-                    Some([low, high]) => format!(
-                        "{} [{}, {}]",
-                        quantity.format(point.x),
-                        quantity.format(low),
-                        quantity.format(high)
-                    ),
-                    None => quantity.format(point.x),
-                })
+            cells.extend(series.iter().map(|points| {
+                points
+                    .at(y)
+                    .first()
+                    .map_or_else(String::new, |point| match point.span {
+                        Some([low, high]) => format!(
+                            "{} [{}, {}]",
+                            quantity.format(point.x),
+                            quantity.format(low),
+                            quantity.format(high)
+                        ),
+                        None => quantity.format(point.x),
+                    })
             }));
             cells
         };
@@ -81,32 +109,6 @@ impl Chart {
             headings,
             rows: places.into_iter().map(row).collect(),
         }
-    }
-
-    /// The most points that a series has at one x: as many rows it takes. Two
-    /// loads may give the same throughput.
-    fn points_at(&self, x: f64) -> usize {
-        let series = self.panels.iter().flat_map(|panel| &panel.series);
-        let counts = series.map(|one| one.points.iter().filter(|point| point.x == x).count());
-        counts.max().unwrap_or(0)
-    }
-
-    /// The values at an x, of each series the one whose turn it is.
-    fn line(&self, x: f64, turn: usize) -> Vec<String> {
-        let mut cells =
-            vec![name_of(&self.x.scale, x).unwrap_or_else(|| self.x.quantity.format(x))];
-        for panel in &self.panels {
-            for series in &panel.series {
-                let mut at_x = series.points.iter().filter(|point| point.x == x);
-                let point = at_x.nth(turn);
-                cells.push(
-                    point
-                        .map(|point| value_of(panel, point))
-                        .unwrap_or_default(),
-                );
-            }
-        }
-        cells
     }
 
     fn cells(&self, panel: &Panel, series: &Series) -> ChartTable {
@@ -118,6 +120,7 @@ impl Chart {
         };
         let (columns, rows) = (sorted(|point| point.y), sorted(|point| point.x));
         let quantity = series.value.unwrap_or(panel.y.quantity);
+        let points = Sorted::by(&series.points, |point| point.x);
         let mut headings = vec![format!("{} \\ {}", self.x.title, panel.y.title)];
         headings.extend(
             columns
@@ -127,11 +130,9 @@ impl Chart {
         let row = |&x: &f64| {
             let mut cells =
                 vec![name_of(&self.x.scale, x).unwrap_or_else(|| self.x.quantity.format(x))];
+            let of_row = Sorted::by(points.at(x).iter().copied(), |point| point.y);
             cells.extend(columns.iter().map(|&y| {
-                let cell = series
-                    .points
-                    .iter()
-                    .find(|point| point.x == x && point.y == y);
+                let cell = of_row.at(y).first();
                 let value = cell.and_then(|cell| cell.value);
                 value
                     .map(|value| quantity.format(value))
@@ -143,6 +144,32 @@ impl Chart {
             headings,
             rows: rows.iter().map(row).collect(),
         }
+    }
+}
+
+/// Points by rising place on an axis; those at one place in their order. A table looks for
+/// each of its places, and a history has tens of thousands.
+struct Sorted<'a> {
+    points: Vec<&'a Point>,
+    axis: fn(&Point) -> f64,
+}
+
+impl<'a> Sorted<'a> {
+    fn by(points: impl IntoIterator<Item = &'a Point>, axis: fn(&Point) -> f64) -> Sorted<'a> {
+        let mut points: Vec<&Point> = points.into_iter().collect();
+        points.sort_by(|a, b| axis(a).total_cmp(&axis(b)));
+        Sorted { points, axis }
+    }
+
+    /// Those at this place.
+    fn at(&self, place: f64) -> &[&'a Point] {
+        let from = self
+            .points
+            .partition_point(|point| (self.axis)(point) < place);
+        let behind = self
+            .points
+            .partition_point(|point| (self.axis)(point) <= place);
+        self.points.get(from..behind).unwrap_or_default()
     }
 }
 

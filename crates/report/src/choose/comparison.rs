@@ -1,9 +1,10 @@
 //! Differences with their intervals, grouped by kind of I/O, as in the articles
 //! on partition offsets of 2007 and 2009.
 
-use super::{axis, distinct, series};
+use super::{axis, distinct};
 use crate::chart::{Annotation, Chart, Form, Panel, Point, Quantity, Scale, Series};
 use crate::quantity_text::{classic, percent};
+use crate::words::metric_words;
 use stripewise_results::{ComparisonRecord, ComparisonRow};
 use stripewise_units::ByteSize;
 
@@ -84,7 +85,12 @@ fn forest(comparisons: &[ComparisonRecord], metric: &str) -> Option<Chart> {
         ),
         panels: vec![Panel {
             y: axis(&rows_title(&varies), Quantity::Name, Scale::Names(names)),
-            series: vec![series("Difference", Form::Intervals, 0, points.collect())],
+            series: vec![Series::new(
+                "Difference",
+                Form::Intervals,
+                0,
+                points.collect(),
+            )],
             annotations: vec![Annotation::AtX {
                 x: 0.0,
                 label: String::new(),
@@ -150,10 +156,19 @@ fn each(comparisons: &[ComparisonRecord]) -> Vec<Chart> {
             let metrics = distinct(comparison.rows.iter().map(|row| row.metric.as_str()));
             metrics
                 .into_iter()
+                .filter(|metric| !is_single(comparison, metric))
                 .map(|metric| chart(comparison, metric))
                 .collect::<Vec<_>>()
         })
         .collect()
+}
+
+/// One row of each of several kinds of I/O: one bar in a panel says nothing that the row of a
+/// forest does not.
+fn is_single(comparison: &ComparisonRecord, metric: &str) -> bool {
+    let rows = comparison.rows.iter().filter(|row| row.metric == metric);
+    let kinds: Vec<String> = rows.map(kind).collect();
+    kinds.len() > 1 && distinct(kinds.iter().cloned()).len() == kinds.len()
 }
 
 fn kind(row: &ComparisonRow) -> String {
@@ -189,7 +204,7 @@ fn chart(comparison: &ComparisonRecord, metric: &str) -> Chart {
                 .map(|(row, label)| point(row, place(label)))
                 .collect();
             let slot = if slots == 1 { 0 } else { index };
-            series(of, Form::Bars { slot, slots }, index, points)
+            Series::new(of, Form::Bars { slot, slots }, index, points)
         })
     };
     let panel = |series: Vec<Series>, title: &str| Panel {
@@ -294,20 +309,6 @@ fn summary(comparison: &ComparisonRecord, metric: &str) -> String {
         ));
     }
     words.join(" ")
-}
-
-/// `iops` as people say it.
-pub(crate) fn metric_words(metric: &str) -> String {
-    match metric {
-        "iops" => "IOPS".to_owned(),
-        "mib_per_s" => "MiB/s".to_owned(),
-        other => match other.strip_prefix("latency_ns_") {
-            Some("p999") => "p99.9 latency".to_owned(),
-            Some("max") => "longest latency".to_owned(),
-            Some(statistic) => format!("{statistic} latency"),
-            None => other.replace('_', " "),
-        },
-    }
 }
 
 /// What tells rows of one kind apart, and the title of an axis of it.

@@ -2,7 +2,7 @@
 //! long, reads and writes apart, in stretches of latency that are even on an axis of
 //! powers.
 
-use super::{Told, axis, series};
+use super::{ShownJob, axis};
 use crate::chart::{Chart, Form, Panel, Point, Quantity, Scale, Series};
 use stripewise_stats::Histogram;
 use stripewise_units::format_duration;
@@ -15,7 +15,7 @@ const BINS_MAX: usize = 140;
 const OPERATIONS_MIN: u64 = 100;
 const LINES_MAX: usize = 6;
 
-pub(super) fn chart(told: &[Told<'_>]) -> Option<Chart> {
+pub(super) fn chart(told: &[ShownJob<'_>]) -> Option<Chart> {
     let mut lines: Vec<Series> = Vec::new();
     let mut words: Vec<String> = Vec::new();
     for one in told {
@@ -41,7 +41,7 @@ pub(super) fn chart(told: &[Told<'_>]) -> Option<Chart> {
                 continue;
             };
             words.push(format!("{name}: {}.", peak.words()));
-            lines.push(series(&name, Form::Steps, lines.len(), points));
+            lines.push(Series::new(&name, Form::Steps, lines.len(), points));
         }
     }
     if lines.is_empty() {
@@ -75,7 +75,7 @@ impl Peak {
     fn words(self) -> String {
         let [from, to] = [self.from_ns, self.to_ns].map(format_duration);
         match self.share > 0.5 {
-            true => format!("most took {from} to {to}"),
+            true => format!("the most common range is {from} to {to}"),
             false => format!(
                 "the fullest bin, {from} to {to}, has {:.0} %",
                 self.share * 100.0
@@ -150,7 +150,10 @@ mod tests {
             peak.from_ns <= 1_000_000 && peak.to_ns >= 1_000_999,
             "{peak:?}"
         );
-        assert!(peak.words().starts_with("most took"), "{peak:?}");
+        assert!(
+            peak.words().starts_with("the most common range"),
+            "{peak:?}"
+        );
         assert!(points.windows(2).all(|two| two[0].x < two[1].x));
         assert!(bins(&Histogram::new()).is_none());
         // The fullest of many stretches is not where most are.

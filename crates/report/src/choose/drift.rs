@@ -1,8 +1,8 @@
 //! The baseline of an experiment over its blocks: what changed while nothing was
 //! changed.
 
-use super::{axis, metric, series};
-use crate::chart::{Chart, Form, Panel, Point, Quantity, Scale};
+use super::{axis, metric};
+use crate::chart::{Chart, Form, Panel, Point, Quantity, Scale, Series};
 use crate::identity::kind;
 use crate::quantity_text::percent;
 use stripewise_results::{ComparisonRecord, JobRow};
@@ -106,7 +106,7 @@ fn drawn(
     let series = lines
         .into_iter()
         .enumerate()
-        .map(|(tone, (name, points))| series(&name, Form::Line, tone, points))
+        .map(|(tone, (name, points))| Series::new(&name, Form::Line, tone, points))
         .collect();
     Chart {
         cautions: Vec::new(),

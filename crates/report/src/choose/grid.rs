@@ -2,7 +2,7 @@
 //! curve where only the work in flight does, else bars. Of many runs there are
 //! several charts of a kind, one after the other, never none.
 
-use super::{axis, distinct, in_flight, latency_sides, middle_of, series};
+use super::{axis, distinct, in_flight, latency_sides, middle_of};
 use crate::chart::{Chart, Form, Panel, Point, Quantity, Scale, Series};
 use crate::identity::{group_key, kind, names_of_groups, names_of_jobs};
 use std::collections::{BTreeMap, HashMap};
@@ -184,7 +184,7 @@ fn against_load(curves: &[&Group<'_>]) -> Chart {
             let points = by_load
                 .iter()
                 .filter_map(|(load, values)| middle_of(f64::from(*load), values));
-            series(name, Form::Line, tone, points.collect())
+            Series::new(name, Form::Line, tone, points.collect())
         });
         lines.filter(|line| !line.points.is_empty()).collect()
     };
@@ -232,7 +232,7 @@ fn against_load(curves: &[&Group<'_>]) -> Chart {
     Chart {
         cautions: Vec::new(),
         name: "against-load".to_owned(),
-        title: "Throughput and latency against work in flight".to_owned(),
+        title: "Throughput and latency against queue depth".to_owned(),
         summary: words.chain(whiskers).collect::<Vec<_>>().join(" "),
         x: axis("Operations in flight", Quantity::Count, Scale::Log2),
         panels,
@@ -295,7 +295,7 @@ fn bars_of(rows: &[JobRow<'_>], names: &[String]) -> Chart {
         .filter(|(_, _, _, points)| !points.is_empty())
         .map(|(title, quantity, tone, points)| Panel {
             y: axis(&title, quantity, Scale::FromZero),
-            series: vec![series(&title, form, tone, points)],
+            series: vec![Series::new(&title, form, tone, points)],
             annotations: Vec::new(),
         })
         .collect();

@@ -1,6 +1,6 @@
 //! Latency over time: how many operations took how long, in each stretch of a run.
 
-use super::{Told, axis};
+use super::{ShownJob, axis};
 use crate::chart::{Chart, Form, Panel, Point, Quantity, Scale, Series};
 use crate::material::{LatencyInterval, LatencyOverTime, Material};
 use std::collections::BTreeMap;
@@ -22,8 +22,8 @@ const ROWS_OF_DECADE: f64 = 8.0;
 
 /// A map for each job that is told of and each kind of its operations; writes and discards
 /// first, because that is where latencies have tails.
-pub(super) fn charts(material: &Material, told: &[Told<'_>]) -> Vec<Chart> {
-    let mut wanted: Vec<(&Told<'_>, &LatencyOverTime)> = Vec::new();
+pub(super) fn charts(material: &Material, told: &[ShownJob<'_>]) -> Vec<Chart> {
+    let mut wanted: Vec<(&ShownJob<'_>, &LatencyOverTime)> = Vec::new();
     for one in told {
         let of_row = |latencies: &&LatencyOverTime| {
             latencies.run == one.row.run.id && latencies.job == one.row.job.name

@@ -1,7 +1,7 @@
 //! The histogram that SQLIO prints: shares of operations by whole milliseconds.
 
-use super::{axis, series};
-use crate::chart::{Chart, Form, Panel, Point, Quantity, Scale};
+use super::axis;
+use crate::chart::{Chart, Form, Panel, Point, Quantity, Scale, Series};
 use crate::identity::names_of_jobs;
 use serde_json::Value;
 use stripewise_results::JobRow;
@@ -51,7 +51,7 @@ fn chart(named: &[(String, Vec<f64>)]) -> Chart {
         };
         let points = shares.iter().enumerate();
         let points = points.map(|(ms, share)| Point::new(ms as f64, *share));
-        series(name, form, slot, points.collect())
+        Series::new(name, form, slot, points.collect())
     });
     let most = named.iter().filter_map(|(name, shares)| {
         let (ms, share) = shares

@@ -1,7 +1,7 @@
 //! Hosts of a merged run, a curve for each.
 
-use super::{axis, series};
-use crate::chart::{Chart, Form, Panel, Point, Quantity, Scale};
+use super::axis;
+use crate::chart::{Chart, Form, Panel, Point, Quantity, Scale, Series};
 use crate::hosts::hosts_sentences;
 use stripewise_results::{HostRecord, MergedRecord, RunRecord};
 
@@ -29,7 +29,7 @@ fn chart(run: &RunRecord, merged: &MergedRecord) -> Chart {
             let middle = point.start_ns as f64 + point.duration_ns as f64 / 2.0;
             Point::new(middle, point.iops)
         });
-        series(&host.host, Form::Trace, tone, points.collect())
+        Series::new(&host.host, Form::Trace, tone, points.collect())
     };
     Chart {
         cautions: Vec::new(),

@@ -1,8 +1,8 @@
-//! Ladders: throughput and latency against work in flight, with the knee, its
+//! Ladders: throughput and latency against queue depth, with the knee, its
 //! bracket and the latency limit; and latency against throughput, the hockey
 //! stick.
 
-use super::{axis, series};
+use super::axis;
 use crate::answers::answer_amount;
 use crate::chart::{Annotation, Axis, Chart, Form, Panel, Point, Quantity, Scale, Series};
 use crate::draw::PERCENTILES;
@@ -61,7 +61,7 @@ fn beside_each_other(ladders: &[&NamedSeries<'_>]) -> Chart {
                 let value = of(step).filter(|value| *value > 0.0)?;
                 Some(Point::new(in_flight(step), value))
             });
-            series(&ladder.what, Form::Line, tone, points.collect())
+            Series::new(&ladder.what, Form::Line, tone, points.collect())
         });
         each.collect()
     };
@@ -86,7 +86,7 @@ fn beside_each_other(ladders: &[&NamedSeries<'_>]) -> Chart {
         cautions: Vec::new(),
         name: format!("{}-load", super::slug(&first.name)),
         title: format!(
-            "{}: throughput and latency against work in flight",
+            "{}: throughput and latency against queue depth",
             series_title(&first.name)
         ),
         summary: format!(
@@ -183,7 +183,7 @@ fn load(named: &NamedSeries<'_>) -> Chart {
     }
     let top = Panel {
         y: throughput_axis(in_bytes),
-        series: vec![series("Throughput", Form::Line, 0, points)],
+        series: vec![Series::new("Throughput", Form::Line, 0, points)],
         annotations: marked,
     };
     let lines = latency_lines(ladder);
@@ -195,7 +195,7 @@ fn load(named: &NamedSeries<'_>) -> Chart {
     Chart {
         cautions: Vec::new(),
         name: format!("{}-load", super::slug(&ladder.name)),
-        title: format!("{title}: throughput and latency against work in flight"),
+        title: format!("{title}: throughput and latency against queue depth"),
         summary: ladder.sentence.clone(),
         x: load_axis(),
         panels: vec![top, below],
@@ -273,7 +273,7 @@ fn latency_lines(ladder: &SeriesRecord) -> Vec<Series> {
         });
     let lines = shown.map(|(statistic, tone)| {
         let points = line_of(&ladder.steps, |latency| latency.statistic(statistic));
-        series(statistic.name(), Form::Line, tone, points)
+        Series::new(statistic.name(), Form::Line, tone, points)
     });
     lines.filter(|line| !line.points.is_empty()).collect()
 }
@@ -316,7 +316,7 @@ fn hockey_stick(ladders: &[&NamedSeries<'_>], in_bytes: bool) -> Option<Chart> {
                 let value = of_limit(step.latency_ns.as_ref()?, limit.percentile);
                 (value > 0.0).then(|| Point::new(throughput(step, in_bytes), value))
             });
-            series(&ladder.title(), Form::Line, tone, points.collect())
+            Series::new(&ladder.title(), Form::Line, tone, points.collect())
         })
         .collect();
     let x = throughput_axis(in_bytes);
@@ -450,6 +450,7 @@ mod tests {
                 ceiling: Some(ceiling),
                 answer: None,
                 answer_runs: Vec::new(),
+                sustained: None,
                 stopped: String::new(),
                 sentence: String::new(),
             };

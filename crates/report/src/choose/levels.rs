@@ -1,8 +1,8 @@
 //! Levels of a factor side by side: partition offsets, allocation units, arrays.
 //! Bars for each load, as in the articles of 2007 and 2009.
 
-use super::{axis, distinct, in_flight, metric, middle_of, series};
-use crate::chart::{Chart, Form, Panel, Quantity, Scale};
+use super::{axis, distinct, in_flight, metric, middle_of};
+use crate::chart::{Chart, Form, Panel, Quantity, Scale, Series};
 use crate::identity::kind;
 use crate::rows::order_levels;
 use stripewise_results::{ComparisonRecord, JobRow};
@@ -131,7 +131,7 @@ fn chart(of: &Of<'_>, levels: &[String], rows: &[JobRow<'_>]) -> Chart {
             slot,
             slots: levels.len(),
         };
-        bars.push(series(name, form, slot, points.collect()));
+        bars.push(Series::new(name, form, slot, points.collect()));
     }
     let repeated = bars
         .iter()

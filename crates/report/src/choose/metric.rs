@@ -35,7 +35,7 @@ pub(super) fn is_latency(metric: &str) -> bool {
 
 /// The metric at the head of a sentence: `Mean latency`, but `p99 latency`.
 pub(super) fn heading(metric: &str) -> String {
-    let words = super::metric_words(metric);
+    let words = crate::words::metric_words(metric);
     if words.starts_with('p') {
         return words;
     }

@@ -2,9 +2,8 @@
 //! grids, plans of several jobs, single runs, comparisons. What an imported
 //! record does not say is not drawn.
 
-pub(crate) use comparison::{metric_words, sides_of};
-
 mod comparison;
+mod consistency;
 mod density;
 mod drift;
 mod grid;
@@ -15,14 +14,14 @@ mod ladder;
 mod levels;
 mod metric;
 mod percentiles;
-mod sound;
 mod time;
 mod timeline;
 mod together;
 mod trend;
 
 use crate::answers::{limit_words, place_of};
-use crate::chart::{Axis, Chart, Form, Point, Quantity, Scale, Series};
+use crate::chart::{Axis, Chart, Point, Quantity, Scale};
+use crate::crystaldiskmark::are_like_runs;
 use crate::identity::{NamedSeries, kind, named_series, names_of_jobs};
 use crate::material::Material;
 use crate::rows::in_order_of_design;
@@ -41,12 +40,16 @@ const LADDERS_MAX: usize = 20;
 /// The charts of a report, the most telling first. Names are unique.
 #[must_use]
 pub fn charts(material: &Material) -> Vec<Chart> {
+    // Their table and picture have the units that people know them by.
+    if are_like_runs(&material.document.runs) && material.document.comparisons.is_empty() {
+        return Vec::new();
+    }
     let comparisons = &material.document.comparisons;
     let mut charts = comparison::charts(comparisons);
     charts.extend(trend::charts(&material.document.runs));
     let ladders = named_series(&material.document);
     let mut outside = material.rows_outside_ladders();
-    outside.retain(|row| !row.run.is_precondition());
+    outside.retain(|row| !row.run.is_preparation());
     let climbed = climbed(material);
     outside.retain(|row| !climbed.contains(&part_of(row.run)));
     in_order_of_design(&mut outside);
@@ -77,15 +80,15 @@ pub fn charts(material: &Material) -> Vec<Chart> {
     charts.extend(density::chart(&telling));
     charts.extend(time::charts(&telling));
     charts.extend(heat::charts(material, &telling));
-    sound::keep(&mut charts);
+    consistency::keep(&mut charts);
     if charts.is_empty() {
         // Whatever has a rate has a bar.
         let all: Vec<JobRow<'_>> = material.rows().collect();
         charts.extend(grid::side_by_side(&all));
-        sound::keep(&mut charts);
+        consistency::keep(&mut charts);
     }
     make_names_unique(&mut charts);
-    let cautions = crate::caution::cautions(&material.document);
+    let cautions = crate::validity::cautions(&material.document);
     for chart in &mut charts {
         chart.cautions.clone_from(&cautions);
     }
@@ -168,14 +171,14 @@ pub fn runs_worth_a_closer_look(material: &Material) -> Vec<String> {
 
 /// A job that is worth a closer look, with the name that it has among those shown
 /// beside it.
-struct Told<'a> {
+struct ShownJob<'a> {
     name: String,
     /// Of a step of a ladder, how it answers; nothing of a single run.
     answers: Option<(AnswerReason, String)>,
     row: JobRow<'a>,
 }
 
-impl Told<'_> {
+impl ShownJob<'_> {
     /// Which step of its ladder this is: `Measured with 8 in flight, the knee:
     /// nothing meets p99 < 5 ms. `; empty of single runs.
     fn sentence(&self) -> String {
@@ -201,8 +204,8 @@ fn telling<'a>(
     material: &'a Material,
     ladders: &[NamedSeries<'_>],
     outside: &[JobRow<'a>],
-) -> Vec<Told<'a>> {
-    let mut told: Vec<Told<'a>> = Vec::new();
+) -> Vec<ShownJob<'a>> {
+    let mut told: Vec<ShownJob<'a>> = Vec::new();
     for ladder in ladders.iter().take(SINGLES_MAX + 2) {
         let Some(answer) = ladder.series.answered() else {
             continue;
@@ -212,7 +215,7 @@ fn telling<'a>(
         if let Some(run) = run
             && let Some(job) = run.jobs.first()
         {
-            told.push(Told {
+            told.push(ShownJob {
                 name: ladder.title(),
                 answers: Some((answer.reason, words_of(ladder.series, &answer))),
                 row: JobRow { run, job },
@@ -226,7 +229,7 @@ fn telling<'a>(
             several => names_of_jobs(several).names,
         };
         let singles = names.into_iter().zip(outside.iter().copied());
-        told.extend(singles.map(|(name, row)| Told {
+        told.extend(singles.map(|(name, row)| ShownJob {
             name,
             answers: None,
             row,
@@ -274,18 +277,6 @@ pub(crate) fn axis(title: &str, quantity: Quantity, scale: Scale) -> Axis {
         title: title.to_owned(),
         quantity,
         scale,
-    }
-}
-
-/// A series without values beside its points.
-pub(crate) fn series(name: &str, form: Form, tone: usize, points: Vec<Point>) -> Series {
-    Series {
-        name: name.to_owned(),
-        form,
-        tone,
-        points,
-        value: None,
-        darkest: None,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Percentiles on an axis of nines.
 
-use super::{Told, axis, series};
+use super::{ShownJob, axis};
 use crate::chart::{Annotation, Chart, Form, Panel, Point, Quantity, Scale, Series, nines};
 use stripewise_results::{AnswerReason, JobRow, KindOutcome};
 use stripewise_stats::Histogram;
@@ -23,7 +23,7 @@ const LINES_MAX: usize = 8;
 /// Points of a line that are marked.
 const MARKS_MAX: usize = 8;
 
-pub(super) fn chart(told: &[Told<'_>]) -> Option<Chart> {
+pub(super) fn chart(told: &[ShownJob<'_>]) -> Option<Chart> {
     let mut lines: Vec<Series> = Vec::new();
     for one in told {
         for (kind, points) in kinds(&one.row) {
@@ -33,7 +33,7 @@ pub(super) fn chart(told: &[Told<'_>]) -> Option<Chart> {
                 true => Form::Trace,
                 false => Form::Line,
             };
-            lines.push(series(&name, form, lines.len(), points));
+            lines.push(Series::new(&name, form, lines.len(), points));
         }
     }
     lines.retain(|line| line.points.len() > 1);

@@ -1,7 +1,7 @@
 //! A run over time: throughput with its steady window, steps and failures, and
 //! latency below.
 
-use super::{Told, axis, series};
+use super::{ShownJob, axis};
 use crate::chart::{Annotation, Chart, Form, Panel, Point, Quantity, Scale, Series};
 use crate::draw::PERCENTILES;
 use crate::quantity_text::percent;
@@ -18,12 +18,12 @@ const STEP_MIN: f64 = 0.10;
 /// More words than this cannot be read.
 const MARKS_MAX: usize = 4;
 
-pub(super) fn charts(told: &[Told<'_>]) -> Vec<Chart> {
+pub(super) fn charts(told: &[ShownJob<'_>]) -> Vec<Chart> {
     told.iter().filter_map(chart).collect()
 }
 
-fn chart(told: &Told<'_>) -> Option<Chart> {
-    let Told { name, row, .. } = told;
+fn chart(told: &ShownJob<'_>) -> Option<Chart> {
+    let ShownJob { name, row, .. } = told;
     let intervals = thinned(whole(&row.job.outcome.intervals));
     if intervals.len() < INTERVALS_MIN || row.run.imported.is_some() {
         return None;
@@ -44,7 +44,7 @@ fn chart(told: &Told<'_>) -> Option<Chart> {
             let value = of(interval).filter(|value| *value > 0.0)?;
             Some(Point::new(middle(interval), value))
         });
-        series(label, Form::Trace, tone, points.collect())
+        Series::new(label, Form::Trace, tone, points.collect())
     };
     let lines = vec![
         latency("mean", 6, |interval| Some(interval.latency_ns_mean)),
@@ -74,7 +74,7 @@ fn chart(told: &Told<'_>) -> Option<Chart> {
         panels: vec![
             Panel {
                 y: axis("Throughput", Quantity::Iops, Scale::FromZero),
-                series: vec![series("Throughput", Form::Trace, 0, points.collect())],
+                series: vec![Series::new("Throughput", Form::Trace, 0, points.collect())],
                 annotations: marks,
             },
             Panel {

@@ -1,7 +1,7 @@
 //! A whole bench on one axis of time: the rate and p99 of each run as they went, where
 //! each series began, what happened on the way, and how busy the host's processors were.
 
-use super::{axis, series};
+use super::axis;
 use crate::chart::{Annotation, Chart, Form, Panel, Point, Quantity, Scale, Series};
 use crate::words::series_title;
 use stripewise_results::{Interval, JobRow, ProcessorUse, RunRecord};
@@ -49,7 +49,7 @@ pub(super) fn chart(runs: &[RunRecord]) -> Option<Chart> {
         let each = parts.iter().enumerate().map(|(tone, part)| {
             let of_part = placed.iter().filter(|one| one.part == *part);
             let points = of_part.flat_map(|one| points(one, of)).collect();
-            series(&series_title(part), Form::Trace, tone, points)
+            Series::new(&series_title(part), Form::Trace, tone, points)
         });
         each.filter(|line| !line.points.is_empty()).collect()
     };
@@ -126,7 +126,7 @@ fn host_lines(placed: &[Placed<'_>]) -> Vec<Series> {
         .collect();
     let line = |name: &str, tone: usize, of: usize| {
         let points = known.iter().map(|(x, shares)| Point::new(*x, shares[of]));
-        series(name, Form::Trace, tone, points.collect())
+        Series::new(name, Form::Trace, tone, points.collect())
     };
     let mut lines = vec![line("busy", 6, 0)];
     // A line along 0 says nothing.

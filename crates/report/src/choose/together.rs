@@ -1,7 +1,7 @@
 //! Several jobs at once, beside each of them alone where that was measured.
 
-use super::{axis, distinct, latency_sides, middle_of, series};
-use crate::chart::{Chart, Form, Panel, Point, Quantity, Scale};
+use super::{axis, distinct, latency_sides, middle_of};
+use crate::chart::{Chart, Form, Panel, Point, Quantity, Scale, Series};
 use crate::quantity_text::percent;
 use stripewise_results::JobRow;
 
@@ -34,7 +34,7 @@ pub(super) fn charts(rows: &[JobRow<'_>]) -> Option<Chart> {
                     slot,
                     slots: ways.len(),
                 };
-                series(word, form, slot, points(*together, of))
+                Series::new(word, form, slot, points(*together, of))
             })
             .collect(),
         annotations: Vec::new(),

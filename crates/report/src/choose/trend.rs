@@ -1,8 +1,8 @@
 //! The same load on the same target over days and months: what it reached each time, and
 //! where that changed.
 
-use super::{axis, middle_of, series};
-use crate::chart::{Annotation, Chart, Form, Panel, Point, Quantity, Scale};
+use super::{axis, middle_of};
+use crate::chart::{Annotation, Chart, Form, Panel, Point, Quantity, Scale, Series};
 use crate::identity::{kind, load};
 use crate::quantity_text::percent;
 use crate::words::{ladder_part, series_title};
@@ -53,7 +53,7 @@ fn loads(runs: &[RunRecord]) -> Vec<Load<'_>> {
         let run = row.run;
         let is_own = run.imported.is_none() && run.experiment.is_none();
         let counts = run.status == Status::Complete && row.void_codes().is_empty();
-        if !is_own || !counts || run.is_precondition() {
+        if !is_own || !counts || run.is_preparation() {
             continue;
         }
         let Ok(began) = run.started_at.parse::<jiff::Timestamp>() else {
@@ -157,7 +157,7 @@ fn chart(load: &Load<'_>) -> Option<Chart> {
 fn panel(title: &str, quantity: Quantity, points: Vec<Point>) -> Panel {
     Panel {
         y: axis(title, quantity, Scale::FromZero),
-        series: vec![series(title, Form::Line, 0, points)],
+        series: vec![Series::new(title, Form::Line, 0, points)],
         annotations: Vec::new(),
     }
 }

@@ -2,9 +2,9 @@
 
 use super::SMALL_SIZE;
 use super::canvas::{Anchor, Canvas};
+use super::label_layout::{Room, Spot};
 use super::palette::{INK, MUTED, SHADE};
-use super::place::Frame;
-use super::room::{Room, Spot};
+use super::scale::Frame;
 use crate::chart::{Annotation, Panel};
 
 /// Half of the bar of a limit that holds at one place.

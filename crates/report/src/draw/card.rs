@@ -4,7 +4,7 @@
 use super::canvas::{Anchor, Canvas, Colour};
 use super::palette::{CAUTION, FAINT, INK, MUTED, tone};
 use super::{Look, MARGIN, canvas_size, draw_foot, font};
-use crate::about::About;
+use crate::attribution::About;
 use crate::card::{Card, CardAnswer, CardFigures, CardRow, Curve};
 
 const TITLE: f64 = 25.0;
@@ -14,7 +14,7 @@ const NUMBER: f64 = 29.0;
 const NAME: f64 = 18.0;
 const SMALL: f64 = 13.0;
 /// Least height of a row.
-const ROW_MIN: f64 = 66.0;
+const ROW_MIN: f64 = 76.0;
 
 /// Left edges of the columns in a drawing of the least width.
 const NUMBER_AT: f64 = 190.0;
@@ -79,8 +79,8 @@ pub(crate) fn draw(card: &Card, about: &About, look: &Look) -> Canvas {
         canvas.line(&[(MARGIN, top), (columns.right, top)], Colour::Grid, 1.0);
         draw_row(&mut canvas, row, card, &columns, (top, row_height));
     }
-    let explained = "Bars: the answers, on one scale for operations and one for MiB/s; pale: \
-                     the ceiling; bracket: 95 % interval.";
+    let explained = "Bar: answer, on one scale for operations and one for MiB/s; pale: \
+                     ceiling; bracket: 95 % interval.";
     let under = above + rows * row_height;
     canvas.line(
         &[(MARGIN, under), (columns.right, under)],
@@ -132,7 +132,10 @@ fn draw_row(
         }
         CardAnswer::CardFigures(found) => {
             number(canvas, found, columns, (first, second));
-            bar(canvas, found, card, columns, (first, second));
+            // A log is judged by its latency: beside rates of many in flight its bar is none.
+            if row.name != "Log" {
+                bar(canvas, found, card, columns, (first, second));
+            }
             latency(canvas, found, columns, (first, second));
             if third {
                 let left = columns.at(NUMBER_AT);
@@ -243,7 +246,7 @@ fn latency(
         let (beside, more) = label.split_once("; ").unwrap_or((label, ""));
         small(canvas, (x, first + 10.0), beside, MUTED, left + room - x);
         if !more.is_empty() {
-            words = format!("{more}, {words}");
+            words = format!("{more}: {words}");
         }
     }
     let colour = if found.within { Colour::Good } else { CAUTION };

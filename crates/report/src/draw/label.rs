@@ -4,7 +4,7 @@
 use super::canvas::{Anchor, Canvas, Colour};
 use super::marks::{mark, share_of_value};
 use super::palette::{INK, MUTED, shade, tone};
-use super::place::Frame;
+use super::scale::Frame;
 use super::{MARGIN, SMALL_SIZE, font};
 use crate::chart::{Annotation, Form, Panel};
 

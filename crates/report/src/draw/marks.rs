@@ -2,7 +2,7 @@
 
 use super::canvas::{Anchor, Canvas, Colour};
 use super::palette::{INK, pale, shade, tone};
-use super::place::Frame;
+use super::scale::Frame;
 use super::{SMALL_SIZE, font};
 use crate::chart::{Form, Panel, Point, Series};
 

@@ -9,14 +9,15 @@ mod card;
 mod font;
 mod glyphs;
 mod label;
+mod label_layout;
 mod marks;
 mod multiples;
 mod palette;
 mod picture;
 mod pixels;
-mod place;
 mod raster;
-mod room;
+mod scale;
+mod sheet;
 mod surface;
 mod verification;
 
@@ -27,11 +28,11 @@ pub use pixels::Pixels;
 pub use surface::{Axes, SURFACE_SIZE, SurfacePicture, surface_svg};
 pub use verification::{PhaseBar, Strip, VerificationPicture, verification_svg};
 
-use crate::about::About;
+use crate::attribution::About;
 use crate::chart::{Axis, Chart, Form, Panel, Tick, ticks};
 use canvas::{Anchor, Canvas};
 use palette::{CAUTION, FAINT, GRID, INK, MUTED};
-use place::Frame;
+use scale::Frame;
 
 /// Width of a picture in pixels, and the least of a picture of a given size.
 const WIDTH: f64 = 960.0;
@@ -97,6 +98,14 @@ pub fn svg_picture(picture: &crate::Picture, about: &About, look: &Look) -> Stri
                 of => format!("{of}: {}", chart.title),
             };
             (canvas, title, chart.summary.clone())
+        }
+        crate::Picture::Sheet(sheet) => {
+            let canvas = sheet::draw(sheet, about, look);
+            let title = match about.title.as_str() {
+                "" => sheet.title.clone(),
+                of => of.to_owned(),
+            };
+            (canvas, title, sheet::description(sheet))
         }
         crate::Picture::Multiples(all) => {
             let canvas = multiples::draw(all, about, look);

@@ -2,10 +2,10 @@
 
 use super::canvas::{Anchor, Canvas};
 use super::palette::INK;
-use super::place::Frame;
+use super::scale::Frame;
 use super::{Area, Head, LINE, Look, MARGIN, SMALL_SIZE, SUMMARY_LINES, TEXT_SIZE, WIDTH};
 use super::{canvas_size, draw_foot, draw_ticks, font, label, marks, with_unit, y_values};
-use crate::about::About;
+use crate::attribution::About;
 use crate::chart::{Chart, ticks};
 use crate::picture::Multiples;
 

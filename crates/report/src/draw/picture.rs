@@ -2,7 +2,7 @@
 
 use super::glyphs::Fonts;
 use super::{font, raster};
-use crate::about::About;
+use crate::attribution::About;
 use crate::escape::escaped;
 use base64::Engine;
 use flate2::Compression;

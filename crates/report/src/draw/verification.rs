@@ -6,7 +6,7 @@ use super::canvas::{Anchor, Canvas, Frame};
 use super::font;
 use super::palette::{CAUTION, Colour, FAINT, INK, MUTED, Theme};
 use super::surface::{SIDE, SURFACE_SIZE, side};
-use crate::sheet::Judged;
+use crate::sheet::Judgement;
 use stripewise_units::{capitalised, format_bytes, format_count, format_duration};
 
 const WIDTH: f64 = SURFACE_SIZE[0] as f64;
@@ -35,7 +35,7 @@ const MARK_MIN: f64 = 2.5;
 /// One phase.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PhaseBar {
-    /// What was done: `Written once, direct`.
+    /// What was done: `Pass 1: write, direct`.
     pub name: String,
     /// How long it took.
     pub duration_ns: u64,
@@ -62,7 +62,7 @@ pub struct VerificationPicture {
     /// Size, device, date: a line below.
     pub subtitle: String,
     /// How the verdict is to be taken, and its word.
-    pub verdict: (Judged, String),
+    pub verdict: (Judgement, String),
     /// The verdict in a sentence.
     pub sentence: String,
     /// One after the other.
@@ -124,9 +124,9 @@ fn description(picture: &VerificationPicture) -> String {
 fn verdict(canvas: &mut Canvas, picture: &VerificationPicture) -> f64 {
     let (judged, word) = &picture.verdict;
     let colour = match judged {
-        Judged::Good => Colour::Good,
-        Judged::Bad => CAUTION,
-        Judged::Open => MUTED,
+        Judgement::Good => Colour::Good,
+        Judgement::Bad => CAUTION,
+        Judgement::Open => MUTED,
     };
     canvas.text((MARGIN, TOP), word, 30.0, colour, Anchor::Start);
     let mut y = TOP + 40.0;
@@ -266,7 +266,7 @@ mod tests {
         VerificationPicture {
             title: "A disk <of> 2007".to_owned(),
             subtitle: "8 GiB".to_owned(),
-            verdict: (Judged::Bad, "Faults".to_owned()),
+            verdict: (Judgement::Bad, "Faults".to_owned()),
             sentence: "2 torn; 16 GiB verified".to_owned(),
             phases: vec![phase("Written once", 10), phase("Worked on", 80)],
             strips: vec![Strip {

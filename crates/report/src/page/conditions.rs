@@ -1,6 +1,6 @@
 //! Under which conditions it was measured, and what it takes to repeat it.
 
-use crate::about::{About, day, distinct, maker, moment, told};
+use crate::attribution::{About, day, distinct, maker, moment, told};
 use crate::escape::escaped;
 use crate::material::Material;
 use crate::rows::order_levels;

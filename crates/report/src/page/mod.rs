@@ -19,14 +19,14 @@ mod tables;
 pub(crate) use conditions::command_of;
 pub use policy::page_policy;
 pub use sheet::sheet_page;
-pub(crate) use tables::verdict_words;
 
-use crate::about::About;
+use crate::attribution::About;
 use crate::chart::Chart;
 use crate::draw::{PALETTE_DARK, PALETTE_LIGHT, Theme, card_svg, svg};
 use crate::escape::{escaped, json_in_script};
 use crate::material::Material;
 use std::fmt::Write;
+use stripewise_results::Severity;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -221,6 +221,15 @@ fn figure(chart: &Chart, alone: bool) -> String {
 fn is_map(chart: &Chart) -> bool {
     let mut series = chart.panels.iter().flat_map(|panel| &panel.series);
     series.any(|series| series.darkest.is_some())
+}
+
+/// The class of a warning's line.
+fn severity_class(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Note => "note",
+        Severity::Warning => "warning",
+        Severity::Void => "void",
+    }
 }
 
 /// What must be read before any number.

@@ -9,7 +9,7 @@ const ECHARTS_HASH: &str = "eNhwGWZICuQuimgOBDVJv3uc4Rp2VKCrOikxMiCyYG0=";
 /// SHA-256 of `page.js`.
 const SCRIPT_HASH: &str = "E5SWJoYtHc40drZMExJMi5R6XtiF6atFgqAnSYWA1PM=";
 /// SHA-256 of `page.css`.
-const STYLE_HASH: &str = "VQx3v7/lpxllwZkr0/PdoLHjmPpItWBr6MaVn3hD7VI=";
+const STYLE_HASH: &str = "8tSYQDeNDjlOr8ACQhtjkK68ayZ+R6Uo4Q3MtkYfRCE=";
 
 /// The value of the `Content-Security-Policy` that a page of [`crate::html`] has in itself,
 /// for servers that send it as a header, too.

@@ -2,10 +2,10 @@
 //! tables.
 
 use super::policy::page_policy;
-use super::{STYLE, both_grounds};
-use crate::draw::Theme;
+use super::{STYLE, both_grounds, severity_class};
+use crate::draw::{Theme, svg_on};
 use crate::escape::escaped;
-use crate::sheet::{Judged, Sheet, SheetTable};
+use crate::sheet::{Caution, Cell, Judgement, Sheet, SheetTable};
 use std::fmt::Write;
 use stripewise_units::{capitalised, format_count};
 
@@ -29,25 +29,29 @@ pub fn sheet_page(sheet: &Sheet, picture: &dyn Fn(Theme) -> String) -> String {
         escaped(&sheet.subtitle),
         answer(sheet)
     );
-    let found = SheetTable {
-        rows: sheet
-            .findings
-            .iter()
-            .map(|(name, value)| vec![name.clone(), value.clone()])
-            .collect(),
-        ..SheetTable::default()
-    };
-    table(&mut page, &found);
-    let _ = write!(
-        page,
-        "</section>\n<section id=\"charts\"><h2>Picture</h2>\n<figure>{}</figure></section>\n\
-         <section id=\"tables\">",
-        both_grounds(&sheet.title, picture)
-    );
+    let findings = sheet.findings.iter();
+    let findings = findings.map(|(name, value)| vec![name.as_str(), value]);
+    let findings = SheetTable::without_headings("", findings.collect());
+    table(&mut page, &findings);
+    cautions(&mut page, &sheet.cautions);
+    page.push_str("</section>\n<section id=\"charts\">");
+    if !picture(Theme::Light).is_empty() {
+        let picture = both_grounds("Picture", picture);
+        let _ = writeln!(page, "<h2>Picture</h2>\n<figure>{picture}</figure>");
+    }
+    for chart in &sheet.charts {
+        let _ = writeln!(
+            page,
+            "<figure id=\"figure-{}\">{}</figure>",
+            escaped(&chart.name),
+            both_grounds(&chart.title, &|theme| svg_on(chart, theme))
+        );
+    }
+    page.push_str("</section>\n<section id=\"tables\">");
     for one in sheet.tables.iter().filter(|table| !table.rows.is_empty()) {
         let title = escaped(&one.title);
         // A long table behind its title: what one came for is above it.
-        if one.rows.len() > OPEN_ROWS_MAX {
+        if one.is_detail || one.rows.len() > OPEN_ROWS_MAX {
             let _ = writeln!(
                 page,
                 "<details class=\"fold\"><summary><h2>{title}, {} rows</h2></summary>",
@@ -60,79 +64,171 @@ pub fn sheet_page(sheet: &Sheet, picture: &dyn Fn(Theme) -> String) -> String {
             table(&mut page, one);
         }
     }
+    page.push_str("</section>\n");
+    notes(&mut page, &sheet.notes);
     let _ = write!(
         page,
-        "</section>\n</main>\n<footer><p>{}</p></footer>\n</body>\n</html>\n",
+        "</main>\n<footer><p>{}</p></footer>\n</body>\n</html>\n",
         escaped(&sheet.foot)
     );
     page
 }
 
 /// The sentence behind its verdict, then what must be read with it.
-fn answer(sheet: &Sheet) -> String {
+pub(super) fn answer(sheet: &Sheet) -> String {
     let mut text = match &sheet.verdict {
         Some((judged, word)) => {
-            let class = match judged {
-                Judged::Good => "met",
-                Judged::Bad => "missed",
-                Judged::Open => "open",
-            };
+            let class = judgement_class(*judged);
+            let colon = if sheet.answer.is_empty() { "" } else { ":" };
             format!(
-                "<p class=\"lead\"><span class=\"{class}\">{}:</span> {}</p>\n",
+                "<p class=\"lead\"><span class=\"{class}\">{}{colon}</span> {}</p>\n",
                 escaped(word),
                 escaped(&sheet.answer)
             )
         }
-        None => format!("<p>{}.</p>\n", escaped(&capitalised(&sheet.answer))),
+        None if sheet.answer.is_empty() => String::new(),
+        None => {
+            let answer = capitalised(sheet.answer.trim_end_matches('.'));
+            format!("<p class=\"lead\">{}.</p>\n", escaped(&answer))
+        }
     };
-    if !sheet.details.is_empty() {
+    // Behind bad news are faults, else what belongs to the answer.
+    let is_bad = matches!(sheet.verdict, Some((Judgement::Bad, _)));
+    if is_bad && !sheet.details.is_empty() {
         text.push_str("<ul class=\"warnings\">\n");
         for detail in &sheet.details {
             let _ = writeln!(text, "<li class=\"void\">{}</li>", escaped(detail));
         }
         text.push_str("</ul>\n");
+    } else {
+        for detail in &sheet.details {
+            let _ = writeln!(text, "<p>{}</p>", escaped(detail));
+        }
     }
     text
 }
 
-fn table(page: &mut String, table: &SheetTable) {
+fn notes(page: &mut String, notes: &[String]) {
+    if notes.is_empty() {
+        return;
+    }
+    page.push_str("<section id=\"notes\"><h2>Notes</h2>\n<ul>\n");
+    for note in notes {
+        let _ = writeln!(page, "<li>{}</li>", escaped(note));
+    }
+    page.push_str("</ul>\n</section>\n");
+}
+
+fn judgement_class(judgement: Judgement) -> &'static str {
+    match judgement {
+        Judgement::Good => "met",
+        Judgement::Bad => "missed",
+        Judgement::Open => "open",
+    }
+}
+
+fn cautions(page: &mut String, cautions: &[Caution]) {
+    if cautions.is_empty() {
+        return;
+    }
+    page.push_str("<h3>Read with care</h3>\n<ul class=\"warnings\">\n");
+    for caution in cautions {
+        let _ = writeln!(
+            page,
+            "<li class=\"{}\">{}</li>",
+            severity_class(caution.severity),
+            escaped(&caution.line())
+        );
+    }
+    page.push_str("</ul>\n");
+}
+
+/// The table as HTML; its title is its name for screen readers.
+pub(super) fn table(page: &mut String, table: &SheetTable) {
+    // Without headings there are sentences in it, which are not to be cut.
+    let class = match table.columns.is_empty() {
+        true => "scroll words",
+        false => "scroll",
+    };
+    write_table(page, table, class);
+}
+
+/// The same; in a narrow window each row is a paragraph in which every value follows the name
+/// of its column.
+pub(super) fn table_of_cards(page: &mut String, table: &SheetTable) {
+    write_table(page, table, "scroll cards");
+}
+
+/// The content of a cell: a bar, a word with its judgement, or plain text.
+fn cell_text(cell: &Cell) -> String {
+    let text = escaped(&cell.text);
+    match cell.judgement {
+        _ if cell.is_bar() => {
+            let width = 8 * cell.text.len();
+            format!(
+                "<svg class=\"bar\" width=\"{width}\" height=\"10\" aria-hidden=\"true\"><rect width=\"{width}\" height=\"10\"/></svg>"
+            )
+        }
+        Some(judgement) => {
+            format!(
+                "<span class=\"{}\">{text}</span>",
+                judgement_class(judgement)
+            )
+        }
+        None => text,
+    }
+}
+
+fn write_table(page: &mut String, table: &SheetTable, class: &str) {
     let name = match table.title.as_str() {
         "" => "Findings",
         title => title,
-    };
-    // Without heads there are sentences in it, which are not to be cut.
-    let class = match table.head.is_empty() {
-        true => "scroll words",
-        false => "scroll",
     };
     let _ = writeln!(
         page,
         "<div class=\"{class}\" role=\"region\" aria-label=\"{}\" tabindex=\"0\"><table>",
         escaped(name)
     );
-    // Columns in which nothing stands are left out.
-    let is_used = |index: &usize| {
-        let mut cells = table.rows.iter().filter_map(|row| row.get(*index));
-        cells.any(|cell| !cell.is_empty())
+    let used = table.used_columns();
+    let number = |index: usize| match table.is_number(index) {
+        true => " class=\"n\"",
+        false => "",
     };
-    let columns = table.rows.iter().map(Vec::len).max().unwrap_or(0);
-    let used: Vec<usize> = (0..columns).filter(is_used).collect();
-    if !table.head.is_empty() {
+    let name = |index: usize| match table.columns.get(index) {
+        Some(column) if class.ends_with("cards") && !column.heading.is_empty() => {
+            format!(" data-of=\"{}\"", escaped(&column.heading))
+        }
+        _ => String::new(),
+    };
+    if !table.columns.is_empty() {
         page.push_str("<thead><tr>");
-        for name in used.iter().filter_map(|index| table.head.get(*index)) {
-            let _ = write!(page, "<th scope=\"col\">{}</th>", escaped(name));
+        for &index in &used {
+            let heading = table.columns.get(index);
+            let _ = write!(
+                page,
+                "<th scope=\"col\"{}>{}</th>",
+                number(index),
+                escaped(heading.map_or("", |column| &column.heading))
+            );
         }
         page.push_str("</tr></thead>\n");
     }
     page.push_str("<tbody>\n");
     for row in table.rows.iter().take(ROWS_MAX) {
         page.push_str("<tr>");
-        for value in used.iter().filter_map(|index| row.get(*index)) {
-            let _ = write!(page, "<td>{}</td>", escaped(value));
+        for (index, cell) in used
+            .iter()
+            .filter_map(|&index| Some((index, row.get(index)?)))
+        {
+            let text = cell_text(cell);
+            let _ = write!(page, "<td{}{}>{text}</td>", number(index), name(index));
         }
         page.push_str("</tr>\n");
     }
     page.push_str("</tbody></table></div>\n");
+    if !table.note.is_empty() {
+        let _ = writeln!(page, "<p>{}</p>", escaped(&table.note));
+    }
     if table.rows.len() > ROWS_MAX {
         let _ = writeln!(
             page,
@@ -156,7 +252,7 @@ mod tests {
             findings: vec![("fastest".to_owned(), "1 & 2".to_owned())],
             tables: vec![SheetTable::new(
                 "Spots",
-                &["file"],
+                ["file"],
                 vec![vec!["a<b>".to_owned()]],
             )],
             ..Sheet::default()
@@ -176,7 +272,7 @@ mod tests {
         let sheet = Sheet {
             tables: vec![SheetTable::new(
                 "Targets",
-                &["name", "kept at", "size"],
+                ["name", "kept at", "size"],
                 vec![vec!["a".to_owned(), String::new(), "1 GiB".to_owned()]],
             )],
             ..Sheet::default()
@@ -189,7 +285,7 @@ mod tests {
     #[test]
     fn a_verdict_stands_before_its_sentence() {
         let sheet = Sheet {
-            verdict: Some((Judged::Bad, "Faults".to_owned())),
+            verdict: Some((Judgement::Bad, "Faults".to_owned())),
             answer: "1 torn".to_owned(),
             ..Sheet::default()
         };

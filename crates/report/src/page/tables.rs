@@ -1,18 +1,18 @@
 //! Tables in HTML: behind charts, of series, of runs, of comparisons.
 
-use super::fold;
+use super::{fold, sheet};
 use crate::chart::Chart;
 use crate::escape::escaped;
-use crate::hosts::{hosts_rows, hosts_sentences};
+use crate::hosts::{hosts_sentences, hosts_table};
 use crate::identity::{NamedSeries, named_series};
 use crate::material::Material;
-use crate::number::{count, metric_value, size};
-use crate::quantity_text::classic;
 use crate::rows::{Room, RowsTable, rows_table};
+use crate::sheets::{comparison_tables, ladder_table};
 use crate::sqlio_histogram::{CAPTION, histograms};
+use crate::warning_summary::Marks;
 use crate::words::Said;
 use std::fmt::Write;
-use stripewise_results::{ComparisonRecord, ComparisonRow, JobRow, Verdict};
+use stripewise_results::{ComparisonRecord, JobRow};
 use stripewise_units::format_count;
 
 /// Rows of a table on paper.
@@ -32,9 +32,9 @@ pub(super) fn hosts(material: &Material) -> String {
         for sentence in sentences {
             let _ = writeln!(section, "<p>{}</p>", escaped(&sentence));
         }
-        let (headings, _, rows) = hosts_rows(merged);
-        let caption = format!("Hosts of {}", run.id);
-        section.push_str(&table(&caption, &headings, &rows, 2));
+        let mut hosts = hosts_table(merged);
+        hosts.title = format!("Hosts of {}", run.id);
+        sheet::table(&mut section, &hosts);
     }
     match section.is_empty() {
         true => section,
@@ -133,8 +133,8 @@ pub(super) fn section(material: &Material, has_card: bool) -> String {
     let printed = if has_card { " class=\"noprint\"" } else { "" };
     let mut html = "<section id=\"tables\" aria-labelledby=\"tables-title\"><h2 id=\"tables-title\">Tables</h2>\n".replacen("<section", &format!("<section{printed}"), 1);
     let mut said = Said::default();
+    of_comparisons(&mut html, &document.comparisons, true);
     for comparison in &document.comparisons {
-        html.push_str(&on_paper(of_comparison(comparison), comparison.rows.len()));
         for note in said.new_of(&comparison.notes) {
             let _ = writeln!(html, "<p>{}</p>", escaped(note));
         }
@@ -159,6 +159,26 @@ pub(super) fn section(material: &Material, has_card: bool) -> String {
     html
 }
 
+/// Few rows stand with the answer.
+pub(super) fn are_in_answer(comparisons: &[ComparisonRecord]) -> bool {
+    let rows: usize = comparisons.iter().map(|one| one.rows.len()).sum();
+    rows <= PRINTED_ROWS_MAX
+}
+
+/// Tables of comparisons: of few rows those that have intervals with the answer, the others
+/// further down.
+pub(super) fn of_comparisons(html: &mut String, all: &[ComparisonRecord], is_below: bool) {
+    let are_all_below = !are_in_answer(all);
+    for one in comparison_tables(all) {
+        if are_all_below || one.is_detail == is_below {
+            let mut table = String::new();
+            let _ = writeln!(table, "<h3>{}</h3>", escaped(&one.title));
+            sheet::table_of_cards(&mut table, &one);
+            html.push_str(&on_paper(table, one.rows.len()));
+        }
+    }
+}
+
 /// A long table is for the screen: paper has its charts, and the sentences.
 fn on_paper(html: String, rows: usize) -> String {
     match rows > PRINTED_ROWS_MAX {
@@ -169,27 +189,15 @@ fn on_paper(html: String, rows: usize) -> String {
 
 fn of_series(named: &NamedSeries<'_>, is_open: bool) -> String {
     let series = named.series;
-    let rows: Vec<Vec<String>> = (0..series.steps.len())
-        .map(|index| crate::bench::step_row(series, index))
-        .collect();
-    let words = headings(&[
-        "Threads",
-        "Outstanding",
-        "IOPS",
-        "MiB/s",
-        "Mean",
-        "p50",
-        "p99",
-        "p99.9",
-        "Max",
-        "",
-    ]);
     let title = named.title();
-    let inside = format!(
-        "<p>{} How the ladder ended: {}.</p>\n{}",
+    let mut inside = format!(
+        "<p>{} How the ladder ended: {}.</p>\n",
         escaped(&series.sentence),
         escaped(&series.stopped),
-        table(&title, &words, &rows, 0)
+    );
+    sheet::table(
+        &mut inside,
+        &ladder_table(&title, series, &[], &Marks::NONE),
     );
     fold(&title, is_open, "", &inside)
 }
@@ -218,83 +226,4 @@ fn written(of: &RowsTable, rows: usize, limit: usize, (place, cards): (&str, boo
         );
     }
     html
-}
-
-fn of_comparison(comparison: &ComparisonRecord) -> String {
-    let words = headings(&[
-        "I/O",
-        "Metric",
-        "Verdict",
-        "Block",
-        "Threads",
-        "Outstanding",
-        &comparison.a.name,
-        &comparison.b.name,
-        "diff %",
-        "Estimate",
-        "Interval",
-    ]);
-    let rows: Vec<Vec<String>> = comparison
-        .rows
-        .iter()
-        .take(ROWS_MAX)
-        .map(comparison_cells)
-        .collect();
-    let mut html = format!(
-        "<h3>{}</h3>\n{}",
-        escaped(&crate::choose::sides_of(comparison)),
-        table_of(&comparison.title, &words, &rows, 3, true)
-    );
-    let groups: Vec<Vec<String>> = comparison
-        .groups
-        .iter()
-        .map(|group| {
-            let metric = crate::choose::metric_words(&group.metric);
-            vec![
-                group.name.clone(),
-                metric,
-                group.rows.to_string(),
-                classic(group.difference_percent_mean),
-            ]
-        })
-        .collect();
-    if !groups.is_empty() {
-        let words = headings(&["I/O", "Metric", "Rows", "Mean of diff %"]);
-        html.push_str(&table("Means by kind of I/O", &words, &groups, 2));
-    }
-    html
-}
-
-fn comparison_cells(row: &ComparisonRow) -> Vec<String> {
-    vec![
-        format!("{} {}", row.pattern, row.operation),
-        crate::choose::metric_words(&row.metric),
-        verdict_words(row),
-        size(row.block_size_bytes),
-        count(row.threads),
-        count(row.outstanding),
-        metric_value(&row.metric, row.a),
-        metric_value(&row.metric, row.b),
-        classic(row.difference_percent),
-        row.estimate_percent.map(classic).unwrap_or_default(),
-        row.interval_percent
-            .map(|[low, high]| format!("{} to {}", classic(low), classic(high)))
-            .unwrap_or_default(),
-    ]
-}
-
-/// The verdict of a row in a word or two, and that its numbers are void.
-pub(crate) fn verdict_words(row: &ComparisonRow) -> String {
-    let word = match row.verdict {
-        Verdict::Better => "better",
-        Verdict::Worse => "worse",
-        Verdict::Mixed => "mixed",
-        Verdict::NoDifference => "no difference found",
-        Verdict::Undecided if !row.void.is_empty() => return "VOID".to_owned(),
-        Verdict::Undecided => "undecided",
-    };
-    match row.void.is_empty() {
-        true => word.to_owned(),
-        false => format!("{word} (VOID)"),
-    }
 }

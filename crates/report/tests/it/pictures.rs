@@ -100,9 +100,9 @@ fn a_card_has_numbers_where_the_limit_is_missed_and_reasons_where_there_are_none
     let all = pictures(&material);
     let svg = drawn(&all[0], &about, &Look::default());
     for words in [
-        ">9,812<",
+        ">9,810<",
         "16 in flight (knee)",
-        "over p99 &lt; 10 \u{b5}s",
+        "missed p99 &lt; 10 \u{b5}s",
         "1 ms: none",
         "20 ms: 10,450 IOPS",
         "No answer",

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 use stripewise_report::{
-    Annotation, Chart, Material, charts, csv_rows, html, imported_rows_table, markdown,
-    series_table, svg,
+    Annotation, Chart, Material, RunsLook, charts, csv_rows, html, markdown, runs_sheet,
+    sheet_text, svg,
 };
 use stripewise_results::{
     AnswerBound, AnswerPlace, AnswerRecord, ComparisonRecord, ComparisonRow, Document,
@@ -86,6 +86,7 @@ fn step(outstanding: u32, iops: f64, p99_ms: u64) -> StepRecord {
 /// Spinning disks: the limit is missed from the first step on.
 fn disks(slo: &str) -> SeriesRecord {
     SeriesRecord {
+        sustained: None,
         partial: false,
         no_answer: None,
         id: "series".to_owned(),
@@ -281,13 +282,14 @@ fn a_missed_limit_is_answered_at_the_knee_and_said_so_wherever_it_is_shown() {
     let material = of_series(disks("p99<5ms"));
     let page = html(&material);
     for words in [
-        "<td class=\"big\">700 IOPS (one run)</td>",
-        "8 in flight (the knee), p99 19 ms",
+        ">700 IOPS</td>",
+        "  at the knee</td>",
+        "One run per number, so no interval",
         "p99 &lt; 20 ms: 700 IOPS with 8 in flight; p99 &lt; 100 ms: 1,200 IOPS with 64 in flight",
     ] {
         assert!(page.contains(words), "{words}");
     }
-    assert!(!page.contains("<td class=\"big\">\u{2013}</td>"));
+    same_numbers(&material);
     let text = markdown(&material);
     assert!(
         text.contains("In single runs: p99 &lt; 20 ms: 700 IOPS with 8 in flight;"),
@@ -306,6 +308,46 @@ fn a_missed_limit_is_answered_at_the_knee_and_said_so_wherever_it_is_shown() {
         "{}",
         percentiles.summary
     );
+}
+
+/// What a terminal shows of runs.
+fn terminal(material: &Material, ladders: bool) -> String {
+    let look = RunsLook {
+        ladders,
+        ..RunsLook::default()
+    };
+    sheet_text(&runs_sheet(&material.document, &look), 160)
+}
+
+/// Every number of the sheet is in each of its renderings, in the same digits.
+fn same_numbers(material: &Material) {
+    let look = RunsLook {
+        ladders: true,
+        ..RunsLook::default()
+    };
+    let sheet = runs_sheet(&material.document, &look);
+    let tables = sheet.tables.iter().flat_map(|table| &table.rows);
+    let cells: Vec<&str> = tables
+        .flatten()
+        .map(|cell| cell.text.as_str())
+        .filter(|text| text.contains(|letter: char| letter.is_ascii_digit()))
+        .collect();
+    assert!(cells.len() > 5, "{cells:?}");
+    for (name, text) in [
+        ("terminal", terminal(material, true)),
+        ("page", html(material)),
+        ("Markdown", markdown(material)),
+    ] {
+        for cell in &cells {
+            let cell = cell.replace('<', "&lt;");
+            let cell = if name == "terminal" {
+                cell.replace("&lt;", "<")
+            } else {
+                cell
+            };
+            assert!(text.contains(&cell), "{name}: {cell} is not in\n{text}");
+        }
+    }
 }
 
 #[test]
@@ -333,10 +375,15 @@ fn an_answer_stands_with_its_interval_wherever_it_is_shown() {
     series.answer = Some(found);
     let words = "755 IOPS (712-801)";
     let page = html(&of_series(series.clone()));
-    assert!(page.contains(&format!("<td class=\"big\">{words}</td>")));
-    assert!(page.contains("9 in flight, p99 20 ms, 19 runs"), "place");
+    same_numbers(&of_series(series.clone()));
+    assert!(page.contains(">755 IOPS</td>") && page.contains(">\u{b1}6.1 %</td>"));
+    assert!(
+        page.contains(">20 ms</td>") && page.contains(">9</td>"),
+        "place"
+    );
     assert!(markdown(&of_series(series.clone())).contains(&format!("Answer: {words} with 9 in")));
-    let table = series_table(&series);
+    let table = terminal(&of_series(series.clone()), true);
+    let table = table.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
         table.contains("Answer: 755 IOPS (712-801) with 9 in flight, p99 20 ms; 19 runs at 1 to 8"),
         "{table}"
@@ -357,15 +404,17 @@ fn an_answer_stands_with_its_interval_wherever_it_is_shown() {
         ..found
     });
     let page = html(&of_series(series));
-    assert!(page.contains("<td class=\"big\">at least 712 IOPS</td>"));
+    assert!(page.contains(">\u{2265} 712 IOPS</td>"));
 }
 
 #[test]
 fn the_judged_percentile_is_what_is_shown_beside_the_answer() {
     let mut series = disks("p99.9<60ms");
     series.within_limit = Some(1);
-    let page = html(&of_series(series));
-    assert!(page.contains("8 in flight, p99.9 28.5 ms"));
+    let material = of_series(series);
+    same_numbers(&material);
+    let page = html(&material);
+    assert!(page.contains("data-of=\"p99.9\">28.5 ms</td>"));
 }
 
 #[test]
@@ -374,9 +423,12 @@ fn the_log_answers_with_durable_writes() {
     log.name = "log".to_owned();
     log.steps.truncate(1);
     (log.knee, log.ceiling) = (None, Some(0));
-    let page = html(&of_series(log));
-    assert!(page.contains("<td class=\"big\">170 writes/s (one run)</td>"));
-    assert!(page.contains("a durable write takes 4.80 ms (p50), p99 12 ms"));
+    let material = of_series(log);
+    same_numbers(&material);
+    let page = html(&material);
+    // Twice: that it misses its limit, and what it does all the same.
+    assert!(page.contains(">170 writes/s</td>") && page.matches(">12 ms</td>").count() > 1);
+    assert!(page.contains("  as measured</td>"));
 }
 
 /// `count` intervals of so many milliseconds at an even rate.
@@ -503,7 +555,7 @@ fn a_result_of_sqlio_has_its_histogram_and_its_0_ms_is_less_than_one() {
         "{text}"
     );
     assert!(page.contains("&lt; 1 ms</td>"));
-    let terminal = imported_rows_table(&material.document.runs);
+    let terminal = terminal(&material, false);
     assert!(terminal.contains("< 1 ms"), "{terminal}");
     assert!(csv_rows(&material.document.runs[0]).contains(",<1000000,"));
     for text in [text, page, terminal] {
@@ -689,6 +741,7 @@ impl Dice {
             ceiling,
             answer: None,
             answer_runs: Vec::new(),
+            sustained: None,
             stopped: String::new(),
             sentence: String::new(),
         }

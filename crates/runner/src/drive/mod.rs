@@ -6,9 +6,10 @@ pub mod virtual_time;
 
 use crate::{Error, JobPlan, RunPlan};
 
-/// The longest interval: u32 counts must not overflow in it.
-const INTERVAL_NS_MAX: u64 = 10_000_000_000;
-const INTERVAL_NS_MIN: u64 = 1_000_000;
+/// The longest interval, nanoseconds: u32 counts must not overflow in it.
+pub const INTERVAL_NS_MAX: u64 = 10_000_000_000;
+/// The shortest interval, nanoseconds.
+pub const INTERVAL_NS_MIN: u64 = 1_000_000;
 
 /// Refuses plans that contradict themselves.
 fn check(jobs: &[&JobPlan], plan: &RunPlan) -> Result<(), Error> {

@@ -18,7 +18,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use stripewise_array_sim::{Request, Simulate};
 use stripewise_io_engine::{Capabilities, Completion, Kind, Next, Source};
-use stripewise_workload::CacheMode;
 
 /// Completions at one and the same time that are taken for time standing still.
 const COMPLETIONS_AT_ONCE_MAX: u64 = 10_000_000;
@@ -98,13 +97,12 @@ impl<'a, A: Simulate> Simulation<'a, A> {
         let mut nodes = Vec::new();
         for (number, job) in jobs.iter().enumerate() {
             let streams = streams(&job.plan);
-            let cache = job.plan.workload.cache;
             for thread in 0..job.plan.workload.threads {
                 let window = Arc::clone(&window);
                 nodes.push(Node {
                     worker: Worker::new(number, &job.plan, &streams, thread, plan, window),
                     job: number,
-                    durable: matches!(cache, CacheMode::DirectSync | CacheMode::BufferedSync),
+                    durable: job.plan.workload.is_write_durable(),
                     in_flight: 0,
                     asked: false,
                     arrival_ns: u64::MAX,

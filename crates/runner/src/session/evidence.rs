@@ -1,6 +1,7 @@
 //! What the machine and the devices did around and during a run, gathered for
 //! the warnings of [`trust`](crate::trust).
 
+use super::device_logs::{DeviceReports, DeviceWatch};
 use super::engine::OpenJob;
 use super::{Job, JobTarget, Settings};
 use crate::trust::{Evidence, Moved};
@@ -30,6 +31,8 @@ pub(super) struct Watch {
     /// Operations pass the block layer by: it counts none of them, and holds none back.
     past_block_layer: bool,
     devices: Vec<DeviceNumber>,
+    /// Of each job, what the devices below report of themselves.
+    reporting: Vec<Option<DeviceWatch>>,
     before: Snapshot,
     samples: Vec<Vec<InFlight>>,
     next_sample_ns: u64,
@@ -45,6 +48,8 @@ pub(super) struct Seen {
     samples: Vec<Vec<InFlight>>,
     /// Of each job: bytes read and written before measuring.
     ramp_bytes: Vec<[u64; 2]>,
+    /// Of each job, what its devices report of themselves.
+    pub(super) reports: Vec<DeviceReports>,
 }
 
 impl Seen {
@@ -92,6 +97,10 @@ impl Watch {
             .collect();
         devices.sort_unstable();
         devices.dedup();
+        let reporting = storages
+            .iter()
+            .map(|storage| storage.as_ref().map(DeviceWatch::start));
+        let reporting = reporting.collect();
         let before = snapshot(&system, &devices, &files);
         let samples = vec![Vec::new(); jobs.len()];
         Watch {
@@ -102,6 +111,7 @@ impl Watch {
             spread,
             past_block_layer,
             devices,
+            reporting,
             before,
             next_sample_ns: 0,
         }
@@ -132,6 +142,11 @@ impl Watch {
         let observed = self
             .before
             .difference(&snapshot(&self.system, &self.devices, &self.files));
+        let reports = self.reporting.iter().map(|watch| {
+            let reports = watch.as_ref().map(DeviceWatch::finish);
+            reports.unwrap_or_default()
+        });
+        let reports = reports.collect();
         let mut all = observed.files.iter().copied();
         let files = self
             .files
@@ -158,6 +173,7 @@ impl Watch {
             throttles,
             samples: self.samples,
             ramp_bytes,
+            reports,
         }
     }
 }
@@ -217,6 +233,7 @@ fn of_job(
         host: record.host.clone(),
         data: target.and_then(|target| target.data_facts()).cloned(),
         cache_size_bytes: settings.cache_size_bytes,
+        sustained: settings.sustained,
         skipped: settings.skipped.clone(),
         faults_injected: settings.faults.is_some(),
         quick: settings.quick,

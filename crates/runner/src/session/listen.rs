@@ -96,7 +96,7 @@ impl Observer for RecordingObserver<'_> {
         self.watch = None;
         let series = std::mem::take(&mut self.series);
         for ((job, counts), series) in self.record.jobs.iter_mut().zip(jobs).zip(series) {
-            let open = job.workload.rate.is_some();
+            let open = job.workload.has_due_times();
             job.outcome = record::outcome(counts, measured_ns, open, series.finish());
         }
         self.listener.measured(self.record);

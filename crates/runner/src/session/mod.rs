@@ -5,16 +5,18 @@
 //! Invariant: [`Listener::measured`] gets the record of what was measured before
 //! operations still in flight are waited for.
 
+mod device_logs;
 mod engine;
 mod evidence;
+mod file_watch;
 mod host;
 mod listen;
-mod lookout;
 mod memory;
 mod policy;
 mod record;
 mod trial;
 
+pub use device_logs::{DeviceReports, DeviceWatch};
 pub use engine::own_cost_ns;
 pub use host::host_facts;
 pub use listen::Listener;
@@ -27,21 +29,21 @@ use crate::pauses::looks_like_a_pause;
 use crate::trust;
 use crate::{Error, JobPlan, RunPlan, RunTotals};
 use evidence::Watch;
+use file_watch::Lookout;
 use listen::RecordingObserver;
-use lookout::Lookout;
 use policy::MinimumOperations;
 use std::fs::File;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU8;
-use stripewise_array_sim::Array;
+use stripewise_array_sim::Simulate;
 use stripewise_disk_inspect::System;
 use stripewise_io_engine::{EngineName, FILES_SERVE_ONE_ENGINE, FaultPlan};
 use stripewise_results::{
-    EngineFacts, ExperimentPlace, HostFacts, JobOutcome, JobRecord, RunRecord, Status, TargetFacts,
-    TargetKind,
+    Counting, EngineFacts, ExperimentPlace, HostFacts, JobOutcome, JobRecord, RunRecord, Severity,
+    Status, SustainedRecord, TargetFacts, TargetKind,
 };
 use stripewise_targets::{Access, FileWatch, Target};
-use stripewise_workload::{CacheMode, Request, Span, Workload};
+use stripewise_workload::{CacheMode, RecordedLoad, Request, Span, Workload};
 
 /// What a job works on.
 #[derive(Clone, Debug)]
@@ -112,6 +114,8 @@ pub struct Job<'a> {
     pub workload: Workload,
     /// On what, and which bytes of it; at least one.
     pub places: Vec<(JobTarget<'a>, Span)>,
+    /// Its operations, where the workload is a recorded one.
+    pub recorded: Option<Arc<RecordedLoad>>,
 }
 
 /// What a session is told besides its jobs.
@@ -135,10 +139,12 @@ pub struct Settings {
     pub answer_block: Option<u32>,
     /// Its place in an experiment.
     pub experiment: Option<ExperimentPlace>,
+    /// What a pilot of its load found of caches before.
+    pub sustained: Option<SustainedRecord>,
     /// The latency limit that the series answers, as typed.
     pub latency_limit: Option<String>,
-    /// Latencies by which the arrivals of open loops are counted, by rising value.
-    pub thresholds_ns: Vec<u64>,
+    /// What is counted by the second, of each job in order; of those beyond its end nothing.
+    pub counting: Vec<Counting>,
     /// Facts of the machine; see [`host_facts`].
     pub host: HostFacts,
     /// Length of an interval.
@@ -184,7 +190,7 @@ pub fn run_real(
     interrupt: &AtomicU8,
 ) -> Result<RunRecord, Error> {
     let mut skeleton = skeleton(jobs, settings);
-    let opened = open_all(jobs, &skeleton, &settings.thresholds_ns)?;
+    let opened = open_all(jobs, &skeleton, &settings.counting)?;
     let mut watch = Watch::start(&opened, settings.engine);
     let quota = System::live().host().cpu.quota;
     let plan = RunPlan {
@@ -198,7 +204,7 @@ pub fn run_real(
     })?;
     let plan = RunPlan {
         look_ns: match lookout.is_there() || settings.checks.is_some() {
-            true => lookout::LOOK_NS,
+            true => file_watch::LOOK_NS,
             false => plan.look_ns,
         },
         ..plan
@@ -230,6 +236,10 @@ pub fn run_real(
         job.outcome.initiation_latency_ns = hand_overs.and_then(record::initiation_latency);
     }
     skeleton.processors = seen.processors();
+    for (job, reports) in skeleton.jobs.iter_mut().zip(&seen.reports) {
+        job.outcome.volume.clone_from(&reports.volume);
+        job.outcome.drives.clone_from(&reports.drives);
+    }
     let mut evidence = evidence::gather(jobs, settings, &skeleton, &totals, Some(&seen));
     for (evidence, changed) in evidence.iter_mut().zip(lookout.finish()) {
         evidence.changed = changed;
@@ -243,9 +253,9 @@ pub fn run_real(
 ///
 /// # Errors
 /// As [`run_real`].
-pub fn run_simulated(
+pub fn run_simulated<A: Simulate>(
     jobs: &[Job<'_>],
-    arrays: &mut [Array],
+    arrays: &mut [A],
     settings: &Settings,
     listener: &mut dyn Listener,
     interrupt: &AtomicU8,
@@ -257,13 +267,14 @@ pub fn run_simulated(
     }
     let simulated: Vec<SimulatedJob> = jobs
         .iter()
-        .map(|job| {
+        .zip(counted(&settings.counting))
+        .map(|(job, counting)| {
             let arrays = job.places.iter().map(|(place, _)| match place {
                 JobTarget::Simulated { array, .. } => Ok(*array),
                 _ => Err(mixed_clocks()),
             });
             Ok(SimulatedJob {
-                plan: job_plan(job, 0, &settings.thresholds_ns),
+                plan: job_plan(job, 0, counting),
                 arrays: arrays.collect::<Result<_, Error>>()?,
             })
         })
@@ -303,6 +314,7 @@ fn skeleton(jobs: &[Job<'_>], settings: &Settings) -> RunRecord {
         series_part,
         answer_block: settings.answer_block,
         experiment: settings.experiment.clone(),
+        sustained: settings.sustained.map(Box::new),
         imported: None,
         latency_limit: settings.latency_limit.clone(),
         start: None,
@@ -310,6 +322,7 @@ fn skeleton(jobs: &[Job<'_>], settings: &Settings) -> RunRecord {
         host: settings.host.clone(),
         processors: Vec::new(),
         verification: None,
+        fidelity: None,
         jobs: jobs.iter().map(|job| empty_job(job, settings)).collect(),
         warnings: Vec::new(),
     }
@@ -361,13 +374,20 @@ fn run_plan(jobs: &[Job<'_>], settings: &Settings) -> RunPlan {
     }
 }
 
-fn job_plan(job: &Job<'_>, data_salt: u64, thresholds_ns: &[u64]) -> JobPlan {
+/// What is counted of each job.
+fn counted(counting: &[Counting]) -> impl Iterator<Item = Counting> {
+    let rest = std::iter::repeat_with(Counting::default);
+    counting.iter().cloned().chain(rest)
+}
+
+fn job_plan(job: &Job<'_>, data_salt: u64, counting: Counting) -> JobPlan {
     let spans = job.places.iter().map(|(_, span)| *span).collect();
     JobPlan {
         workload: job.workload.clone(),
         spans,
         data_salt,
-        thresholds_ns: thresholds_ns.to_vec(),
+        counting,
+        recorded: job.recorded.clone(),
     }
 }
 
@@ -375,10 +395,11 @@ fn job_plan(job: &Job<'_>, data_salt: u64, thresholds_ns: &[u64]) -> JobPlan {
 fn open_all(
     jobs: &[Job<'_>],
     skeleton: &RunRecord,
-    thresholds_ns: &[u64],
+    counting: &[Counting],
 ) -> Result<Vec<engine::OpenJob>, Error> {
     jobs.iter()
-        .map(|job| {
+        .zip(counted(counting))
+        .map(|(job, counting)| {
             let sets = match FILES_SERVE_ONE_ENGINE {
                 true => job.workload.threads,
                 false => 1,
@@ -390,7 +411,7 @@ fn open_all(
                 }
             }
             Ok(engine::OpenJob {
-                plan: job_plan(job, salt(&skeleton.id), thresholds_ns),
+                plan: job_plan(job, salt(&skeleton.id), counting),
                 files,
             })
         })
@@ -443,7 +464,7 @@ fn finish(record: &mut RunRecord, totals: &RunTotals) {
         job.outcome = record::outcome(
             &of_job.counts,
             totals.measured_ns,
-            job.workload.rate.is_some(),
+            job.workload.has_due_times(),
             intervals,
         );
         if job.engine.name != "simulated" {
@@ -460,10 +481,13 @@ fn finish(record: &mut RunRecord, totals: &RunTotals) {
     record::status(record, totals);
 }
 
-/// Warnings of each job; where faults were injected, that first of all.
+/// Warnings of each job; where faults were injected, that first of all. A pilot is made to
+/// see rates fall and caches fill: only what voids it is worth a warning.
 fn attach(record: &mut RunRecord, evidence: &[trust::Evidence]) {
+    let is_pilot = record.is_pilot();
     for (job, evidence) in record.jobs.iter_mut().zip(evidence) {
         job.warnings = trust::judge(evidence);
+        (job.warnings).retain(|warning| !is_pilot || warning.severity == Severity::Void);
     }
 }
 

@@ -1,11 +1,12 @@
-//! Warnings about limits that somebody set: control groups by name, others by
-//! the trace that they leave over a series, the same number whatever the block.
+//! Warnings about limits that somebody set: control groups by name, those of a cloud's volume
+//! or instance by what the volume reports, others by the trace that they leave over a series,
+//! the same number whatever the block.
 
 use super::code::Code;
-use super::evidence::{Evidence, percent_of};
+use super::evidence::Evidence;
 use stripewise_machine::Throttle;
 use stripewise_results::{JobRecord, Severity, Warning};
-use stripewise_units::{format_bytes, format_iops};
+use stripewise_units::{format_bytes, format_count, format_iops, format_share};
 use stripewise_workload::{CacheMode, Pattern};
 
 /// From this share of a limit on, the number is the limit's.
@@ -64,7 +65,7 @@ fn shares(evidence: &Evidence, throttle: &Throttle) -> Vec<(String, f64)> {
             let text = if is_bytes {
                 format!("{}/s {what}", format_bytes(limit))
             } else {
-                format!("{limit} {what}")
+                format!("{} {what}", format_count(limit))
             };
             used.then(|| (text, reached / limit as f64))
         })
@@ -88,18 +89,58 @@ pub fn io_throttled(evidence: &Evidence) -> Option<Warning> {
         throttle.device.clone()
     };
     let (severity, what) = if share >= REACHED_SHARE {
-        (Severity::Void, "the number is the limit's, not the disk's")
+        (
+            Severity::Void,
+            "the control group sets the limit, not the disk",
+        )
     } else {
         (Severity::Note, "it was not reached")
     };
     let message = format!(
         "control group {} limits {device} to {limit}, {} of it used: {what}",
         throttle.cgroup,
-        percent_of(share)
+        format_share(share)
     );
     let hint =
         "lift the limit (io.max, or blkio.throttle.*_device), or run in another control group";
     Some(Code::IoThrottled.warning(severity, message, hint))
+}
+
+/// From this share of the time on, the number is mostly the limit's.
+const EXCEEDED_SHARE: f64 = 0.1;
+
+/// The volume, or the instance, reports that its own limit was exceeded.
+pub fn throttled(evidence: &Evidence) -> Option<Warning> {
+    let volume = evidence.outcome.volume.as_ref()?;
+    let exceeded = volume.exceeded();
+    let worst = exceeded.first()?;
+    let severity = match worst.share >= EXCEEDED_SHARE {
+        true => Severity::Warning,
+        false => Severity::Note,
+    };
+    let each: Vec<String> = exceeded
+        .iter()
+        .map(|one| {
+            format!(
+                "throttled[{}] for {} of the run",
+                one.name,
+                format_share(one.share)
+            )
+        })
+        .collect();
+    let message = format!(
+        "{}: more was wanted than {} (reported by {}, {})",
+        each.join(", "),
+        worst.words,
+        volume.device,
+        volume.source
+    );
+    let hint = match worst.name.starts_with("instance") {
+        true => "the limit follows from the type of the instance, and its other volumes share it",
+        false => "it is a setting of the volume, or of its size; `stripewise limits` measures it",
+    };
+    let warning = Code::Throttled.warning(severity, message, hint);
+    Some(warning.shortened(each[0].clone()))
 }
 
 /// A step of a series, as far as caps are concerned.
@@ -132,7 +173,7 @@ fn groups(jobs: &[&JobRecord]) -> Vec<Vec<Step>> {
     let mut groups: Vec<(Shape, Vec<Step>)> = Vec::new();
     for job in jobs {
         let mixed = !job.workload.block_sizes.is_empty();
-        let paced = job.workload.rate.is_some() || job.workload.think_time.is_some();
+        let paced = job.workload.has_due_times() || job.workload.think_time.is_some();
         if paced || mixed || job.outcome.operations == 0 {
             continue;
         }
@@ -187,8 +228,8 @@ fn named(throttles: &[Throttle], is_it: impl Fn(&Throttle) -> bool) -> String {
             "control group {} limits {}: lift it (io.max, or blkio.throttle.*_device)",
             throttle.cgroup, throttle.device
         ),
-        None => "look for a limit of the cloud volume or instance, of the hypervisor, or of the array's quality of \
-                 service; no control group of this process sets one"
+        None => "no control group of this process sets it; `stripewise limits` tells a limiter of the volume, \
+                 the instance or the hypervisor from what the device can do"
             .to_owned(),
     }
 }
@@ -202,7 +243,7 @@ pub fn flat_iops(jobs: &[&JobRecord], throttles: &[Throttle]) -> Option<Warning>
             return None;
         }
         let message = format!(
-            "{} IOPS at every block size from {}: that is a cap on operations, not a disk",
+            "{} IOPS at every block size from {}: the IOPS limit applies, a limiter's or the device's",
             format_iops(mean),
             blocks(steps)
         );
@@ -223,7 +264,7 @@ pub fn flat_bandwidth(jobs: &[&JobRecord], throttles: &[Throttle]) -> Option<War
             return None;
         }
         let message = format!(
-            "{mean:.1} MiB/s at every block size from {}: that is a cap on bandwidth, or the end of a link",
+            "{mean:.1} MiB/s at every block size from {}: the bandwidth limit applies, a limiter's or the device's",
             blocks(steps)
         );
         let hint = named(throttles, |one| one.read_bytes_per_s.is_some() || one.write_bytes_per_s.is_some());

@@ -68,6 +68,8 @@ codes! {
     NotSteady = "not-steady",
     /// The rate fell once and stayed down.
     StepDown = "step-down",
+    /// No pilot of its load saw the rate that lasts.
+    NotSustained = "not-sustained",
     /// A short run on a fresh file.
     QuickRun = "quick-run",
     /// Too few operations.
@@ -82,6 +84,8 @@ codes! {
     Abandoned = "abandoned-operations",
     /// Arrivals of the schedule were never issued.
     ArrivalsNotIssued = "arrivals-not-issued",
+    /// Operations of a recording left later than they were due.
+    LateReplay = "late-replay",
     /// Fewer in flight than asked, at the program.
     OutstandingBelowAsked = "outstanding-below-asked",
     /// More asked than the device takes at once.
@@ -120,6 +124,8 @@ codes! {
     ArraySyncing = "array-syncing",
     /// A control group limits the device.
     IoThrottled = "io-throttled",
+    /// The volume or the instance reports that its limit was exceeded.
+    Throttled = "throttled",
     /// The same IOPS whatever the block size.
     FlatIops = "flat-iops",
     /// The same bandwidth whatever the block size.
@@ -144,6 +150,7 @@ impl Code {
             code: self.as_str().to_owned(),
             severity,
             message: message.into(),
+            short: String::new(),
             hint: hint.into(),
         }
     }

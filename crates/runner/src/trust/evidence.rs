@@ -5,8 +5,11 @@
 use stripewise_disk_inspect::storage::{BlockDevice, Storage};
 use stripewise_machine::Throttle;
 use stripewise_machine::observe::{DeviceObserved, InFlight, Observed};
-use stripewise_results::{EngineFacts, HostFacts, JobOutcome, TargetFacts, TargetKind};
+use stripewise_results::{
+    EngineFacts, HostFacts, JobOutcome, SustainedRecord, TargetFacts, TargetKind,
+};
 use stripewise_targets::{Changed, DataFacts};
+use stripewise_units::format_share;
 use stripewise_workload::{CacheMode, Workload};
 
 /// Everything about one job of one run.
@@ -56,6 +59,8 @@ pub struct Evidence {
     pub skipped: Vec<String>,
     /// Cache of the device or controller, where the user told.
     pub cache_size_bytes: Option<u64>,
+    /// What a pilot found before the run.
+    pub sustained: Option<SustainedRecord>,
     /// What somebody did to the job's file meanwhile.
     pub changed: Option<Changed>,
     /// Faults were injected, to test the program itself.
@@ -103,6 +108,7 @@ impl Evidence {
             throttles: Vec::new(),
             skipped: Vec::new(),
             cache_size_bytes: None,
+            sustained: None,
             changed: None,
             faults_injected: false,
             quick: false,
@@ -133,17 +139,14 @@ impl Evidence {
 
     /// Writes are made durable: by the mode, or by explicit syncs.
     pub(super) fn is_synced(&self) -> bool {
-        matches!(
-            self.workload.cache,
-            CacheMode::DirectSync | CacheMode::BufferedSync
-        ) || self.workload.sync.is_some()
+        self.workload.is_write_durable() || self.workload.sync.is_some()
     }
 
     /// Asked for in flight, over all threads and targets; `None` for open loops,
     /// which ask for a rate instead, and for threads that pause between operations.
     pub(super) fn outstanding_asked(&self) -> Option<u64> {
         let each = u64::from(self.workload.threads) * u64::from(self.workload.outstanding);
-        let keeps_up = self.workload.rate.is_none() && self.workload.think_time.is_none();
+        let keeps_up = !self.workload.has_due_times() && self.workload.think_time.is_none();
         keeps_up.then(|| match self.workload.in_turn {
             true => each,
             false => each * u64::from(self.targets.max(1)),
@@ -202,19 +205,5 @@ impl Evidence {
 
 /// A share as people read it: `3 %`, `0.4 %`, `<0.1 %`.
 pub(super) fn percent(part: u64, whole: u64) -> String {
-    percent_of(part as f64 / whole as f64)
-}
-
-/// The same for a share between 0 and 1.
-pub(super) fn percent_of(share: f64) -> String {
-    let percent = share * 100.0;
-    if !percent.is_finite() {
-        "? %".to_owned()
-    } else if percent >= 10.0 || percent == 0.0 {
-        format!("{percent:.0} %")
-    } else if percent >= 0.1 {
-        format!("{percent:.1} %")
-    } else {
-        "<0.1 %".to_owned()
-    }
+    format_share(part as f64 / whole as f64)
 }

@@ -6,7 +6,6 @@ use super::evidence::Evidence;
 use stripewise_disk_inspect::storage::{BlockDevice, FileSystem};
 use stripewise_results::{Severity, Warning};
 use stripewise_units::{NameText, format_duration};
-use stripewise_workload::CacheMode;
 
 fn file_system(evidence: &Evidence) -> Option<&FileSystem> {
     evidence.storage.as_ref()?.file_system.as_ref()
@@ -106,10 +105,7 @@ const DURABLE_WRITES_MIN: u64 = 1_000;
 /// Durable writes that no medium can have taken: something on the way acknowledges
 /// flushes and does not pass them on.
 pub fn durable_too_fast(evidence: &Evidence) -> Option<Warning> {
-    let durable = matches!(
-        evidence.workload.cache,
-        CacheMode::DirectSync | CacheMode::BufferedSync
-    );
+    let durable = evidence.workload.is_write_durable();
     // Memory has a warning of its own; without devices nothing is known of a medium.
     let layers = evidence.storage.as_ref()?.layers();
     if !evidence.writes() || layers.is_empty() || in_memory(evidence).is_some() {

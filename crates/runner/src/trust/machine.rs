@@ -47,13 +47,30 @@ pub fn suspended(evidence: &Evidence) -> Option<Warning> {
     Some(Code::Suspended.warning(Severity::Void, message, hint))
 }
 
-/// Heat.
+/// Heat, of the processor or of NVMe drives.
 pub fn thermal_throttling(evidence: &Evidence) -> Option<Warning> {
-    let events = observed(evidence)?
-        .thermal_throttles
-        .filter(|events| *events > 0)?;
-    let message =
-        format!("the processor was slowed down for heat during the run ({events} events)");
+    let events = observed(evidence)?.thermal_throttles.unwrap_or(0);
+    let processor = (events > 0).then(|| {
+        format!("the processor was slowed down for heat during the run ({events} events)")
+    });
+    let drives = evidence.outcome.drives.iter();
+    let slowed = drives.filter(|drive| drive.slowed_s > 0 || drive.slowdowns > 0);
+    let drives = slowed.map(|drive| {
+        let degrees = drive
+            .temperature_celsius
+            .map_or_else(String::new, |degrees| {
+                format!(", {degrees} degrees Celsius at its end")
+            });
+        format!(
+            "drive {} slowed itself for heat for {} s of the run{degrees}",
+            drive.device, drive.slowed_s
+        )
+    });
+    let all: Vec<String> = processor.into_iter().chain(drives).collect();
+    if all.is_empty() {
+        return None;
+    }
+    let message = all.join("; ");
     let hint = "let it cool, look at its fans, and run again";
     Some(Code::ThermalThrottling.warning(Severity::Warning, message, hint))
 }

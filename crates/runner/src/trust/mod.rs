@@ -19,6 +19,7 @@ mod file_system;
 mod machine;
 mod processor;
 mod reconcile;
+mod replay;
 mod size;
 mod stalls;
 mod steadiness;
@@ -27,7 +28,7 @@ mod tests;
 mod volume;
 
 pub use cache::{direct_io_cached, file_entered_cache, in_memory, loop_cached, page_cache};
-pub use caps::{flat_bandwidth, flat_iops, io_throttled};
+pub use caps::{flat_bandwidth, flat_iops, io_throttled, throttled};
 pub use code::Code;
 pub use data::{compressible_data, never_written, repeating_data, sparse_file, zero_data};
 pub use depth::{device_depth_below_asked, device_queue_limit, outstanding_below_asked};
@@ -41,9 +42,10 @@ pub use file_system::{
 pub use machine::{clock_jump, power_saving, suspended, thermal_throttling};
 pub use processor::{cpu_bound, cpu_quota, cpu_steal};
 pub use reconcile::{array_syncing, device_saw_less, other_load};
+pub use replay::late_replay;
 pub use size::{narrow_span, one_pass_in_part, smaller_than_cache};
 pub use stalls::{paused, stalled, stalled_at_end};
-pub use steadiness::{fell_once, not_steady, quick_run};
+pub use steadiness::{fell_once, not_steady, not_sustained, quick_run};
 pub use volume::{
     abandoned, arrivals_not_issued, errors, few_for_p999, few_operations, skipped, store_behind,
     target_changed, wrong_data,
@@ -79,6 +81,7 @@ const JUDGES: &[Judge] = &[
     durable_too_fast,
     not_steady,
     fell_once,
+    not_sustained,
     quick_run,
     few_operations,
     few_for_p999,
@@ -104,6 +107,7 @@ const JUDGES: &[Judge] = &[
     other_load,
     array_syncing,
     io_throttled,
+    throttled,
     skipped,
 ];
 

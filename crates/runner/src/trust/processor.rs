@@ -1,10 +1,10 @@
 //! Warnings about the generator: it may have been the limit, not the disk.
 
 use super::code::Code;
-use super::evidence::{Evidence, percent, percent_of};
+use super::evidence::{Evidence, percent};
 use stripewise_machine::observe::Observed;
 use stripewise_results::{Severity, Warning};
-use stripewise_units::format_duration;
+use stripewise_units::{format_duration, format_share};
 
 /// A worker that runs this much of the time does not wait for the disk.
 const WORKER_BUSY_MIN: f64 = 0.9;
@@ -67,16 +67,16 @@ pub fn cpu_bound(evidence: &Evidence) -> Option<Warning> {
             "the processor was the limit: the job's {} {} busy {} of the time",
             threads(workload.threads),
             if workload.threads == 1 { "was" } else { "were" },
-            percent_of(share.min(1.0))
+            format_share(share.min(1.0))
         ),
         (None, Some(share), _) => format!(
             "the processor was the limit: the program used {} of the {processors:.1} processors available to it",
-            percent_of(share.min(1.0))
+            format_share(share.min(1.0))
         ),
         (None, None, Some(share)) => {
             format!(
                 "the machine's processors were busy {} of the time, partly with other work",
-                percent_of(share)
+                format_share(share)
             )
         }
         (None, None, None) => return None,
@@ -110,7 +110,15 @@ pub fn cpu_bound(evidence: &Evidence) -> Option<Warning> {
          blocks measure its bandwidth"
             .to_owned()
     };
-    Some(Code::CpuBound.warning(Severity::Warning, message, hint))
+    let share = of_workers.or(of_process).or(of_machine).unwrap_or(1.0);
+    let share = format_share(share.min(1.0));
+    let short = match (of_workers, of_process) {
+        (Some(_), _) => format!("the job's threads were {share} busy"),
+        (None, Some(_)) => format!("the program used {share} of the processors"),
+        (None, None) => format!("processors {share} busy, partly by others"),
+    };
+    let warning = Code::CpuBound.warning(Severity::Warning, message, hint);
+    Some(warning.shortened(short))
 }
 
 fn threads(count: u32) -> String {

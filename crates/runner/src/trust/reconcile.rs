@@ -168,7 +168,9 @@ pub fn other_load(evidence: &Evidence) -> Option<Warning> {
     );
     let hint =
         "stop what else uses it (`iotop -o`, `pidstat -d 1` name the processes) and run again";
-    Some(Code::OtherLoad.warning(Severity::Warning, message, hint))
+    let short = format!("{name} {}", found.join(" and "));
+    let warning = Code::OtherLoad.warning(Severity::Warning, message, hint);
+    Some(warning.shortened(short))
 }
 
 fn excess(verb: &str, ours: u64, all: u64, moved: Moved) -> Option<String> {

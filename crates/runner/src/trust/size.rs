@@ -57,7 +57,13 @@ pub fn smaller_than_cache(evidence: &Evidence) -> Option<Warning> {
             format_bytes(wanted)
         ),
     };
-    Some(Code::SmallerThanCache.warning(Severity::Warning, message, hint))
+    let short = format!(
+        "the {} in use fit in a cache of {}",
+        format_bytes(span),
+        format_bytes(cache)
+    );
+    let warning = Code::SmallerThanCache.warning(Severity::Warning, message, hint);
+    Some(warning.shortened(short))
 }
 
 /// Nobody said how large the cache is, and arrays have large ones.
@@ -68,7 +74,12 @@ fn cache_unknown(span: u64) -> Warning {
         format_bytes(span)
     );
     let hint = "say how large it is with <--cache-size>, or use four times as much: <--size>";
-    Code::SmallerThanCache.warning(Severity::Note, message, hint)
+    let short = format!(
+        "the {} in use may fit in an array's cache",
+        format_bytes(span)
+    );
+    let warning = Code::SmallerThanCache.warning(Severity::Note, message, hint);
+    warning.shortened(short)
 }
 
 /// The order of writes that leaves an empty drive in its steady state, where the drive is not
@@ -96,8 +107,10 @@ pub fn one_pass_in_part(evidence: &Evidence) -> Option<Warning> {
          is written; this is {what}: what is measured afterwards may not be steady"
     );
     let hint = "name the whole drive with --destroy, and discard it before; a file is preconditioned by \
-                `bench --qualify` with its sequential pass";
-    Some(Code::OnePassInPart.warning(Severity::Warning, message, hint))
+                `bench --thorough` with its sequential pass";
+    let short = "one pass over a part of a drive: it may not be in its steady state";
+    let warning = Code::OnePassInPart.warning(Severity::Warning, message, hint);
+    Some(warning.shortened(short))
 }
 
 /// A small part of a spinning disk: short strokes.
@@ -146,9 +159,19 @@ pub fn narrow_span(evidence: &Evidence) -> Option<Warning> {
             }
         }
     } else if evidence.quick {
-        "bench --qualify with a larger <--size>, or measure the device itself (reading changes nothing on it)"
+        "bench --thorough with a larger <--size>, or measure the device itself (reading changes nothing on it)"
     } else {
         "use a larger <--size>, or measure the device itself (reading changes nothing on it)"
     };
-    Some(Code::NarrowSpan.warning(severity, message, hint))
+    let short = format!(
+        "the {} in use are {} of {}: short seeks",
+        format_bytes(span),
+        percent(span, size),
+        names.join(", ")
+    );
+    Some(
+        Code::NarrowSpan
+            .warning(severity, message, hint)
+            .shortened(short),
+    )
 }

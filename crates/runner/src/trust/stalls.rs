@@ -69,7 +69,7 @@ fn stalls(intervals: &[Interval], closed_loop: bool) -> Vec<Stall> {
 /// The device answered nothing for a time, and then went on.
 pub fn stalled(evidence: &Evidence) -> Option<Warning> {
     // Between two pauses of threads that think, nothing completes either.
-    let closed_loop = evidence.workload.rate.is_none() && evidence.workload.think_time.is_none();
+    let closed_loop = !evidence.workload.has_due_times() && evidence.workload.think_time.is_none();
     let stalls = stalls(&evidence.outcome.intervals, closed_loop);
     let longest = stalls.iter().max_by_key(|stall| stall.duration_ns)?;
     // A quota that held the program back for as long explains it, and is reported.
@@ -99,7 +99,16 @@ pub fn stalled(evidence: &Evidence) -> Option<Warning> {
     };
     let hint = "look at the kernel's log (dmesg) for timeouts, resets and failed paths; rate and latencies \
                 contain the stall";
-    Some(Code::Stalled.warning(Severity::Warning, message, hint))
+    let short = format!(
+        "nothing completed for about {}, from {} on",
+        format_duration(longest.duration_ns),
+        format_duration(longest.at_ns)
+    );
+    Some(
+        Code::Stalled
+            .warning(Severity::Warning, message, hint)
+            .shortened(short),
+    )
 }
 
 /// What to do where a processor was missing.

@@ -1,10 +1,10 @@
 //! Warnings about a rate that moved while it was measured.
 
 use super::code::Code;
-use super::evidence::{Evidence, percent_of};
+use super::evidence::Evidence;
 use stripewise_results::{Interval, Severity, TargetKind, Warning};
 use stripewise_stats::{ROUND_NS_MIN, Steadiness, SteadyRule, mean, step_down};
-use stripewise_units::{Nanoseconds, format_duration, format_iops};
+use stripewise_units::{Nanoseconds, format_duration, format_iops, format_share};
 
 /// A fall by less than this may be anything.
 const DROP_SHARE_MIN: f64 = 0.2;
@@ -69,15 +69,19 @@ pub fn not_steady(evidence: &Evidence) -> Option<Warning> {
         false => ("the rate", found),
         true => ("the mean latency", unsteady_latency(evidence)?),
     };
+    let short = format!(
+        "not steady: {what} ranged over {} of its mean",
+        format_share(found.range_share)
+    );
     let message = format!(
         "not in steady state: over five rounds of {} {what} ranged over {} of its mean (20 % allowed) and \
          drifted by {} (10 % allowed)",
         format_duration(round_ns),
-        percent_of(found.range_share),
-        percent_of(found.slope_share)
+        format_share(found.range_share),
+        format_share(found.slope_share)
     );
     let hint = match (evidence.workload.ramp_ns, evidence.quick) {
-        (_, true) => "bench --qualify measures long enough to settle".to_owned(),
+        (_, true) => "bench --thorough measures long enough to settle".to_owned(),
         (0, _) => {
             "give it time to settle with <--ramp>, and measure longer with <--duration>".to_owned()
         }
@@ -87,7 +91,8 @@ pub fn not_steady(evidence: &Evidence) -> Option<Warning> {
             format_duration(ramp)
         ),
     };
-    Some(Code::NotSteady.warning(Severity::Warning, message, hint))
+    let warning = Code::NotSteady.warning(Severity::Warning, message, hint);
+    Some(warning.shortened(short))
 }
 
 /// SNIA's rule on the mean latencies of five rounds, where it is broken by more than the
@@ -135,17 +140,23 @@ pub fn fell_once(evidence: &Evidence) -> Option<Warning> {
         .intervals
         .get(drop.index)
         .map_or(0, |interval| interval.start_ns);
+    let short = format!(
+        "the rate fell from {} to {} IOPS after {}",
+        format_iops(drop.mean_before),
+        format_iops(drop.mean_after),
+        format_duration(at_ns)
+    );
     let message = format!(
-        "after {} the rate fell from {} to {} IOPS ({} less) and stayed there: the average is neither",
+        "after {} the rate fell from {} to {} IOPS ({} less) and stayed there, so the average describes neither phase",
         format_duration(at_ns),
         format_iops(drop.mean_before),
         format_iops(drop.mean_after),
-        percent_of(drop.drop_share)
+        format_share(drop.drop_share)
     );
     let reason = if evidence.writes() {
-        "a write cache filled up or a burst credit or heat limit was reached"
+        "a write cache filled up, a burst ended or a heat limit was reached"
     } else {
-        "a burst credit or a heat limit was reached"
+        "a burst ended or a heat limit was reached"
     };
     let switch = if evidence.quick {
         "`run` and --ramp"
@@ -157,7 +168,8 @@ pub fn fell_once(evidence: &Evidence) -> Option<Warning> {
          with {switch} {} or more",
         Nanoseconds(round_to_seconds(at_ns.saturating_mul(2)))
     );
-    Some(Code::StepDown.warning(Severity::Warning, message, hint))
+    let warning = Code::StepDown.warning(Severity::Warning, message, hint);
+    Some(warning.shortened(short))
 }
 
 /// Whole seconds, at least one: as one types them.
@@ -165,13 +177,23 @@ fn round_to_seconds(ns: u64) -> u64 {
     ns.div_ceil(1_000_000_000).max(1) * 1_000_000_000
 }
 
+/// The pilot of this load did not see what lasts: a cache may have absorbed all of it.
+pub fn not_sustained(evidence: &Evidence) -> Option<Warning> {
+    let message = evidence.sustained?.not_reached_words()?;
+    let hint = match evidence.target.kind {
+        TargetKind::Simulated => "a simulated SSD in steady state: `?ssd.preconditioned=true`",
+        _ => "give it more time, or say how large the cache is: <--cache-size>",
+    };
+    Some(Code::NotSustained.warning(Severity::Void, message, hint))
+}
+
 /// Quick mode's own reservation.
 pub fn quick_run(evidence: &Evidence) -> Option<Warning> {
     if !evidence.quick || !evidence.is_real() {
         return None;
     }
-    let message = format!(
-        "caches and bursts possible: {} measured{}",
+    let measured = format!(
+        "{} measured{}",
         format_duration(evidence.outcome.duration_ns),
         if evidence.target.kind == TargetKind::TestFile {
             " on a fresh file"
@@ -179,6 +201,8 @@ pub fn quick_run(evidence: &Evidence) -> Option<Warning> {
             ""
         }
     );
-    let hint = "bench --qualify for a number to rely on";
-    Some(Code::QuickRun.warning(Severity::Note, message, hint))
+    let message = format!("results may include caches and burst credit: {measured}");
+    let hint = "bench --thorough for a number to rely on";
+    let warning = Code::QuickRun.warning(Severity::Note, message, hint);
+    Some(warning.shortened(format!("short run: {measured}")))
 }

@@ -1,9 +1,9 @@
 //! Warnings about how many operations the number rests on, and which are missing.
 
 use super::code::Code;
-use super::evidence::{Evidence, percent, percent_of};
+use super::evidence::{Evidence, percent};
 use stripewise_results::{P999_OPERATIONS_MIN, Severity, TargetKind, Warning};
-use stripewise_units::{Nanoseconds, advice, format_count, format_duration};
+use stripewise_units::{Nanoseconds, advice, format_count, format_duration, format_share};
 
 /// Below this even a mean is rough (10 % standard error where arrivals are random).
 const OPERATIONS_MIN: u64 = 100;
@@ -49,7 +49,12 @@ pub fn few_operations(evidence: &Evidence) -> Option<Warning> {
             .div_ceil(operations);
         format!("measure longer: {}", longer_run(evidence, longer))
     };
-    Some(Code::FewOperations.warning(severity, message, hint))
+    let short = format!("only {operations} operations completed");
+    Some(
+        Code::FewOperations
+            .warning(severity, message, hint)
+            .shortened(short),
+    )
 }
 
 /// p99.9 is not shown.
@@ -78,7 +83,9 @@ pub fn few_for_p999(evidence: &Evidence) -> Option<Warning> {
         .saturating_mul(P999_OPERATIONS_MIN)
         .div_ceil(least.max(1));
     let hint = format!("{} would be enough", longer_run(evidence, longer));
-    Some(Code::FewForP999.warning(Severity::Note, message, hint))
+    let short = format!("no p99.9: {} are too few", counts.join(" and "));
+    let warning = Code::FewForP999.warning(Severity::Note, message, hint);
+    Some(warning.shortened(short))
 }
 
 /// The switch that makes a run as long as this, ready to be typed.
@@ -231,7 +238,7 @@ pub fn arrivals_not_issued(evidence: &Evidence) -> Option<Warning> {
          the true latencies are longer than shown",
         format_count(missing),
         format_count(open_loop.arrivals_due),
-        percent_of(share),
+        format_share(share),
         format_duration(open_loop.schedule_lag_ns_max)
     );
     let hint = match &evidence.workload.rate {

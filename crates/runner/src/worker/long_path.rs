@@ -40,9 +40,19 @@ impl Worker {
         }
         let window = self.judged_window();
         let (from_ns, until_ns) = window;
+        if let Some(replay) = &mut self.replay {
+            let due = &mut self.recorder.open_loop.arrivals_due;
+            replay.give_up_arrivals(until_ns, |due_ns| {
+                *due += u64::from(due_ns >= from_ns);
+                if self.drain.due.is_counted() {
+                    self.drain.due.add(due_ns, None, window);
+                }
+            });
+            return;
+        }
         for lane in std::iter::once(&mut self.first).chain(&mut self.others) {
             let due = &mut self.recorder.open_loop.arrivals_due;
-            if self.drain.due.is_counted() {
+            if self.drain.due.counts(Kind::Read) {
                 lane.give_up_each_arrival(until_ns, |due_ns| {
                     *due += u64::from(due_ns >= from_ns);
                     self.drain.due.add(due_ns, None, window);
@@ -65,7 +75,7 @@ impl Worker {
             let is_free = |number: usize| self.free.iter().any(|&free| free as usize == number);
             let window = self.judged_window();
             for (number, slot) in self.slots.iter().enumerate() {
-                if slot.kind != Kind::Sync && !is_free(number) {
+                if drain.due.counts(slot.kind) && !is_free(number) {
                     drain.due.add(slot.start_ns & !UNMEASURED, None, window);
                 }
             }
@@ -92,6 +102,9 @@ impl Worker {
         let Some(&slot) = self.free.last() else {
             return (Answer::Full, 0);
         };
+        if self.replay.is_some() {
+            return self.next_recorded(now_ns, slot);
+        }
         if let Some(think) = &self.think {
             if let Some(until_ns) = think.pausing(now_ns) {
                 return (Answer::NotBefore, until_ns);
@@ -145,7 +158,7 @@ impl Worker {
     }
 
     /// Books an arrival that was due at `intended_ns` and is issued now.
-    fn issued(&mut self, intended_ns: u64, now_ns: u64) {
+    pub(super) fn issued(&mut self, intended_ns: u64, now_ns: u64) {
         if intended_ns < self.times.measure_from_ns {
             return;
         }
@@ -153,7 +166,7 @@ impl Worker {
         self.recorder.open_loop.arrivals_issued += 1;
         self.issued_late(intended_ns, now_ns);
         // Whatever was due while all slots were taken waited for the device.
-        if self.drain.due.is_counted() && intended_ns > self.full_until_ns {
+        if self.drain.due.counts(Kind::Read) && intended_ns > self.full_until_ns {
             self.drain.due.own_lag(now_ns - intended_ns);
         }
     }
@@ -179,7 +192,7 @@ impl Worker {
         };
         let whole = result == transferred as i32;
         let latency_ns = at_ns.saturating_sub(slot.start_ns);
-        if self.drain.due.is_counted() && slot.kind != Kind::Sync {
+        if self.drain.due.counts(slot.kind) {
             if self.free.is_empty() {
                 self.full_until_ns = at_ns;
             }
@@ -192,6 +205,9 @@ impl Worker {
             self.short_free = number;
         } else {
             self.free.push(number);
+        }
+        if let Some(replay) = &mut self.replay {
+            replay.completed(number, at_ns);
         }
         if self.lanes_count {
             self.lane(slot.lane).completed(slot.kind, whole);

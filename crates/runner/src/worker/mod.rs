@@ -13,6 +13,7 @@
 //! kernel's aside; `examples/hot_path.rs` measures.
 
 mod long_path;
+mod replay;
 mod source;
 #[cfg(test)]
 mod tests;
@@ -21,6 +22,7 @@ use crate::lane::Lane;
 use crate::pauses::{BEAT_NS, Gap, LATE_NS};
 use crate::plan::{JobPlan, RunPlan};
 use crate::recorder::{Recorder, UNMEASURED};
+use crate::replay::Replay;
 use crate::summary::{CpuTimes, DrainCounts};
 use crate::think::Think;
 use crate::window::{Phase, Span, Times, Window};
@@ -94,6 +96,8 @@ pub(crate) struct Worker {
     open_loop: bool,
     /// Pauses between operations; such a worker is on the long path from the start.
     think: Option<Think>,
+    /// Operations come from a recording; such a worker is on the long path, too.
+    replay: Option<Box<Replay>>,
     /// Operations still to be issued.
     remaining: u64,
     job: usize,
@@ -158,12 +162,14 @@ impl Worker {
             false => first.limit() + others.iter().map(Lane::limit).sum::<u32>(),
         };
         let think = plan.workload.think_time.map(Think::new);
+        let replay = (plan.recorded.clone()).map(|load| Box::new(Replay::new(load, slots)));
         let simple = others.is_empty()
             && first.is_simple()
-            && think.is_none()
+            && plan.is_short()
+            && replay.is_none()
             && run.operations_max_per_thread.is_none();
         let length = i32::try_from(plan.workload.block_size_bytes).expect("at most 64 MiB");
-        let open_loop = plan.workload.rate.is_some();
+        let open_loop = plan.workload.has_due_times();
         // The lowest slots are on top, so a half-used set of buffers stays small.
         let free = if simple {
             Vec::new()
@@ -184,7 +190,7 @@ impl Worker {
             slots: (0..slots).map(unused).collect(),
             short_result: if simple { length } else { NO_RESULT },
             length_bytes: length as u32,
-            mixed: first.stream.is_mixed(),
+            mixed: first.stream.is_mixed() || replay.is_some(),
             boundary_ns: u64::MAX,
             recorder: Recorder::new(open_loop),
             first,
@@ -192,9 +198,10 @@ impl Worker {
             free,
             turn: 0,
             simple,
-            lanes_count: !simple,
+            lanes_count: !simple && replay.is_none(),
             open_loop,
             think,
+            replay,
             remaining: run.operations_max_per_thread.unwrap_or(u64::MAX),
             job,
             interval: times.interval_at(0),
@@ -235,6 +242,9 @@ impl Worker {
         self.set_edge(self.interval.end_ns);
         let start_ns = self.times.start_ns;
         self.first.begin(start_ns);
+        if let Some(replay) = &mut self.replay {
+            replay.begin(start_ns);
+        }
         for lane in &mut self.others {
             lane.begin(start_ns);
         }
@@ -408,6 +418,9 @@ impl Worker {
         }
         if let Some(think) = &mut self.think {
             think.cut_out(gap);
+        }
+        if let Some(replay) = &mut self.replay {
+            replay.move_arrivals(by_ns);
         }
         self.first.move_arrivals(by_ns);
         for lane in &mut self.others {

@@ -75,11 +75,14 @@ impl Source for Worker {
 
     /// Making data is not the device's work: a closed loop's latency counts from
     /// here, and so does the time in flight.
-    fn ready(&mut self, slot: u32, now_ns: u64) {
-        let slot = &mut self.slots[slot as usize];
+    fn ready(&mut self, slot_number: u32, now_ns: u64) {
+        let slot = &mut self.slots[slot_number as usize];
         slot.issued_ns = now_ns;
         if self.open_loop {
             let intended_ns = slot.start_ns;
+            if let Some(replay) = &self.replay {
+                replay.leaves(slot_number, now_ns);
+            }
             self.issued_late(intended_ns, now_ns);
         } else {
             slot.start_ns = now_ns;

@@ -102,7 +102,6 @@ fn in_flight_at_once(in_turn: bool) -> (u32, Vec<u16>) {
         blocks: 64,
     };
     let plan = JobPlan {
-        thresholds_ns: Vec::new(),
         spans: vec![span, span],
         ..JobPlan::new(workload, span, 0)
     };

@@ -27,7 +27,7 @@ fn write_once<E: Engine + 'static>() -> Result<(RunTotals, Vec<u8>), Error> {
         pattern: Pattern::Sequential {
             cursor: CursorKind::Shared,
         },
-        sync: Some(SyncPolicy { every: 16 }),
+        sync: Some(SyncPolicy::fdatasync(16)),
         ..workload()
     };
     let mut plan = job(workload);

@@ -3,6 +3,7 @@
 use crate::arrays::Scripted;
 use crate::common::*;
 use std::sync::atomic::AtomicU8;
+use stripewise_results::Counting;
 use stripewise_runner::drive::virtual_time;
 use stripewise_runner::{AsPlanned, RunPlan};
 use stripewise_workload::{Arrivals, Rate, Workload};
@@ -139,7 +140,7 @@ fn due_of(
     threshold_ns: u64,
 ) -> (Vec<(u64, u64)>, u64) {
     let mut job = simulated_job(workload, 0);
-    job.plan.thresholds_ns = vec![threshold_ns];
+    job.plan.counting = Counting::transfers(vec![threshold_ns]);
     let totals = virtual_time::run(
         &[job],
         &mut [array],

@@ -51,7 +51,7 @@ fn null_engine_and_simulated_array_see_identical_operations() {
         },
         // One outstanding: when a sync falls due depends on completions.
         Workload {
-            sync: Some(SyncPolicy { every: 3 }),
+            sync: Some(SyncPolicy::fdatasync(3)),
             outstanding: 1,
             ..base
         },

@@ -76,7 +76,7 @@ fn an_owed_sync_is_done_before_the_pause() {
     let workload = Workload {
         read_percent: 0,
         outstanding: 2,
-        sync: Some(SyncPolicy { every: 2 }),
+        sync: Some(SyncPolicy::fdatasync(2)),
         think_time: Some(ThinkTime {
             pause_ns: 10 * MS,
             every: 4,
@@ -152,7 +152,7 @@ fn a_sync_follows_every_n_writes() {
         let log = array.log.clone();
         let workload = Workload {
             read_percent: 0,
-            sync: Some(SyncPolicy { every }),
+            sync: Some(SyncPolicy::fdatasync(every)),
             ..workload()
         };
         let totals = simulate(workload, array, &plan(100 * MS));
@@ -184,7 +184,7 @@ fn with_many_outstanding_each_sync_still_covers_n_completed_writes() {
     let workload = Workload {
         read_percent: 0,
         outstanding: 16,
-        sync: Some(SyncPolicy { every: 5 }),
+        sync: Some(SyncPolicy::fdatasync(5)),
         ..workload()
     };
     simulate(workload, array, &plan(100 * MS));

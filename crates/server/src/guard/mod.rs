@@ -13,7 +13,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, StatusCode};
 use std::net::SocketAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use stripewise_campaign::steps::secret;
+use stripewise_campaign::steps::token;
 
 /// Browsers that are signed in at a time; the oldest is forgotten first.
 const SESSIONS_MAX: usize = 16;
@@ -107,7 +107,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Guard {
-    pub(crate) fn new(hosts: Hosts) -> Result<Guard, secret::NoChance> {
+    pub(crate) fn new(hosts: Hosts) -> Result<Guard, token::NoChance> {
         // Cookies of all ports of a host are sent to each: a name for each server.
         let of = match &hosts {
             Hosts::Exact(names) => names[0].rsplit(':').next().unwrap_or_default().to_owned(),
@@ -115,7 +115,7 @@ impl Guard {
         };
         Ok(Guard {
             hosts,
-            bearer: secret::new()?,
+            bearer: token::new()?,
             cookie: format!("stripewise-{of}"),
             login: Mutex::new(None),
             sessions: Mutex::new(Vec::new()),
@@ -129,7 +129,7 @@ impl Guard {
 
     /// A token with which one browser may sign in, once; an earlier one is void.
     pub(crate) fn new_login(&self) -> Option<String> {
-        let token = secret::new().ok()?;
+        let token = token::new().ok()?;
         *locked(&self.login) = Some(token.clone());
         Some(token)
     }
@@ -139,11 +139,11 @@ impl Guard {
         let mut login = locked(&self.login);
         if !login
             .as_deref()
-            .is_some_and(|login| secret::same(login, token))
+            .is_some_and(|login| token::same(login, token))
         {
             return None;
         }
-        let session = secret::new().ok()?;
+        let session = token::new().ok()?;
         *login = None;
         let mut sessions = locked(&self.sessions);
         if sessions.len() >= SESSIONS_MAX {
@@ -193,7 +193,7 @@ impl Guard {
     fn who(&self, headers: &HeaderMap) -> Who {
         let bearer = only(headers, AUTHORIZATION.as_str());
         let bearer = bearer.and_then(|value| value.strip_prefix("Bearer "));
-        if bearer.is_some_and(|token| secret::same(token.trim(), &self.bearer)) {
+        if bearer.is_some_and(|token| token::same(token.trim(), &self.bearer)) {
             return Who::Script;
         }
         let cookies = headers
@@ -209,7 +209,7 @@ impl Guard {
             });
         let sessions = locked(&self.sessions);
         let signed_in =
-            ours.any(|value| sessions.iter().any(|session| secret::same(session, value)));
+            ours.any(|value| sessions.iter().any(|session| token::same(session, value)));
         match signed_in {
             true => Who::Browser,
             false => Who::Nobody,

@@ -1,7 +1,7 @@
 //! Requirements on the mean and on the maximum.
 
 use super::DEGREES_SHARE;
-use super::share::{Second, clustering};
+use super::share::{Second, border, clustering};
 use crate::distribution::{incomplete_gamma, student_two_sided};
 use crate::sample::median;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,14 @@ pub struct MeanJudgement {
     pub p_met: f64,
     /// Chance of so much, if the true mean were the limit.
     pub p_missed: f64,
+    /// The smallest limit that is not missed at 2.5 %, at most the mean.
+    pub low: f64,
+    /// The largest limit that is not met at 2.5 %, at least the mean.
+    pub high: f64,
 }
+
+/// Limits between which an interval ends: so many times the mean.
+const LIMITS_MAX: f64 = 1e3;
 
 /// Judges a mean latency against `limit_s`: per second of due time `(operations, sum of
 /// their latencies in seconds)`.
@@ -61,15 +68,19 @@ pub fn judge_mean(seconds: &[(u64, f64)], limit_s: f64, stall_s: f64) -> Option<
     let shape = DEGREES_SHARE * excess / unit;
     let worst = (cluster.worst / count - body / 20.0).max(least);
     let more = DEGREES_SHARE * worst / unit;
-    let p_met = if limit_s <= body {
-        1.0
-    } else {
-        1.0 - incomplete_gamma(shape + more + 1.0, DEGREES_SHARE * (limit_s - body) / unit)
+    let met = |limit: f64| match limit <= body {
+        true => 1.0,
+        false => 1.0 - incomplete_gamma(shape + more + 1.0, DEGREES_SHARE * (limit - body) / unit),
     };
+    let missed = |limit: f64| above(mean - limit, libm::sqrt(variance));
+    let most = LIMITS_MAX * mean.max(1e-9);
     Some(MeanJudgement {
         mean,
-        p_met,
-        p_missed: above(mean - limit_s, libm::sqrt(variance)),
+        p_met: met(limit_s),
+        p_missed: missed(limit_s),
+        // P_missed rises with the limit, P_met falls.
+        low: border(most, |limit| missed(limit) < 0.025).min(mean),
+        high: border(most, |limit| met(limit) > 0.025).max(mean),
     })
 }
 

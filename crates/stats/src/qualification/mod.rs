@@ -8,6 +8,8 @@
 //! - [`Qualification`] looks at it several times while the run goes on ([`Design`]), and
 //!   looks for minutes that differ ([`split`]);
 //! - [`judge_mean`] and [`judge_max`] are for requirements on the mean and the maximum;
+//! - [`judge_latency`] is the judge of all of these, the same for a bench with a required
+//!   rate and for a qualification;
 //! - [`OpenLoop`] and [`closed_ladder`] say what a required rate together with a
 //!   percentile may be judged by.
 //!
@@ -15,8 +17,9 @@
 //! together last at most about [`STALL_S`] in total. Rarer and longer episodes cannot be
 //! excluded by a measurement that did not see one.
 //!
-//! `cargo xtask truth --only i` counts false verdicts on ten kinds of stalls.
+//! `cargo xtask truth --only qualify` counts false verdicts on fourteen kinds of stalls.
 
+mod latency;
 mod mean;
 mod rate;
 mod sequence;
@@ -26,8 +29,9 @@ mod split;
 #[cfg(test)]
 mod tests;
 
+pub use latency::{LatencyFinding, LatencyJudgement, LatencyLimit, LatencySecond, judge_latency};
 pub use mean::{MaxJudgement, MeanJudgement, judge_max, judge_mean};
-pub use rate::{ClosedLadder, OpenLoop, closed_ladder};
+pub use rate::{ClosedLadder, OpenLoop, RateJudgement, closed_ladder, judge_rate};
 pub use sequence::{Design, Look, Qualification, QualifyOutcome, QualifyStep, QualifyVerdict};
 pub use share::{DueSecond, ShareJudgement, ShareRule, judge_share};
 pub use split::{MinutesDiffer, minutes_differ};

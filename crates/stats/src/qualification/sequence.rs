@@ -195,8 +195,7 @@ impl Qualification {
         let change = self.change();
         let judged = judge_share(self.since(change), self.rule);
         let missed = judged.is_some_and(|judged| judged.p_missed < look.alpha_missed);
-        let met =
-            judged.is_some_and(|judged| judged.p_met < look.alpha_met && !judged.is_too_clustered);
+        let met = judged.is_some_and(|judged| judged.p_met < look.alpha_met);
         self.verdict = if missed {
             Some(QualifyVerdict::Missed)
         } else if change.is_some() && !self.is_extended {

@@ -20,8 +20,8 @@ use serde::{Deserialize, Serialize};
 
 /// Fewest seconds that are judged: twenty batches.
 const SECONDS_MIN: usize = 20;
-/// Below this many times D_eff / L seconds, a clustering longer than assumed leaves a
-/// requirement undecided.
+/// So many times D_eff / L seconds decide a share of a fifth of the limit in six of seven
+/// measurements.
 const SECONDS_OVER_CLUSTER: f64 = 15.0;
 
 /// A second of due time.
@@ -102,10 +102,10 @@ pub struct ShareJudgement {
     pub cluster_s: f64,
     /// Seconds measured.
     pub seconds: usize,
-    /// Stalls come together for longer than assumed, and too little was measured for
-    /// that: "met" may not be said. Undecided, whatever `p_met`.
-    pub is_too_clustered: bool,
-    /// Seconds that would do.
+    /// Stalls come together for longer than assumed. `p_met` rests on what was seen of them,
+    /// not on the assumption, so it decides all the same.
+    pub is_clustered: bool,
+    /// Seconds that decide for the most part, as long as stalls come together.
     pub seconds_wanted: f64,
 }
 
@@ -147,24 +147,23 @@ pub fn judge_share(seconds: &[DueSecond], rule: ShareRule) -> Option<ShareJudgem
     let missed = |limit: f64| p_missed(effective, share, limit);
     let met = |limit: f64| p_met(effective, plus, limit);
     let cluster_s = deff * measured / due;
-    let seconds_wanted = SECONDS_OVER_CLUSTER * cluster_s / limit;
     Some(ShareJudgement {
         share: Estimate {
             value: share,
             // P_missed rises with the limit, P_met falls.
             low: match share {
                 0.0 => 0.0,
-                _ => inverted(|limit| missed(limit) < 0.025),
+                _ => border(1.0, |limit| missed(limit) < 0.025),
             },
-            high: inverted(|limit| met(limit) > 0.025),
+            high: border(1.0, |limit| met(limit) > 0.025),
             level: 0.95,
         },
         p_met: met(limit),
         p_missed: missed(limit),
         cluster_s,
         seconds: sums.len(),
-        is_too_clustered: cluster_s > rule.stall_s * 1.000_001 && measured < seconds_wanted,
-        seconds_wanted,
+        is_clustered: cluster_s > rule.stall_s * 1.000_001,
+        seconds_wanted: SECONDS_OVER_CLUSTER * cluster_s / limit,
     })
 }
 
@@ -183,9 +182,9 @@ fn p_missed(effective: f64, share: f64, limit: f64) -> f64 {
     incomplete_beta(effective * share, effective * (1.0 - share) + 1.0, limit)
 }
 
-/// The border in 0..1 up to which something holds.
-fn inverted(holds: impl Fn(f64) -> bool) -> f64 {
-    let (mut low, mut high) = (0.0, 1.0);
+/// The border between 0 and `most` up to which something holds.
+pub(super) fn border(most: f64, holds: impl Fn(f64) -> bool) -> f64 {
+    let (mut low, mut high) = (0.0, most);
     for _ in 0..60 {
         let middle = 0.5 * (low + high);
         if holds(middle) {

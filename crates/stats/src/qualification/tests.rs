@@ -1,5 +1,5 @@
 //! Rules at their borders; how often verdicts are false is counted by `cargo xtask truth
-//! --only i`.
+//! --only qualify`.
 
 use super::*;
 use crate::sample::Estimate;
@@ -137,10 +137,7 @@ fn stalls_that_come_together_for_longer_than_assumed_are_named() {
         })
         .collect();
     let found = judge_share(&seconds, p99()).unwrap();
-    assert!(
-        found.cluster_s <= 1.0 && !found.is_too_clustered,
-        "{found:?}"
-    );
+    assert!(found.cluster_s <= 1.0 && !found.is_clustered, "{found:?}");
     // The same as 4 s in which everything is bad.
     let seconds: Vec<DueSecond> = (0..1_800)
         .map(|second| DueSecond {
@@ -150,7 +147,7 @@ fn stalls_that_come_together_for_longer_than_assumed_are_named() {
         .collect();
     let found = judge_share(&seconds, p99()).unwrap();
     assert!((3.0..5.0).contains(&found.cluster_s), "{found:?}");
-    assert!(found.is_too_clustered && found.seconds_wanted > 4_500.0);
+    assert!(found.is_clustered && found.seconds_wanted > 4_500.0);
 }
 
 fn run(design: Design, seconds: impl Iterator<Item = DueSecond>) -> QualifyOutcome {
@@ -236,6 +233,10 @@ fn means_are_judged_by_their_excess_over_the_body() {
     assert!(found.p_met > 0.99 && found.p_missed < 0.01, "{found:?}");
     let found = judge_mean(&seconds(16.0), 0.0036, 0.5).unwrap();
     assert!(found.p_met > 0.3 && found.p_missed > 0.3, "{found:?}");
+    // At the ends of the interval one of the two is as unlikely as 2.5 %.
+    let at = |limit| judge_mean(&seconds(16.0), limit, 0.5).unwrap();
+    assert!((at(found.high).p_met - 0.025).abs() < 1e-6, "{found:?}");
+    assert!((at(found.low).p_missed - 0.025).abs() < 1e-6, "{found:?}");
     // Below the body it cannot be met; nothing that varies, and missed or not.
     assert_eq!(judge_mean(&seconds(16.0), 0.0019, 0.5).unwrap().p_met, 1.0);
     let flat = vec![(200, 0.4); 100];
@@ -309,4 +310,127 @@ fn a_closed_ladder_never_says_met() {
     for (plateau, latency, expected) in cases {
         assert_eq!(closed_ladder(20_000.0, 5.0, plateau, latency), expected);
     }
+}
+
+#[test]
+fn a_rate_is_undecided_within_two_per_cent_and_a_worst_batch_counts_twice() {
+    let level: Vec<f64> = vec![1_000.0; 600];
+    let found = judge_rate(&level).unwrap();
+    assert!((found.rate - 1_000.0).abs() < 1e-9 && (found.low - 1_000.0).abs() < 1e-6);
+    assert!(found.is_met(970.0) && !found.is_met(985.0) && !found.is_met(1_010.0));
+    assert!(found.is_missed(1_030.0) && !found.is_missed(1_015.0) && !found.is_missed(990.0));
+    // A minute at half the rate: the mean is 950, and it may be less.
+    let dip: Vec<f64> = (0..600)
+        .map(|second| {
+            if (300..360).contains(&second) {
+                500.0
+            } else {
+                1_000.0
+            }
+        })
+        .collect();
+    let found = judge_rate(&dip).unwrap();
+    assert!((found.rate - 950.0).abs() < 1e-9);
+    assert!(found.low < 900.0 && found.high > 990.0, "{found:?}");
+    assert!(!found.is_met(900.0) && !found.is_missed(1_000.0));
+    assert_eq!(judge_rate(&level[..19]), None);
+    assert_eq!(judge_rate(&[0.0; 20]).unwrap().low, 0.0);
+}
+
+/// Of each second 200 due, `beyond` of them late, and a mean of `mean_ms`.
+fn latency_seconds(count: usize, beyond: u64, mean_ms: f64) -> Vec<LatencySecond> {
+    let second = |number: usize| LatencySecond {
+        due: DueSecond { due: 200, beyond },
+        // A little scatter, so that there is an error.
+        latency_s_sum: 0.2 * mean_ms * if number.is_multiple_of(2) { 1.01 } else { 0.99 },
+    };
+    (0..count).map(second).collect()
+}
+
+#[test]
+fn one_judge_looks_when_the_design_looks_whatever_the_limit_is_on() {
+    use QualifyVerdict::{Met, Missed, Undecided};
+    let judged = |limit, count, beyond, mean_ms| {
+        let seconds = latency_seconds(count, beyond, mean_ms);
+        let judged = judge_latency(limit, Design::Continuous, 1, &seconds);
+        (judged.verdict, judged.until_seconds)
+    };
+    let p99 = LatencyLimit::Share(0.01);
+    let mean = LatencyLimit::Mean(0.05);
+    for (limit, count, beyond, mean_ms, expected) in [
+        (p99, 0, 0, 1.0, (Undecided, Some(180))),
+        (p99, 180, 20, 1.0, (Missed, None)),
+        (p99, 300, 0, 1.0, (Undecided, Some(600))),
+        (p99, 1_200, 0, 1.0, (Met, None)),
+        // Between two looks nothing is decided.
+        (mean, 179, 0, 200.0, (Undecided, Some(180))),
+        (mean, 180, 0, 200.0, (Missed, None)),
+        (mean, 299, 0, 1.0, (Undecided, Some(300))),
+        (mean, 300, 0, 1.0, (Met, None)),
+        // The first excess decides; without one it takes the whole design.
+        (LatencyLimit::Max, 1, 1, 1.0, (Missed, None)),
+        (LatencyLimit::Max, 1_799, 0, 1.0, (Undecided, Some(1_800))),
+        (LatencyLimit::Max, 1_800, 0, 1.0, (Met, None)),
+    ] {
+        assert_eq!(
+            judged(limit, count, beyond, mean_ms),
+            expected,
+            "{limit:?} {count}"
+        );
+    }
+}
+
+#[test]
+fn what_a_look_has_decided_about_a_mean_stands() {
+    let mut seconds = latency_seconds(300, 0, 1.0);
+    seconds.extend(latency_seconds(1_500, 0, 500.0));
+    let judged = judge_latency(LatencyLimit::Mean(0.05), Design::Continuous, 1, &seconds);
+    assert_eq!(
+        (judged.verdict, judged.until_seconds),
+        (QualifyVerdict::Met, None)
+    );
+    // The number beside the verdict is of the seconds that it rests on.
+    assert_eq!(
+        judged.reason("took longer than 50 ms"),
+        "the mean of the first 300 s, which decided, is 1 ms"
+    );
+    let other = judge_latency(
+        LatencyLimit::Mean(0.05),
+        Design::Continuous,
+        1,
+        &seconds[..300],
+    );
+    assert_eq!(other.found, judged.found);
+    assert!(other.reason("").starts_with("the mean is "), "{other:?}");
+}
+
+#[test]
+fn a_maximum_is_met_with_how_rare_an_excess_must_be() {
+    let seconds = latency_seconds(1_800, 0, 1.0);
+    let judged = judge_latency(LatencyLimit::Max, Design::Continuous, 1, &seconds);
+    assert_eq!(
+        judged.reason("took longer than 50 ms"),
+        "none of 360,000 operations took longer than 50 ms, so it is rarer than once in 10 m 1 s: more \
+         cannot be said of a maximum"
+    );
+}
+
+#[test]
+fn stalls_that_were_seen_to_come_together_decide_by_what_was_seen_of_them() {
+    // 2 s in each 20 minutes: 0.17 %, and clusters of about 2 s.
+    let second = |number: usize| LatencySecond {
+        due: DueSecond {
+            due: 200,
+            beyond: if number % 1_200 < 2 { 200 } else { 0 },
+        },
+        latency_s_sum: 0.2,
+    };
+    let seconds: Vec<LatencySecond> = (100..1_900).map(second).collect();
+    let judged = judge_latency(LatencyLimit::Share(0.01), Design::Continuous, 1, &seconds);
+    let reason = judged.reason("took 10 ms or longer");
+    assert!(
+        reason.contains("stalls come together for") && reason.contains("more than the 1 s assumed"),
+        "{:?} {reason}",
+        judged.verdict
+    );
 }

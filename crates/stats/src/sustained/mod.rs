@@ -11,10 +11,14 @@
 //! - A span below 0.85 of the one before it is a step down. It is located where two levels
 //!   fit the operations of both spans best (the likelihood of two Poisson rates), and the
 //!   doubling starts again behind it.
-//! - Two successive spans of at least 30 s (5 s in a quick pilot) and 1,000 operations each
-//!   that agree within max(5 %, two standard errors) end it. Where intervals have a
-//!   latency, the mean latency must be steady over the later span too, by SNIA's rule
-//!   ([`crate::SteadyRule`]): a queue that grows while the rate holds is not steady.
+//! - Two successive spans of at least 30 s and 1,000 operations each that agree within
+//!   max(5 %, two standard errors) end it. Where intervals have a latency, the mean latency
+//!   must be steady over the later span too, by SNIA's rule ([`crate::SteadyRule`]): a queue
+//!   that grows while the rate holds is not steady. In virtual time a span of
+//!   [`PilotPlan::span_operations`] is long enough as well: there it is their number that
+//!   makes a rate certain, and no clock of the storage's own.
+//! - A quick pilot begins with spans of 5 s and 100 operations, and is content where neither
+//!   of two is a step from the other.
 //!
 //! Agreement is not enough to call a rate sustained: see [`Claim`].
 //!
@@ -39,8 +43,13 @@ use timeline::Timeline;
 const STEP_SHARE: f64 = 0.85;
 /// Spans that differ by less than this agree, however many operations they have.
 const AGREE_SHARE: f64 = 0.05;
+/// The same in a quick pilot, whose spans are short: other load on a machine makes them
+/// differ by more, and a cache makes a difference of several times.
+const STEP_SHARE_QUICK: f64 = 0.7;
 /// Fewest operations of a span.
 const OPERATIONS_MIN: f64 = 1_000.0;
+/// The same of a quick pilot: a slow disk has no more in five seconds.
+const OPERATIONS_MIN_QUICK: f64 = 100.0;
 /// The first span is at least this long, in seconds.
 const FIRST_SPAN_S: f64 = 1.0;
 /// Writing this many times the size of a cache overflows it, or shows that it does not
@@ -52,6 +61,8 @@ pub const CACHE_TIMES: f64 = 4.0;
 pub struct PilotPlan {
     /// Shortest span that may agree with another, in seconds.
     pub span_s_min: f64,
+    /// A span of so many operations may agree too, however short it is.
+    pub span_operations: Option<u64>,
     /// Bytes of a cache that is known or given.
     pub cache_bytes: Option<u64>,
     /// Bytes of flash to write once, capacity and spare, where the target is flash.
@@ -66,6 +77,13 @@ impl PilotPlan {
     /// Spans of a quick pilot, which never calls a rate sustained.
     pub const QUICK_SPAN_S: f64 = 5.0;
 
+    /// Bytes that a pilot writes at most: what a fast drive takes in its time, and no more
+    /// wear than that.
+    #[must_use]
+    pub const fn bytes_max(quick: bool) -> u64 {
+        if quick { 256 << 30 } else { 4 << 40 }
+    }
+
     /// Thorough, or quick, and nothing known.
     #[must_use]
     pub const fn new(quick: bool) -> PilotPlan {
@@ -75,9 +93,10 @@ impl PilotPlan {
             } else {
                 PilotPlan::SPAN_S
             },
+            span_operations: None,
             cache_bytes: None,
             flash_bytes: None,
-            bytes_max: None,
+            bytes_max: Some(PilotPlan::bytes_max(quick)),
         }
     }
 
@@ -87,10 +106,35 @@ impl PilotPlan {
         self.span_s_min < PilotPlan::SPAN_S
     }
 
+    /// A quick pilot has no time for spans that cannot agree with another.
+    fn first_span_s(&self) -> f64 {
+        match self.is_quick() {
+            true => self.span_s_min,
+            false => FIRST_SPAN_S,
+        }
+    }
+
+    fn step_share(&self) -> f64 {
+        match self.is_quick() {
+            true => STEP_SHARE_QUICK,
+            false => STEP_SHARE,
+        }
+    }
+
+    fn operations_min(&self) -> f64 {
+        match self.is_quick() {
+            true => OPERATIONS_MIN_QUICK,
+            false => OPERATIONS_MIN,
+        }
+    }
+
     /// Seconds from a step to the end of two agreeing spans, if nothing else is found:
     /// spans of 1, 1, 2, 4, ... s until two are as long as asked.
     #[must_use]
     pub fn spans_s(&self) -> f64 {
+        if self.is_quick() {
+            return 2.0 * self.span_s_min;
+        }
         let mut span = FIRST_SPAN_S;
         while span < self.span_s_min {
             span *= 2.0;
@@ -162,7 +206,7 @@ impl Pilot {
             plan,
             line: Timeline::new(),
             start_s: 0.0,
-            first_s: FIRST_SPAN_S,
+            first_s: plan.first_span_s(),
             last: None,
             steps: Vec::new(),
             agrees: false,
@@ -191,6 +235,24 @@ impl Pilot {
             stepped = self.advance().or(stepped);
         }
         PilotStep::Done
+    }
+
+    /// The second at which the span ends that is decided next.
+    #[must_use]
+    pub fn until_s(&self) -> f64 {
+        self.next_end_s()
+    }
+
+    /// Seconds that it was fed.
+    #[must_use]
+    pub fn fed_s(&self) -> f64 {
+        self.line.end_s()
+    }
+
+    /// There is nothing more to learn within the plan.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        self.is_done
     }
 
     /// The plan's bytes are written; the outcome is what there is.
@@ -223,7 +285,7 @@ impl Pilot {
             to_s: last.to_s + self.next_length_s(last),
         };
         let (before, after) = (self.line.rate(last), self.line.rate(next));
-        if after < STEP_SHARE * before {
+        if after < self.plan.step_share() * before {
             return Some(self.step_down(last, next));
         }
         self.agrees = self.agree(last, next);
@@ -238,7 +300,7 @@ impl Pilot {
             from_s: self.start_s,
             to_s: self.start_s + self.first_s,
         };
-        if self.line.operations(first) < OPERATIONS_MIN {
+        if self.line.operations(first) < self.plan.operations_min() {
             self.first_s *= 2.0;
         } else {
             self.last = Some(first);
@@ -259,7 +321,7 @@ impl Pilot {
             }),
         });
         self.start_s = place_s;
-        self.first_s = FIRST_SPAN_S;
+        self.first_s = self.plan.first_span_s();
         self.last = None;
         self.agrees = false;
         at
@@ -267,16 +329,25 @@ impl Pilot {
 
     fn agree(&self, last: Span, next: Span) -> bool {
         let counts = [last, next].map(|span| self.line.operations(span));
-        let long = [last, next]
-            .iter()
-            .all(|span| span.to_s - span.from_s >= self.plan.span_s_min - 1e-6);
-        let enough = counts.iter().all(|count| *count >= OPERATIONS_MIN);
+        let many = (self.plan.span_operations).map_or(f64::INFINITY, |count| count as f64);
+        let long = [last, next].iter().all(|span| {
+            span.to_s - span.from_s >= self.plan.span_s_min - 1e-6
+                || self.line.operations(*span) >= many
+        });
+        let fewest = self.plan.operations_min();
+        let enough = counts.iter().all(|count| *count >= fewest);
         if !long || !enough {
             return false;
         }
         let error = libm::sqrt(1.0 / counts[0] + 1.0 / counts[1]);
         let ratio = self.line.rate(next) / self.line.rate(last);
-        (ratio - 1.0).abs() <= AGREE_SHARE.max(2.0 * error) && self.latency_is_steady(next)
+        let (agree, steady) = match self.plan.is_quick() {
+            // Neither is a step from the other: it only shows that a rate held, and the runs
+            // behind it say how certain it is.
+            true => (1.0 - STEP_SHARE_QUICK, true),
+            false => (AGREE_SHARE, self.latency_is_steady(next)),
+        };
+        (ratio - 1.0).abs() <= agree.max(2.0 * error) && steady
     }
 
     /// Without latencies, or below 800 operations a round, where SNIA's rule sees chance:

@@ -108,6 +108,12 @@ impl Pilot {
     fn claim(&self) -> Claim {
         let written = self.line.end().bytes;
         let stepped = self.last_step().is_some();
+        let flash = self.plan.flash_bytes.map(|bytes| bytes as f64);
+        let is_flash_unwritten = flash.is_some_and(|bytes| written < bytes);
+        // More bytes are not allowed, and no fewer would show anything else.
+        if self.is_done && !self.agrees && is_flash_unwritten {
+            return Claim::NotReached(NotReached::FlashNotWritten);
+        }
         if !self.agrees {
             return Claim::NotReached(match self.last {
                 None if self.steps.is_empty() => NotReached::TooShort,
@@ -118,8 +124,7 @@ impl Pilot {
                 _ => NotReached::Unsteady,
             });
         }
-        let flash = self.plan.flash_bytes.map(|bytes| bytes as f64);
-        if flash.is_some_and(|bytes| written < bytes) {
+        if is_flash_unwritten {
             return Claim::NotReached(NotReached::FlashNotWritten);
         }
         if self.holds_in_cache() {

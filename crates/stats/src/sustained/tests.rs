@@ -162,7 +162,7 @@ fn nothing_known_of_a_cache_and_no_step_is_a_rate_for_so_many_bytes() {
     };
     let (found, seconds) = pilot(level(1_000.0), quick, 600.0, 1);
     assert_eq!(found.claim, Claim::AtLeast);
-    assert!((seconds - 31.9).abs() < 0.05, "{seconds}");
+    assert!((seconds - 9.9).abs() < 0.05, "{seconds}");
 }
 
 #[test]

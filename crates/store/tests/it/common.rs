@@ -60,6 +60,7 @@ pub fn skeleton(id: &str, jobs: usize) -> RunRecord {
         version: "0.1.0".to_owned(),
         series: None,
         answer_block: None,
+        sustained: None,
         merged: None,
         start: None,
         experiment: None,
@@ -68,6 +69,7 @@ pub fn skeleton(id: &str, jobs: usize) -> RunRecord {
         latency_limit: None,
         processors: Vec::new(),
         verification: None,
+        fidelity: None,
         host: HostFacts {
             name: "here".to_owned(),
             ..HostFacts::default()
@@ -138,6 +140,7 @@ pub fn finished(id: &str, jobs: usize, intervals: u64) -> RunRecord {
             code: "cpu-bound".to_owned(),
             severity: Severity::Warning,
             message: "a message".to_owned(),
+            short: String::new(),
             hint: "a hint".into(),
         });
     }

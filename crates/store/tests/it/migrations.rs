@@ -117,6 +117,85 @@ fn discards_that_version_5_stored_have_the_latency_of_their_record() {
     assert_eq!(listing.runs[0].jobs[0].discard_latency_ns_p99, None);
 }
 
+#[test]
+fn what_every_version_stored_is_salvaged() {
+    for version in 1..=USER_VERSION {
+        let (directory, before) = brought_up_to_date(u32::try_from(version).unwrap());
+        let to = directory.path().join("saved.db");
+        let owner = stripewise_store::Owner::of_this_process("here");
+        let from = fixture(&format!("v{version}.db"));
+        let salvaged = Store::salvage(&from, &to, owner).unwrap();
+        assert_eq!(
+            (salvaged.runs, salvaged.cut_short),
+            (2, vec![]),
+            "{version}"
+        );
+        let saved = open(&to).unwrap();
+        saved.check().unwrap();
+        let all = Filter::default();
+        assert_eq!(saved.list(&all).unwrap(), before.list(&all).unwrap());
+        for id in ["fixture-a", "fixture-b"] {
+            assert_eq!(saved.load(id).unwrap(), before.load(id).unwrap());
+            assert_eq!(
+                saved.load_intervals(id, 0).unwrap(),
+                before.load_intervals(id, 0).unwrap()
+            );
+        }
+        let kept = before.documents("baseline").unwrap();
+        assert_eq!(saved.documents("baseline").unwrap(), kept);
+        assert_eq!(saved.files().unwrap(), before.files().unwrap());
+    }
+}
+
+/// Records that cannot be read keep a store of version 1 from being brought up to date.
+#[test]
+fn a_damaged_store_of_version_1_is_salvaged_without_what_it_lost() {
+    let directory = tempfile::tempdir().unwrap();
+    let (path, to) = (
+        directory.path().join("store.db"),
+        directory.path().join("saved.db"),
+    );
+    std::fs::copy(fixture("v1.db"), &path).unwrap();
+    let root: i64 = rusqlite::Connection::open(&path)
+        .unwrap()
+        .query_row(
+            "SELECT rootpage FROM sqlite_schema WHERE name = 'records'",
+            (),
+            |row| row.get(0),
+        )
+        .unwrap();
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[(usize::try_from(root).unwrap() - 1) * 4096..][..4096].fill(0xa5);
+    std::fs::write(&path, &bytes).unwrap();
+    open(&path).unwrap_err();
+    let owner = stripewise_store::Owner::of_this_process("here");
+    let salvaged = Store::salvage(&path, &to, owner.clone()).unwrap();
+    assert_eq!(salvaged.runs, 2);
+    assert_eq!(salvaged.cut_short, ["records"]);
+    let saved = open(&to).unwrap();
+    assert_eq!(saved.list(&Filter::default()).unwrap().len(), 2);
+    assert_eq!(saved.load_intervals("fixture-a", 0).unwrap().len(), 12);
+
+    // The list of tables of today is not that of version 1: nothing is taken for what it is
+    // not, and nothing is left behind.
+    bytes[100..4096].fill(0xa5);
+    std::fs::write(&path, &bytes).unwrap();
+    let to = directory.path().join("again.db");
+    let refused = Store::salvage(&path, &to, owner).unwrap_err();
+    assert!(
+        refused.to_string().contains("list of its tables"),
+        "{refused}"
+    );
+    assert_eq!(std::fs::read(&path).unwrap(), bytes);
+    let mut left: Vec<_> = std::fs::read_dir(directory.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .filter(|name| !name.to_string_lossy().contains('-'))
+        .collect();
+    left.sort();
+    assert_eq!(left, ["saved.db", "store.db"]);
+}
+
 /// Opens a copy of the fixture of a version and looks at all that every version had.
 fn brought_up_to_date(version: u32) -> (tempfile::TempDir, Store) {
     let directory = tempfile::tempdir().unwrap();

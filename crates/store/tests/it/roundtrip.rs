@@ -118,6 +118,28 @@ fn intervals_of_a_long_run_are_joined_to_4096_and_stay_true() {
     store.check().unwrap();
 }
 
+/// A copy of a store is not nine parts in ten of nothing.
+#[test]
+fn a_store_is_not_left_full_of_unused_pages_by_a_long_run() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("store.db");
+    let mut store = open(&path).unwrap();
+    let mut run = store.begin_run(&skeleton("long", 1)).unwrap();
+    for index in 0..8 * INTERVALS_MAX as u64 {
+        append(&mut store, &mut run, 0, index).unwrap();
+    }
+    store.finish_run(run, &finished("long", 1, 2)).unwrap();
+    drop(store);
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    let number = |name: &str| -> i64 {
+        connection
+            .pragma_query_value(None, name, |row| row.get(0))
+            .unwrap()
+    };
+    let (unused, pages) = (number("freelist_count"), number("page_count"));
+    assert!(unused <= 256 || unused * 4 <= pages, "{unused} of {pages}");
+}
+
 #[test]
 fn a_run_is_visible_to_others_while_it_is_under_way() {
     let directory = tempfile::tempdir().unwrap();

@@ -95,6 +95,34 @@ fn twenty_processes_that_make_the_store_at_once_all_find_one() {
 }
 
 #[test]
+fn others_write_while_runs_that_come_one_by_one_are_gathered() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("store.db");
+    let mut store = open(&path).unwrap();
+    let mut other = open_impatiently(&path).unwrap();
+    store.save_run(&finished("known", 1, 1)).unwrap();
+    let come = ["first", "known", "first", "second"];
+    let mut import = |why: Result<(), &'static str>| {
+        store.save_each(|saving| {
+            let new = come.map(|id| saving.save(&finished(id, 1, 1)));
+            let id = format!("measured-{why:?}");
+            other.save_run(&finished(&id, 1, 1)).unwrap();
+            why.map(|()| new)
+        })
+    };
+    assert_eq!(import(Err("unreadable")).unwrap(), Err("unreadable"));
+    let new = import(Ok(())).unwrap();
+    assert_eq!(new, Ok([true, false, false, true]));
+    let runs = store.list(&Filter::default()).unwrap();
+    let ids: Vec<&str> = runs.iter().map(|run| run.id.as_str()).collect();
+    let measured = ["measured-Ok(())", "measured-Err(\"unreadable\")"];
+    assert_eq!(ids, ["second", "first", measured[0], measured[1], "known"]);
+    let kept = store.load("second").unwrap();
+    assert_eq!(kept, finished("second", 1, 1));
+    store.check().unwrap();
+}
+
+#[test]
 fn a_locked_store_names_who_holds_it_and_costs_a_measurement_nothing() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("store.db");

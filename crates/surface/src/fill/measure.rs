@@ -1,7 +1,7 @@
 //! Writes a device full, step by step.
 
 use super::{Curve, Step, Written};
-use crate::device::{Answer, Ask, Device, Halt};
+use crate::device::{Device, ProbeIo, ProbeResult, StopReason};
 
 /// Bytes of one write.
 const PIECE_BYTES: u64 = 512 << 10;
@@ -69,8 +69,8 @@ struct Writer<'d, D> {
     temperature: &'d mut dyn FnMut() -> Option<i64>,
     deadline_ns: u64,
     step_bytes: u64,
-    asks: Vec<Ask>,
-    answers: Vec<Answer>,
+    asks: Vec<ProbeIo>,
+    answers: Vec<ProbeResult>,
     written: Written,
 }
 
@@ -91,14 +91,14 @@ impl<'d, D: Device> Writer<'d, D> {
         }
     }
 
-    fn written(self, ended: Result<(), Halt>) -> Written {
+    fn written(self, ended: Result<(), StopReason>) -> Written {
         Written {
             halt: ended.err(),
             ..self.written
         }
     }
 
-    fn until(&mut self, bytes: u64, enough: impl Fn(&[Step]) -> bool) -> Result<(), Halt> {
+    fn until(&mut self, bytes: u64, enough: impl Fn(&[Step]) -> bool) -> Result<(), StopReason> {
         let sector = u64::from(self.device.sector_bytes());
         let end = bytes.min(self.device.size_bytes()) / sector * sector;
         let mut from = 0;
@@ -110,23 +110,23 @@ impl<'d, D: Device> Writer<'d, D> {
         Ok(())
     }
 
-    fn step(&mut self, from: u64, to: u64) -> Result<(), Halt> {
+    fn step(&mut self, from: u64, to: u64) -> Result<(), StopReason> {
         let begun_ns = self.device.now_ns();
         if begun_ns >= self.deadline_ns {
-            return Err(Halt::OutOfTime);
+            return Err(StopReason::OutOfTime);
         }
         self.asks.clear();
         let mut at = from;
         while at < to {
             let length = PIECE_BYTES.min(to - at);
-            self.asks.push(Ask {
+            self.asks.push(ProbeIo {
                 offset_bytes: at,
                 length_bytes: length as u32,
                 write: true,
             });
             at += length;
         }
-        self.device.together(&self.asks, &mut self.answers)?;
+        self.device.run_batch(&self.asks, &mut self.answers)?;
         let pairs = self.asks.iter().zip(&self.answers);
         let failed: u64 = pairs
             .filter(|(_, answer)| !answer.whole)
@@ -141,7 +141,7 @@ impl<'d, D: Device> Writer<'d, D> {
         });
         match self.written.failed_bytes {
             0..=FAILED_BYTES_MAX => Ok(()),
-            bytes => Err(Halt::Gone(format!(
+            bytes => Err(StopReason::Gone(format!(
                 "{} could not be written",
                 stripewise_units::format_bytes(bytes)
             ))),

@@ -12,7 +12,7 @@ mod measure;
 pub use analyse::{Back, Change, Curve, FastPart, Stretch, analyse, came_back};
 pub use measure::{FillPlan, step_bytes, write, write_after_rest};
 
-use crate::device::Halt;
+use crate::device::StopReason;
 use serde::{Deserialize, Serialize};
 
 /// One step of writing.
@@ -46,7 +46,7 @@ pub struct Written {
     /// Bytes that could not be written.
     pub failed_bytes: u64,
     /// Where it was cut short.
-    pub halt: Option<Halt>,
+    pub halt: Option<StopReason>,
 }
 
 impl Written {

@@ -8,7 +8,7 @@
 
 use super::Answered;
 use super::batches::{Prober, difference};
-use crate::device::{Device, Halt};
+use crate::device::{Device, StopReason};
 use serde::{Deserialize, Serialize};
 
 const BLOCKS: usize = 48;
@@ -48,7 +48,7 @@ impl Default for Alignments {
     }
 }
 
-pub(super) fn measure<D: Device>(prober: &mut Prober<'_, D>) -> Result<Alignments, Halt> {
+pub(super) fn measure<D: Device>(prober: &mut Prober<'_, D>) -> Result<Alignments, StopReason> {
     let sector = prober.sector_bytes();
     let mut alignments = Vec::new();
     let mut bytes = 2 * sector;

@@ -1,6 +1,6 @@
 //! Batches of reads, counted and timed.
 
-use crate::device::{Answer, Ask, Device, Halt};
+use crate::device::{Device, ProbeIo, ProbeResult, StopReason};
 use stripewise_stats::{Estimate, Random, mean_interval, median};
 
 /// Batches of one setting in a block; their median counts.
@@ -9,8 +9,8 @@ const REPEATS: usize = 7;
 pub(super) struct Prober<'d, D> {
     device: &'d mut D,
     pub random: Random,
-    asks: Vec<Ask>,
-    answers: Vec<Answer>,
+    asks: Vec<ProbeIo>,
+    answers: Vec<ProbeResult>,
     deadline_ns: u64,
     pub reads: u64,
     failed: u64,
@@ -49,20 +49,20 @@ impl<'d, D: Device> Prober<'d, D> {
     }
 
     /// Starts reads at these places together: nanoseconds until the last has ended.
-    pub fn batch(&mut self, places: &[u64], length_bytes: u64) -> Result<f64, Halt> {
+    pub fn batch(&mut self, places: &[u64], length_bytes: u64) -> Result<f64, StopReason> {
         self.start(places, length_bytes)?;
         let last_ns = self.answers.iter().map(|one| one.latency_ns).max();
         Ok(last_ns.unwrap_or(0).max(1) as f64)
     }
 
-    fn start(&mut self, places: &[u64], length_bytes: u64) -> Result<(), Halt> {
+    fn start(&mut self, places: &[u64], length_bytes: u64) -> Result<(), StopReason> {
         if self.device.now_ns() >= self.deadline_ns {
-            return Err(Halt::OutOfTime);
+            return Err(StopReason::OutOfTime);
         }
         self.asks.clear();
-        let ask = |place: &u64| Ask::read(*place, length_bytes as u32);
+        let ask = |place: &u64| ProbeIo::read(*place, length_bytes as u32);
         self.asks.extend(places.iter().map(ask));
-        self.device.together(&self.asks, &mut self.answers)?;
+        self.device.run_batch(&self.asks, &mut self.answers)?;
         self.reads += places.len() as u64;
         self.failed += self.answers.iter().filter(|one| !one.whole).count() as u64;
         Ok(())
@@ -75,7 +75,7 @@ impl<'d, D: Device> Prober<'d, D> {
         &mut self,
         length_bytes: u64,
         mut places: impl FnMut(&mut Self) -> Vec<u64>,
-    ) -> Result<f64, Halt> {
+    ) -> Result<f64, StopReason> {
         let mut times = [0.0; REPEATS];
         for time in &mut times {
             let places = places(self);
@@ -87,7 +87,7 @@ impl<'d, D: Device> Prober<'d, D> {
     }
 
     /// What a read of one sector takes by itself.
-    pub fn single_ns(&mut self) -> Result<f64, Halt> {
+    pub fn single_ns(&mut self) -> Result<f64, StopReason> {
         let sector = self.sector_bytes();
         let mut times = Vec::new();
         for _ in 0..48 {

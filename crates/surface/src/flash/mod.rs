@@ -16,7 +16,7 @@ pub use parallel::{ConcurrencyAt, Parallelism};
 pub use pauses::{PausePlan, Pauses, Writing, pauses, write_for_pauses};
 pub use sizes::{SizeAt, Sizes};
 
-use crate::device::{Device, Halt};
+use crate::device::{Device, StopReason};
 use batches::Prober;
 
 /// A target whose single reads take longer has moving parts.
@@ -73,7 +73,7 @@ pub struct Probed {
     /// How many reads it does at once.
     pub parallelism: Parallelism,
     /// Why it was cut short.
-    pub halt: Option<Halt>,
+    pub halt: Option<StopReason>,
     /// Why all of it is refused.
     pub refused: Option<String>,
     /// Reads.
@@ -131,7 +131,7 @@ fn all<D: Device>(
     prober: &mut Prober<'_, D>,
     probed: &mut Probed,
     hear: &mut dyn FnMut(Stage),
-) -> Result<(), Halt> {
+) -> Result<(), StopReason> {
     let single_ns = prober.single_ns()?;
     if single_ns >= MOVING_NS_MIN {
         probed.refused = Some(format!(

@@ -9,7 +9,7 @@
 
 use super::Answered;
 use super::batches::Prober;
-use crate::device::{Device, Halt};
+use crate::device::{Device, StopReason};
 use serde::{Deserialize, Serialize};
 use stripewise_stats::{Random, mean};
 
@@ -63,7 +63,7 @@ impl Default for Parallelism {
 pub(super) fn measure<D: Device>(
     prober: &mut Prober<'_, D>,
     page_bytes: Option<u64>,
-) -> Result<Parallelism, Halt> {
+) -> Result<Parallelism, StopReason> {
     let bytes = page_bytes.unwrap_or(4096).max(prober.sector_bytes());
     let sector = prober.sector_bytes();
     // By block, then by number of reads.

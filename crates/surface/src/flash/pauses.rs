@@ -6,7 +6,7 @@
 //! standard deviation is their mean. Gaps that vary less than in all but one of a thousand
 //! such series are a pattern.
 
-use crate::device::{Answer, Ask, Device, Halt};
+use crate::device::{Device, ProbeIo, ProbeResult, StopReason};
 use serde::{Deserialize, Serialize};
 use stripewise_stats::{Random, mean, mean_interval, median, standard_deviation};
 
@@ -36,7 +36,7 @@ pub struct Writing {
     /// Nanoseconds of each batch of 256 KiB, in the order of time.
     pub batches_ns: Vec<u64>,
     /// Where it was cut short.
-    pub halt: Option<Halt>,
+    pub halt: Option<StopReason>,
 }
 
 impl Writing {
@@ -76,28 +76,28 @@ pub fn write_for_pauses<D: Device>(device: &mut D, plan: &PausePlan) -> Writing 
     let deadline_ns = device.now_ns().saturating_add(plan.time_ns_max);
     let room = device.size_bytes() / Writing::BATCH_BYTES;
     let mut writing = Writing::default();
-    let mut answers: Vec<Answer> = Vec::new();
+    let mut answers: Vec<ProbeResult> = Vec::new();
     let mut failed = 0;
     for number in 0..plan.bytes / Writing::BATCH_BYTES {
         if device.now_ns() >= deadline_ns {
-            writing.halt = Some(Halt::OutOfTime);
+            writing.halt = Some(StopReason::OutOfTime);
             break;
         }
         let from = number % room.max(1) * Writing::BATCH_BYTES;
-        let asks: [Ask; PIECES as usize] = std::array::from_fn(|piece| Ask {
+        let asks: [ProbeIo; PIECES as usize] = std::array::from_fn(|piece| ProbeIo {
             offset_bytes: from + piece as u64 * PIECE_BYTES,
             length_bytes: PIECE_BYTES as u32,
             write: true,
         });
         let begun_ns = device.now_ns();
-        if let Err(halt) = device.together(&asks, &mut answers) {
+        if let Err(halt) = device.run_batch(&asks, &mut answers) {
             writing.halt = Some(halt);
             break;
         }
         writing.batches_ns.push(device.now_ns() - begun_ns);
         failed += answers.iter().filter(|answer| !answer.whole).count();
         if failed > 64 {
-            writing.halt = Some(Halt::Gone(format!("{failed} writes failed")));
+            writing.halt = Some(StopReason::Gone(format!("{failed} writes failed")));
             break;
         }
     }

@@ -2,7 +2,7 @@
 
 use super::Answered;
 use super::batches::{Prober, difference};
-use crate::device::{Device, Halt};
+use crate::device::{Device, StopReason};
 use serde::{Deserialize, Serialize};
 
 const BLOCKS: usize = 48;
@@ -41,7 +41,7 @@ impl Default for Sizes {
     }
 }
 
-pub(super) fn measure<D: Device>(prober: &mut Prober<'_, D>) -> Result<Sizes, Halt> {
+pub(super) fn measure<D: Device>(prober: &mut Prober<'_, D>) -> Result<Sizes, StopReason> {
     let sector = prober.sector_bytes();
     let mut sizes = Vec::new();
     let mut bytes = sector;

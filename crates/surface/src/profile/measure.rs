@@ -4,7 +4,7 @@ use super::analyse::MOVING_NS_MIN;
 use super::batches::SETTINGS;
 use super::rotation::rotation;
 use super::{AccessAt, BatchAt, Measured, Plan, RateAt, Spot};
-use crate::device::{Answer, Ask, Device, Halt};
+use crate::device::{Device, ProbeIo, ProbeResult, StopReason};
 use stripewise_stats::Random;
 
 /// Bytes of one read of a rate.
@@ -101,12 +101,12 @@ struct Surveyor<'d, D> {
     device: &'d mut D,
     deadline_ns: u64,
     random: Random,
-    asks: Vec<Ask>,
-    answers: Vec<Answer>,
+    asks: Vec<ProbeIo>,
+    answers: Vec<ProbeResult>,
     /// Where the last read was.
     at_bytes: u64,
     /// A place that could be read.
-    readable: Option<Ask>,
+    readable: Option<ProbeIo>,
     /// Reads that failed since one did not.
     failed: u32,
     /// Spots that were known then.
@@ -118,7 +118,7 @@ struct Surveyor<'d, D> {
 
 impl<D: Device> Surveyor<'_, D> {
     /// Short measurements first: a full read may be interrupted.
-    fn all(&mut self, plan: &Plan, hear: &mut dyn FnMut(Part)) -> Result<(), Halt> {
+    fn all(&mut self, plan: &Plan, hear: &mut dyn FnMut(Part)) -> Result<(), StopReason> {
         hear(Part::Rotation);
         self.rereads()?;
         self.visits()?;
@@ -133,11 +133,11 @@ impl<D: Device> Surveyor<'_, D> {
         self.rates(plan)
     }
 
-    fn ask(&mut self) -> Result<(), Halt> {
+    fn ask(&mut self) -> Result<(), StopReason> {
         if self.device.now_ns() >= self.deadline_ns {
-            return Err(Halt::OutOfTime);
+            return Err(StopReason::OutOfTime);
         }
-        self.device.together(&self.asks, &mut self.answers)?;
+        self.device.run_batch(&self.asks, &mut self.answers)?;
         for (ask, answer) in self.asks.iter().zip(&self.answers) {
             match answer.whole {
                 true => {
@@ -155,10 +155,10 @@ impl<D: Device> Surveyor<'_, D> {
 
     /// Whether a place that could be read before still can be: bad spots have neighbours, a
     /// device that has gone has none.
-    fn is_still_there(&mut self) -> Result<(), Halt> {
+    fn is_still_there(&mut self) -> Result<(), StopReason> {
         if let Some(readable) = self.readable {
             let mut answers = Vec::new();
-            self.device.together(&[readable], &mut answers)?;
+            self.device.run_batch(&[readable], &mut answers)?;
             if answers.iter().all(|answer| answer.whole) {
                 self.failed = 0;
                 return Ok(());
@@ -166,7 +166,7 @@ impl<D: Device> Surveyor<'_, D> {
         }
         // What failed since it went is no spot of the disk.
         self.measured.spots.truncate(self.spots_before);
-        Err(Halt::Gone(match self.readable {
+        Err(StopReason::Gone(match self.readable {
             Some(readable) => format!(
                 "the device is gone: the last {} reads failed, and so does one at byte {}, which could be read before",
                 self.failed, readable.offset_bytes
@@ -176,16 +176,17 @@ impl<D: Device> Surveyor<'_, D> {
     }
 
     /// One read of a whole number of sectors; what it took, if it succeeded.
-    fn one(&mut self, offset_bytes: u64, length_bytes: u64) -> Result<Option<u64>, Halt> {
+    fn one(&mut self, offset_bytes: u64, length_bytes: u64) -> Result<Option<u64>, StopReason> {
         self.asks.clear();
-        self.asks.push(Ask::read(offset_bytes, length_bytes as u32));
+        self.asks
+            .push(ProbeIo::read(offset_bytes, length_bytes as u32));
         self.ask()?;
         let answer = self.answers[0];
         self.at_bytes = offset_bytes;
         Ok(answer.whole.then_some(answer.latency_ns))
     }
 
-    fn access(&mut self, offset_bytes: u64) -> Result<Option<AccessAt>, Halt> {
+    fn access(&mut self, offset_bytes: u64) -> Result<Option<AccessAt>, StopReason> {
         let from_bytes = self.at_bytes;
         let latency_ns = self.one(offset_bytes, ACCESS_BYTES)?;
         if latency_ns.is_none() {
@@ -205,7 +206,7 @@ impl<D: Device> Surveyor<'_, D> {
         from + self.random.below(room as usize + 1) as u64 * ACCESS_BYTES
     }
 
-    fn accesses(&mut self, count: usize) -> Result<(), Halt> {
+    fn accesses(&mut self, count: usize) -> Result<(), StopReason> {
         let size = self.measured.size_bytes;
         for _ in 0..count {
             let at = self.place(0, size);
@@ -217,7 +218,7 @@ impl<D: Device> Surveyor<'_, D> {
 
     /// More of them where the average seek is not known well enough: where it is short and a
     /// revolution long, most of what a read takes is its wait for the sector.
-    fn more_accesses(&mut self, plan: &Plan) -> Result<(), Halt> {
+    fn more_accesses(&mut self, plan: &Plan) -> Result<(), StopReason> {
         let Some(rotation) = rotation(&self.measured.visits) else {
             return Ok(());
         };
@@ -257,7 +258,7 @@ impl<D: Device> Surveyor<'_, D> {
     }
 
     /// Reads of several sizes and numbers, in random order.
-    fn batches_of_sizes(&mut self) -> Result<(), Halt> {
+    fn batches_of_sizes(&mut self) -> Result<(), StopReason> {
         let size = self.measured.size_bytes;
         let mut order: Vec<(u32, u32)> = SETTINGS.repeat(BATCHES);
         self.random.shuffle(&mut order);
@@ -266,7 +267,7 @@ impl<D: Device> Surveyor<'_, D> {
             let places: Vec<u64> = (0..reads).map(|_| self.place(0, room)).collect();
             self.asks.clear();
             self.asks
-                .extend(places.iter().map(|&at| Ask::read(at, bytes)));
+                .extend(places.iter().map(|&at| ProbeIo::read(at, bytes)));
             self.ask()?;
             let last_ns = self.answers.iter().map(|answer| answer.latency_ns).max();
             if let Some(took_ns) = last_ns
@@ -282,7 +283,7 @@ impl<D: Device> Surveyor<'_, D> {
         Ok(())
     }
 
-    fn strokes(&mut self) -> Result<(), Halt> {
+    fn strokes(&mut self) -> Result<(), StopReason> {
         let size = self.measured.size_bytes;
         for number in 0..FULL_STROKES {
             let part = size / 200;
@@ -308,7 +309,7 @@ impl<D: Device> Surveyor<'_, D> {
         Ok(())
     }
 
-    fn rereads(&mut self) -> Result<(), Halt> {
+    fn rereads(&mut self) -> Result<(), StopReason> {
         let size = self.measured.size_bytes;
         for bytes in [
             ACCESS_BYTES,
@@ -327,7 +328,7 @@ impl<D: Device> Surveyor<'_, D> {
         Ok(())
     }
 
-    fn visits(&mut self) -> Result<(), Halt> {
+    fn visits(&mut self) -> Result<(), StopReason> {
         let size = self.measured.size_bytes;
         // Close together, so that seeks are short, but beyond what is read ahead.
         let apart = (64u64 << 20).min(size / u64::from(SECTORS) / 2) / ACCESS_BYTES * ACCESS_BYTES;
@@ -346,7 +347,7 @@ impl<D: Device> Surveyor<'_, D> {
         Ok(())
     }
 
-    fn rates(&mut self, plan: &Plan) -> Result<(), Halt> {
+    fn rates(&mut self, plan: &Plan) -> Result<(), StopReason> {
         let size = self.measured.size_bytes;
         let batch = PIECES * PIECE_BYTES;
         let places = plan.places.max(1) as u64;
@@ -377,7 +378,7 @@ impl<D: Device> Surveyor<'_, D> {
 
     /// The rate of a stretch: bytes after the first piece over the time after it, so that
     /// the way to the place does not count.
-    fn stretch(&mut self, from: u64, to: u64) -> Result<(), Halt> {
+    fn stretch(&mut self, from: u64, to: u64) -> Result<(), StopReason> {
         let sector = u64::from(self.device.sector_bytes());
         let (mut at, mut bytes, mut time_ns) = (from, 0u64, 0u64);
         while at < to {
@@ -401,12 +402,12 @@ impl<D: Device> Surveyor<'_, D> {
     }
 
     /// One batch of pieces: bytes that count, and their time.
-    fn batch(&mut self, from: u64, to: u64) -> Result<(u64, u64), Halt> {
+    fn batch(&mut self, from: u64, to: u64) -> Result<(u64, u64), StopReason> {
         self.asks.clear();
         let mut at = from;
         while at < to {
             let length = PIECE_BYTES.min(to - at);
-            self.asks.push(Ask::read(at, length as u32));
+            self.asks.push(ProbeIo::read(at, length as u32));
             at += length;
         }
         self.ask()?;
@@ -429,10 +430,10 @@ impl<D: Device> Surveyor<'_, D> {
     /// Pieces that failed or took far longer than usual are read again, alone.
     fn look_for_spots(
         &mut self,
-        asks: &[Ask],
-        answers: &[Answer],
+        asks: &[ProbeIo],
+        answers: &[ProbeResult],
         last_ns: u64,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), StopReason> {
         let usual_ns = self.usual_ns.get(self.usual_ns.len() / 2).copied();
         let usual_ns = usual_ns.unwrap_or(SLOW_NS / SLOW_TIMES);
         let slow_ns = (usual_ns * SLOW_TIMES).max(SLOW_NS);
@@ -456,7 +457,7 @@ impl<D: Device> Surveyor<'_, D> {
     /// A slow piece is narrowed down to its slow sixteenth parts. Where the first or the last
     /// of them is slow, so may be what lies beside it: pieces that are slow at once end at
     /// once, and the second of them does not stand out.
-    fn look_again(&mut self, offset_bytes: u64, length_bytes: u64) -> Result<(), Halt> {
+    fn look_again(&mut self, offset_bytes: u64, length_bytes: u64) -> Result<(), StopReason> {
         let sector = u64::from(self.device.sector_bytes());
         let part = length_bytes / 16 / sector * sector;
         let part = part.max(ACCESS_BYTES).min(length_bytes);
@@ -484,7 +485,7 @@ impl<D: Device> Surveyor<'_, D> {
 
     /// Three reads of a place; a spot if none of them is fast. One that fails for another
     /// reason than the medium says nothing of the place.
-    fn is_spot(&mut self, at: u64, length: u64) -> Result<bool, Halt> {
+    fn is_spot(&mut self, at: u64, length: u64) -> Result<bool, StopReason> {
         let known = |spot: &Spot| spot.offset_bytes == at;
         if self.measured.spots.iter().any(known) {
             return Ok(true);
@@ -520,7 +521,7 @@ impl<D: Device> Surveyor<'_, D> {
 /// nothing else to do miss revolutions. `None` where all of them end nearly at once, as they do
 /// where they are not read one after the other, or where those that count do: what is held
 /// back and let go at once has no rate between its ends.
-fn in_a_row(asks: &[Ask], answers: &[Answer]) -> Option<(u64, u64)> {
+fn in_a_row(asks: &[ProbeIo], answers: &[ProbeResult]) -> Option<(u64, u64)> {
     let mut ends: Vec<(u64, u64)> = asks
         .iter()
         .zip(answers)
@@ -547,9 +548,9 @@ mod tests {
 
     #[test]
     fn pieces_that_were_held_back_and_let_go_together_have_no_rate_of_their_own() {
-        let asks: Vec<Ask> = (0..PIECES).map(|at| Ask::read(at, 1 << 20)).collect();
+        let asks: Vec<ProbeIo> = (0..PIECES).map(|at| ProbeIo::read(at, 1 << 20)).collect();
         let rate = |end_ms: &dyn Fn(u64) -> u64| {
-            let answers = (0..PIECES).map(|number| Answer {
+            let answers = (0..PIECES).map(|number| ProbeResult {
                 latency_ns: end_ms(number) * 1_000_000,
                 whole: true,
                 medium_error: false,

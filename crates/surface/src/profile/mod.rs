@@ -21,7 +21,7 @@ pub use rotation::Rotation;
 pub use seeks::{SeekCurve, SeekPoint};
 pub use zones::{Boundary, Zone};
 
-use crate::device::Halt;
+use crate::device::StopReason;
 use serde::{Deserialize, Serialize};
 
 /// How much is read.
@@ -132,5 +132,5 @@ pub struct Measured {
     /// Time from first to last read.
     pub duration_ns: u64,
     /// Where it was cut short.
-    pub halt: Option<Halt>,
+    pub halt: Option<StopReason>,
 }

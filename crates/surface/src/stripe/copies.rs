@@ -52,7 +52,7 @@ pub(super) fn copies<D: Device>(
             for (ends, other) in [(&mut one, anchor), (&mut two, apart)] {
                 let first = near.position(reader, anchor);
                 let second = far.position(reader, other);
-                let answers = reader.together(&[first, second])?;
+                let answers = reader.run_batch(&[first, second])?;
                 let (a, b) = (answers[0].latency_ns, answers[1].latency_ns);
                 ends.push(Ends {
                     first_ns: a.min(b) as f64,

@@ -34,7 +34,7 @@ mod scale;
 mod search;
 mod unit;
 
-use crate::device::{Device, Halt};
+use crate::device::{Device, StopReason};
 use reads::Reader;
 use search::{Period, Search};
 use serde::{Deserialize, Serialize};
@@ -225,7 +225,7 @@ impl Refusal {
 #[derive(Clone, Debug)]
 enum Trouble {
     Refused(Refusal),
-    Halted(Halt),
+    Halted(StopReason),
 }
 
 impl From<Refusal> for Trouble {
@@ -234,8 +234,8 @@ impl From<Refusal> for Trouble {
     }
 }
 
-impl From<Halt> for Trouble {
-    fn from(halt: Halt) -> Self {
+impl From<StopReason> for Trouble {
+    fn from(halt: StopReason) -> Self {
         Trouble::Halted(halt)
     }
 }
@@ -246,7 +246,7 @@ pub struct Probed {
     /// The pattern, or why there is none.
     pub outcome: Result<Pattern, Refusal>,
     /// Where the search was cut short.
-    pub halt: Option<Halt>,
+    pub halt: Option<StopReason>,
     /// Reads of one sector each.
     pub reads: u64,
     /// How long they took.
@@ -310,14 +310,16 @@ pub fn probe<D: Device>(device: &mut D, limits: &Limits, hear: &mut dyn FnMut(St
     }
 }
 
-fn of_halt(halt: &Halt) -> Refusal {
+fn of_halt(halt: &StopReason) -> Refusal {
     match halt {
-        Halt::Interrupted => Refusal::new("interrupted", "interrupted before there was an answer"),
-        Halt::OutOfTime => Refusal::new(
+        StopReason::Interrupted => {
+            Refusal::new("interrupted", "interrupted before there was an answer")
+        }
+        StopReason::OutOfTime => Refusal::new(
             "too-few-reads",
             "the time limit was reached before there was an answer",
         ),
-        Halt::Gone(why) => Refusal::new("unreadable", why.clone()),
+        StopReason::Gone(why) => Refusal::new("unreadable", why.clone()),
     }
 }
 

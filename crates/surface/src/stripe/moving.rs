@@ -6,7 +6,7 @@
 //! the one before it was far away. Flash does neither.
 
 use super::reads::Reader;
-use crate::device::{Device, Halt};
+use crate::device::{Device, StopReason};
 use stripewise_stats::{Quantile, median, quantile};
 
 /// Rounds of reads that are near each other, and of reads all over the target.
@@ -44,11 +44,11 @@ fn single_reads<D: Device>(
     reader: &mut Reader<'_, D>,
     (start, length): (u64, u64),
     latencies: &mut Vec<f64>,
-) -> Result<(), Halt> {
+) -> Result<(), StopReason> {
     let sector = reader.sector_bytes();
     for number in 0..READS {
         let at = start / sector + reader.below((length / sector).max(1));
-        let answer = reader.together(&[at * sector])?[0];
+        let answer = reader.run_batch(&[at * sector])?[0];
         if answer.whole && number >= READS_FIRST {
             latencies.push(answer.latency_ns as f64);
         }

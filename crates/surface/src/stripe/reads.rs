@@ -1,6 +1,6 @@
 //! Batches of reads that start together, counted and timed.
 
-use crate::device::{Answer, Ask, Device, Halt};
+use crate::device::{Device, ProbeIo, ProbeResult, StopReason};
 use stripewise_stats::Random;
 
 /// Reads that fail before nothing more is asked: one in fifty, and this many at least.
@@ -10,8 +10,8 @@ const FAILED_MIN: u64 = 16;
 pub(super) struct Reader<'d, D> {
     device: &'d mut D,
     pub random: Random,
-    asks: Vec<Ask>,
-    answers: Vec<Answer>,
+    asks: Vec<ProbeIo>,
+    answers: Vec<ProbeResult>,
     deadline_ns: u64,
     /// Reads so far.
     pub reads: u64,
@@ -59,22 +59,22 @@ impl<'d, D: Device> Reader<'d, D> {
     }
 
     /// Reads a sector at each position at once; what each took.
-    pub fn together(&mut self, positions: &[u64]) -> Result<&[Answer], Halt> {
+    pub fn run_batch(&mut self, positions: &[u64]) -> Result<&[ProbeResult], StopReason> {
         if self.device.now_ns() >= self.deadline_ns {
-            return Err(Halt::OutOfTime);
+            return Err(StopReason::OutOfTime);
         }
         let sector = self.device.sector_bytes();
         self.asks.clear();
-        let asks = positions.iter().map(|&at| Ask::read(at, sector));
+        let asks = positions.iter().map(|&at| ProbeIo::read(at, sector));
         self.asks.extend(asks);
-        self.device.together(&self.asks, &mut self.answers)?;
+        self.device.run_batch(&self.asks, &mut self.answers)?;
         self.reads += positions.len() as u64;
         for answer in &self.answers {
             self.failed += u64::from(!answer.whole);
             self.instant += u64::from(answer.latency_ns < INSTANT_NS);
         }
         if self.failed > FAILED_MIN.max(self.reads / 50) {
-            return Err(Halt::Gone(format!(
+            return Err(StopReason::Gone(format!(
                 "{} of {} reads failed",
                 self.failed, self.reads
             )));
@@ -83,7 +83,7 @@ impl<'d, D: Device> Reader<'d, D> {
     }
 
     /// Logarithm of the mean latency of a batch.
-    pub fn cost(&mut self, positions: &[u64]) -> Result<f64, Halt> {
+    pub fn cost(&mut self, positions: &[u64]) -> Result<f64, StopReason> {
         self.cost_of(positions, |_| true)
     }
 
@@ -92,8 +92,8 @@ impl<'d, D: Device> Reader<'d, D> {
         &mut self,
         positions: &[u64],
         counts: impl Fn(usize) -> bool,
-    ) -> Result<f64, Halt> {
-        let answers = self.together(positions)?;
+    ) -> Result<f64, StopReason> {
+        let answers = self.run_batch(positions)?;
         let (mut sum, mut count) = (0.0, 0.0);
         for (number, answer) in answers.iter().enumerate() {
             if answer.whole && counts(number) {

@@ -3,7 +3,7 @@
 use crate::simulated::Simulated;
 use stripewise_array_sim::ArraySpec;
 use stripewise_surface::fill::{FillPlan, analyse, came_back, write, write_after_rest};
-use stripewise_surface::{Device, Halt};
+use stripewise_surface::{Device, StopReason};
 
 const GIB: u64 = 1 << 30;
 
@@ -86,7 +86,7 @@ fn time_that_is_over_keeps_what_was_measured() {
         time_ns_max: 500_000_000,
     };
     let written = write(&mut device, &plan, &mut || Some(40_000));
-    assert_eq!(written.halt, Some(Halt::OutOfTime));
+    assert_eq!(written.halt, Some(StopReason::OutOfTime));
     assert!(!written.steps.is_empty() && written.bytes() < plan.bytes);
     assert_eq!(written.steps[0].temperature_millicelsius, Some(40_000));
 }

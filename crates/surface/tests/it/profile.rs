@@ -4,7 +4,7 @@ use crate::serial::{Busy, Lay, Serial};
 use crate::simulated::Simulated;
 use stripewise_array_sim::ArraySpec;
 use stripewise_surface::profile::{Findings, Plan, Spot, analyse, measure};
-use stripewise_surface::{Answer, Ask, Device, Halt};
+use stripewise_surface::{Device, ProbeIo, ProbeResult, StopReason};
 
 fn findings(text: &str, seed: u64) -> (Findings, f64) {
     let spec = ArraySpec::bundled(text).unwrap_or_else(|error| panic!("{text}: {error}"));
@@ -189,7 +189,11 @@ impl Device for HeldBack {
         self.now_ns
     }
 
-    fn together(&mut self, asks: &[Ask], answers: &mut Vec<Answer>) -> Result<(), Halt> {
+    fn run_batch(
+        &mut self,
+        asks: &[ProbeIo],
+        answers: &mut Vec<ProbeResult>,
+    ) -> Result<(), StopReason> {
         answers.clear();
         let (mut straight_ns, mut held_ns) = (0, 300_000_000);
         for ask in asks {
@@ -201,7 +205,7 @@ impl Device for HeldBack {
                 &mut straight_ns
             };
             *latency_ns += 3_000_000;
-            answers.push(Answer {
+            answers.push(ProbeResult {
                 latency_ns: *latency_ns,
                 whole: true,
                 medium_error: false,
@@ -212,7 +216,7 @@ impl Device for HeldBack {
         Ok(())
     }
 
-    fn rest(&mut self, rest_ns: u64) -> Result<(), Halt> {
+    fn rest(&mut self, rest_ns: u64) -> Result<(), StopReason> {
         self.now_ns += rest_ns;
         Ok(())
     }
@@ -243,7 +247,7 @@ fn of_a_device_that_disappears_what_was_measured_is_kept_and_marked() {
     let mut disk = Serial::new(Lay::RoundRobin, 1 << 40, &[3.1], Busy::IDLE, 1);
     disk.gone_ns = 8_000_000_000;
     let measured = measure(&mut disk, &Plan::default(), &mut |_| {});
-    let Some(Halt::Gone(why)) = &measured.halt else {
+    let Some(StopReason::Gone(why)) = &measured.halt else {
         panic!("{:?}", measured.halt);
     };
     assert!(why.contains("could be read before"), "{why}");
@@ -259,5 +263,7 @@ fn of_a_device_that_disappears_what_was_measured_is_kept_and_marked() {
     // A device that is gone from the start.
     disk.gone_ns = 0;
     let measured = measure(&mut disk, &Plan::default(), &mut |_| {});
-    assert!(matches!(&measured.halt, Some(Halt::Gone(why)) if why.contains("nothing can be read")));
+    assert!(
+        matches!(&measured.halt, Some(StopReason::Gone(why)) if why.contains("nothing can be read"))
+    );
 }

@@ -2,7 +2,7 @@
 //! other work keeps busy: what exported files and throttled devices look like.
 
 use stripewise_stats::Random;
-use stripewise_surface::{Answer, Ask, Device, Halt};
+use stripewise_surface::{Device, ProbeIo, ProbeResult, StopReason};
 
 /// How units lie on the disks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,11 +159,15 @@ impl Device for Serial {
         self.now_ns
     }
 
-    fn together(&mut self, asks: &[Ask], answers: &mut Vec<Answer>) -> Result<(), Halt> {
+    fn run_batch(
+        &mut self,
+        asks: &[ProbeIo],
+        answers: &mut Vec<ProbeResult>,
+    ) -> Result<(), StopReason> {
         answers.clear();
         if self.now_ns >= self.gone_ns {
             self.now_ns += 1_000;
-            answers.extend(asks.iter().map(|_| Answer {
+            answers.extend(asks.iter().map(|_| ProbeResult {
                 latency_ns: 1_000,
                 whole: false,
                 medium_error: true,
@@ -199,7 +203,7 @@ impl Device for Serial {
             seen[number] = self.seen_ns(at_ns);
             last_ns = seen[number];
         }
-        answers.extend(seen.iter().map(|at_ns| Answer {
+        answers.extend(seen.iter().map(|at_ns| ProbeResult {
             latency_ns: at_ns - begun_ns,
             whole: true,
             medium_error: false,
@@ -208,7 +212,7 @@ impl Device for Serial {
         Ok(())
     }
 
-    fn rest(&mut self, rest_ns: u64) -> Result<(), Halt> {
+    fn rest(&mut self, rest_ns: u64) -> Result<(), StopReason> {
         self.now_ns += rest_ns;
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use crate::simulated::{OtherLoad, Simulated};
 use stripewise_array_sim::ArraySpec;
-use stripewise_surface::Halt;
+use stripewise_surface::StopReason;
 use stripewise_surface::stripe::{Consistent, Limits, Probed, probe};
 
 fn probed(spec: &ArraySpec, seed: u64) -> Probed {
@@ -172,7 +172,7 @@ fn time_that_is_over_is_no_answer() {
         ..Limits::default()
     };
     let probed = probe(&mut Simulated::new(&spec), &limits, &mut |_| {});
-    assert_eq!(probed.halt, Some(Halt::OutOfTime));
+    assert_eq!(probed.halt, Some(StopReason::OutOfTime));
     assert_eq!(probed.outcome.unwrap_err().code, "too-few-reads");
     assert!(probed.reads > 0);
 }

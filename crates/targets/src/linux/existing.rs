@@ -4,7 +4,7 @@
 use super::access::{FoundPath, failed, reopen, reopen_quietly, storage_of};
 use super::identity::Identity;
 use super::{
-    PlanDetail, database, device_rules, direct, file_rules, manner, opened::Opened, signature,
+    PlanDetail, database, device_rules, direct, file_rules, io_features, opened::Opened, signature,
     space, surroundings,
 };
 use crate::span::{span, whole_sectors};
@@ -36,6 +36,7 @@ pub(super) fn plan_file(
         return Err(empty(name));
     }
     let size_bytes = span(found.status.size_bytes, intent.size, name)?;
+    file_rules::never_the_store(&found.status, name, knowledge)?;
     let file = reopen_quietly(&found.handle, &identity, READ, name)?;
     let mut notes = Vec::new();
     if intent.writes {
@@ -119,6 +120,7 @@ pub(super) fn prepare_file(
     knowledge: &Knowledge<'_>,
 ) -> Result<Target> {
     let identity = found.status.identity;
+    file_rules::never_the_store(&found.status, &plan.name, knowledge)?;
     let guard = reopen_quietly(&found.handle, &identity, READ, &plan.name)?;
     if plan.writes {
         file_rules::judge_write(&guard, &plan.name, &plan.detail.intent, knowledge)?;
@@ -186,7 +188,7 @@ pub(super) fn settle_access(
     intent: &Intent,
     notes: &mut Vec<String>,
 ) -> Result<Option<String>> {
-    manner::judge(file, identity, intent, &facts.name)?;
+    io_features::judge(file, identity, intent, &facts.name)?;
     let fallback = facts.logical_sector_bytes;
     let found = direct::probe(file, &identity, &facts.name, fallback)?;
     facts.logical_sector_bytes = found.sector_bytes;

@@ -33,6 +33,7 @@ pub(crate) fn expand(
         .with_hint("Name a file, or a size that it has."));
     }
     let read = OFlags::RDONLY | OFlags::NONBLOCK;
+    file_rules::never_the_store(&found.status, name, knowledge)?;
     let guard = reopen_quietly(&found.handle, &identity, read, name)?;
     file_rules::judge_write(&guard, name, intent, knowledge)?;
     let storage = storage_of(&guard);

@@ -46,7 +46,7 @@ pub(super) fn judge_write(
     if intent.manner.discards && made != Maker::We {
         return Err(never_discarded(name));
     }
-    let judged = never_written(file, &status, name, knowledge)
+    let judged = never_written(file, &status, name)
         .and_then(|()| writable_at_all(file, name))
         .and_then(|()| room_to_write(file, &status, name, intent))
         .and_then(|()| open_elsewhere(file, &status, name))
@@ -95,13 +95,25 @@ fn refuse(name: &str, what: impl Into<String>, hint: &str) -> Error {
     Error::new(ErrorKind::Refused, name, what).with_hint(hint)
 }
 
-/// What no flag allows.
-fn never_written(
-    file: &File,
+/// Refuses the store before it is opened, if only to be read: closing it again would give up
+/// the locks that this process has on it.
+pub(super) fn never_the_store(
     status: &Status,
     name: &str,
     knowledge: &Knowledge<'_>,
 ) -> Result<()> {
+    match is_store(status, knowledge.store) {
+        true => Err(refuse(
+            name,
+            "is the store of results",
+            "Choose another target.",
+        )),
+        false => Ok(()),
+    }
+}
+
+/// What no flag allows.
+fn never_written(file: &File, status: &Status, name: &str) -> Result<()> {
     let wanted = users::wanted_file_and_upper(file, status);
     if let Some(area) = wanted.iter().flat_map(users::swap_areas).next() {
         return Err(refuse(
@@ -143,7 +155,6 @@ fn never_written(
         ));
     }
     let of_ours = match () {
-        () if is_store(status, knowledge.store) => Some("is the store of results"),
         () if is_sqlite_database(file) => Some("is a SQLite database, maybe a store of results"),
         () if is_swap_area(file) => Some("is a swap file, though not in use now"),
         () => None,

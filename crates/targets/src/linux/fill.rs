@@ -102,11 +102,10 @@ impl Filling<'_> {
     /// Reserves the space; whether the file system can. ZFS answers yes without
     /// reserving, so the free space is watched either way.
     fn reserve(&self) -> io::Result<bool> {
-        let flags = FallocateFlags::empty();
-        match rustix::fs::fallocate(&self.made.file, flags, 0, self.plan.bytes) {
+        match reserve(&self.made.file, self.plan.bytes) {
             Ok(()) => Ok(true),
-            Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => Ok(false),
-            Err(os) => Err(os.into()),
+            Err(os) if os.kind() == io::ErrorKind::Unsupported => Ok(false),
+            Err(os) => Err(os),
         }
     }
 
@@ -120,6 +119,17 @@ impl Filling<'_> {
         // only advice, and unknown to some file systems.
         let _ = rustix::fs::fadvise(&self.made.file, 0, None, Advice::DontNeed);
         Ok(())
+    }
+}
+
+/// Reserves the space of a file.
+pub(crate) fn reserve(file: &File, bytes: u64) -> io::Result<()> {
+    match rustix::fs::fallocate(file, FallocateFlags::empty(), 0, bytes) {
+        Ok(()) => Ok(()),
+        Err(os @ (Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL)) => {
+            Err(io::Error::new(io::ErrorKind::Unsupported, os))
+        }
+        Err(os) => Err(os.into()),
     }
 }
 

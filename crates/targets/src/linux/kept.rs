@@ -36,6 +36,7 @@ pub(crate) fn judge_kept(path: &Path, knowledge: &Knowledge<'_>) -> Result<(File
         ));
     }
     let flags = OFlags::RDONLY | OFlags::NONBLOCK;
+    file_rules::never_the_store(&found.status, &name, knowledge)?;
     let file = reopen_quietly(&found.handle, &identity, flags, &name)?;
     let intent = Intent {
         writes: true,

@@ -17,7 +17,7 @@
 
 /// Uncached, atomic and polled operations may be asked for; whether they are to be had
 /// shows on the file.
-pub(crate) const HAS_MANNERS: bool = true;
+pub(crate) const HAS_OPERATION_FLAGS: bool = true;
 
 mod access;
 mod busy;
@@ -35,11 +35,11 @@ mod generic;
 #[path = "../../../../tests/support/holder.rs"]
 mod holder;
 mod identity;
+mod io_features;
 #[allow(unsafe_code)]
 mod ioctl;
 mod kept;
 mod make;
-mod manner;
 mod mark;
 mod opened;
 mod overlay;
@@ -59,6 +59,7 @@ pub(crate) use watch::FileWatch;
 
 use crate::{Error, ErrorKind, Intent, Knowledge, Plan, Progress, Result, Target};
 pub(crate) use expand::expand;
+pub(crate) use fill::reserve;
 use identity::Identity;
 use rustix::fs::FileType;
 use std::ffi::OsString;

@@ -4,8 +4,8 @@ use super::access::reopen_for_operations;
 use super::device_rules;
 use super::file_rules::HINT_OPEN;
 use super::identity::{Identity, Status};
+use super::io_features;
 use super::make::Made;
-use super::manner;
 use super::passthrough::Passthrough;
 use super::users;
 use super::watch::FileWatch;
@@ -14,6 +14,7 @@ use rustix::fs::{FileType, OFlags};
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
+use stripewise_results::AtomicWriteFacts;
 use stripewise_workload::{CacheMode, Workload};
 
 /// Keeps the guard open: for a device that is written it carries the claim
@@ -95,6 +96,15 @@ impl Opened {
         stripewise_disk_inspect::placement_of(self.file())
     }
 
+    /// Writes to it that are never torn, where the kernel says.
+    pub(crate) fn atomic_writes(&self) -> Option<AtomicWriteFacts> {
+        let (smallest, largest) = Status::of(self.file()).ok()?.atomic_write_bytes?;
+        Some(AtomicWriteFacts {
+            unit_min_bytes: u64::from(smallest),
+            unit_max_bytes: u64::from(largest),
+        })
+    }
+
     /// Lets go of its pages in the page cache.
     pub(crate) fn drop_cache(&self) {
         // Advice: what the kernel makes of it changes no byte.
@@ -106,7 +116,7 @@ impl Opened {
         if let Some(way) = &self.passthrough {
             way.fits(workload, &self.name)?;
         }
-        manner::fits(self.file(), self.identity, workload, &self.name)?;
+        io_features::fits(self.file(), self.identity, workload, &self.name)?;
         if workload.discards() && self.identity.kind != FileType::BlockDevice {
             let file = self.open(CacheMode::Buffered, Access::Write)?;
             super::discards::try_hole(&file, &self.name)?;
@@ -144,7 +154,7 @@ impl Opened {
             self.still_ours_alone()?;
         }
         if cache == CacheMode::Dontcache {
-            manner::dontcache(self.file(), &self.name)?;
+            io_features::dontcache(self.file(), &self.name)?;
         }
         let flags = access_flags | cache_flags;
         reopen_for_operations(self.file(), &self.identity, flags, &self.name)

@@ -17,10 +17,12 @@ pub(super) fn refuse_if_busy(
     if let Some(sign) = sign {
         return Err(sign.refusal(name));
     }
-    for (device, number) in counting(devices) {
-        match busy::watch(number, knowledge.is_stopped) {
+    let counting = counting(devices);
+    let numbers: Vec<DeviceNumber> = counting.iter().map(|(_, number)| *number).collect();
+    for (device, number) in counting {
+        match busy::watch(number, &numbers, knowledge.is_stopped) {
             Watched::Calm => {}
-            Watched::Busy(found) => return Err(busy_with_others(name, &device, found)),
+            Watched::Busy(found) => return Err(busy_with_others(name, &device, &found)),
             Watched::Stopped => {
                 let what = format!("interrupted while it was determined whether {device} is busy");
                 return Err(Error::new(ErrorKind::Interrupted, name, what));
@@ -30,16 +32,23 @@ pub(super) fn refuse_if_busy(
     Ok(())
 }
 
-fn busy_with_others(name: &str, device: &str, found: Busy) -> Error {
+fn busy_with_others(name: &str, device: &str, found: &Busy) -> Error {
+    let by = match found.by.as_slice() {
+        [] => String::new(),
+        by => format!("; of {}", by.join(", ")),
+    };
     let what = format!(
-        "{device} is busy with other work (over five seconds; {} operations a \
-         second and {} % of the time at the end)",
-        found.operations_per_second, found.busy_percent
+        "{device} is busy with other work ({} % of five seconds, {} operations a second{by})",
+        found.busy_percent, found.operations_per_second
     );
-    Error::new(ErrorKind::NeedsBusyOk, name, what).with_hint(
-        "The numbers would be wrong and the other work slow. Wait until it is over \
-         (`iostat -x 1`), or give `--busy-ok`.",
-    )
+    // Others' counters are shown to root alone, and not those of other PID namespaces.
+    let whose = match found.by.as_slice() {
+        [] => "See whose it is with `iotop -o`, wait until it is over",
+        _ => "Wait until it is over",
+    };
+    Error::new(ErrorKind::NeedsBusyOk, name, what).with_hint(format!(
+        "The numbers would be wrong and the other work slow. {whose}, or give `--busy-ok`."
+    ))
 }
 
 /// The devices to watch, each once: all layers down to the disks. Work on a disk

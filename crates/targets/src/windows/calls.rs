@@ -221,13 +221,13 @@ pub(super) fn reserve(file: &File, bytes: u64) -> io::Result<()> {
 
 /// Lets a file go, by its handle: its name may stand for another by now.
 pub(super) fn delete(file: &File) -> io::Result<()> {
-    let wish = FILE_DISPOSITION_INFO { DeleteFile: true };
+    let options = FILE_DISPOSITION_INFO { DeleteFile: true };
     // SAFETY: as above.
     check(unsafe {
         SetFileInformationByHandle(
             file.as_raw_handle(),
             FileDispositionInfo,
-            (&raw const wish).cast(),
+            (&raw const options).cast(),
             size_of::<FILE_DISPOSITION_INFO>() as u32,
         )
     })

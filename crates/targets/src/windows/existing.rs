@@ -131,6 +131,7 @@ fn file_system(file: &File, path: &Path) -> Option<FileSystemFacts> {
         mount_point: root.as_text(),
         options: String::new(),
         allocation_unit_bytes: calls::units(&root).ok().map(|(_, cluster)| cluster),
+        atomic_writes: None,
     })
 }
 

@@ -18,7 +18,7 @@
 //! done with it. Nothing is ever opened so that it is cut.
 
 /// No uncached, atomic or polled operations.
-pub(crate) const HAS_MANNERS: bool = false;
+pub(crate) const HAS_OPERATION_FLAGS: bool = false;
 
 mod access;
 #[allow(unsafe_code)]
@@ -108,4 +108,9 @@ pub(crate) fn prepare(
         What::TestFile { .. } => test_file::prepare(&found, plan, progress),
         _ => existing::prepare(&found, plan, knowledge),
     }
+}
+
+/// Reserves the space of a file.
+pub(crate) fn reserve(_: &std::fs::File, _: u64) -> std::io::Result<()> {
+    Err(std::io::ErrorKind::Unsupported.into())
 }

@@ -4,7 +4,7 @@ use super::access::{Identity, SHARE_ALL, failed, find, reopen, replaced};
 use super::device_name::DeviceName;
 use super::device_rules;
 use super::make::Made;
-use crate::{Access, Error, ErrorKind, Manner, Result};
+use crate::{Access, Error, ErrorKind, IoFeatures, Result};
 use std::fs::{File, OpenOptions};
 use std::os::windows::fs::OpenOptionsExt;
 use std::path::PathBuf;
@@ -112,6 +112,12 @@ impl Opened {
     #[expect(clippy::unused_self, reason = "as on other systems")]
     pub(crate) fn drop_cache(&self) {}
 
+    /// Windows says nothing of writes that are never torn.
+    #[expect(clippy::unused_self, reason = "as on other systems")]
+    pub(crate) fn atomic_writes(&self) -> Option<stripewise_results::AtomicWriteFacts> {
+        None
+    }
+
     /// Where a file's bytes lie on its volume.
     pub(crate) fn placement(&self) -> Option<stripewise_disk_inspect::placement::Placement> {
         stripewise_disk_inspect::placement_of(self.guard())
@@ -124,7 +130,7 @@ impl Opened {
 
     /// Refuses what the workload asks of the system where it is not to be had.
     pub(crate) fn fits(&self, workload: &Workload) -> Result<()> {
-        crate::intent::judge_manner(Manner::of([workload]), workload.cache, &self.name)
+        crate::intent::judge_manner(IoFeatures::of([workload]), workload.cache, &self.name)
     }
 
     /// Opens it for an engine, in a cache mode and for overlapped I/O.

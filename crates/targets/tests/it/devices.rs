@@ -63,8 +63,8 @@ fn writing_needs_exactly_the_kernels_name() {
             "/dev/disk/by-id/x",
             text(&link),
         ] {
-            for wish in [destroying(wrong), discarding(destroying(wrong))] {
-                refused(plan(path, &wish), Refused, "does not name this device");
+            for options in [destroying(wrong), discarding(destroying(wrong))] {
+                refused(plan(path, &options), Refused, "does not name this device");
             }
         }
         for right in [device.name(), &device.device] {

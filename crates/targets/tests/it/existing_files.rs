@@ -508,6 +508,12 @@ fn the_store_and_other_databases_of_sqlite_are_never_written() {
             "store of results",
         );
     }
+    // Nor opened to be read: closing it would give up the locks of this process on it.
+    refused(
+        plan_knowing(&path, &reading(), &knowledge),
+        Refused,
+        "store of results",
+    );
     let other = top.path().join("other.db");
     std::fs::write(&other, b"SQLite format 3\0and more".repeat(1000)).expect("a database");
     refused(plan(&other, &overwriting()), Refused, "SQLite");

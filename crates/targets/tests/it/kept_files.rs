@@ -49,8 +49,8 @@ fn prepared_known(
 /// Neither written without leave nor discarded from with leave.
 fn not_ours(path: &Path, made: &MadeFile, says: &str) {
     refused(plan_known(path, made), NeedsOverwrite, says);
-    for wish in [writing(), overwriting()] {
-        let discarded = prepared_known(path, made, &discarding(wish));
+    for spec in [writing(), overwriting()] {
+        let discarded = prepared_known(path, made, &discarding(spec));
         refused(discarded, Refused, "did not make");
     }
 }

@@ -6,7 +6,7 @@ use crate::support::{
     refused, users_file, writing,
 };
 use stripewise_targets::ErrorKind::{Refused, Unusable, Usage};
-use stripewise_targets::{Access, Intent, Knowledge, Manner};
+use stripewise_targets::{Access, Intent, IoFeatures, Knowledge};
 use stripewise_workload::{CacheMode, Workload};
 
 fn in_memory() -> tempfile::TempDir {
@@ -48,18 +48,18 @@ fn nothing_is_discarded_that_was_not_judged_for_it() {
         ..Workload::default()
     };
     // Planned to be written, even one of ours; a load that comes later by another way.
-    for (place, wish) in [(path.as_path(), overwriting()), (top.path(), filling(1))] {
-        let target = prepare(plan(place, &wish).expect("a plan")).expect("to be written");
+    for (place, options) in [(path.as_path(), overwriting()), (top.path(), filling(1))] {
+        let target = prepare(plan(place, &options).expect("a plan")).expect("to be written");
         refused(target.fits(&discards), Refused, "planned without discards");
         target.finish().expect("gone");
     }
     // Planned to be read only, whatever is said of discards.
-    for wish in [reading(), discarding(reading())] {
-        let target = prepare(plan(&path, &wish).expect("a plan")).expect("to be read");
+    for options in [reading(), discarding(reading())] {
+        let target = prepare(plan(&path, &options).expect("a plan")).expect("to be read");
         refused(target.fits(&discards), Refused, "planned without discards");
     }
     let passed = Intent {
-        manner: Manner::default().passed_through(true),
+        manner: IoFeatures::default().passed_through(true),
         ..writing()
     };
     refused(plan(&path, &discarding(passed)), Usage, "no discards");
@@ -112,15 +112,15 @@ fn atomic_writes_are_refused_where_there_are_none() {
     let directory = in_memory();
     let path = users_file(directory.path(), "data", MIB);
     let atomic = Intent {
-        manner: Manner {
+        manner: IoFeatures {
             atomic: true,
-            ..Manner::default()
+            ..IoFeatures::default()
         },
         ..overwriting()
     };
     // Commands are sent to NVMe devices alone.
     let commands = Intent {
-        manner: Manner::default().passed_through(true),
+        manner: IoFeatures::default().passed_through(true),
         ..reading()
     };
     for place in [directory.path(), &path] {

@@ -10,7 +10,7 @@ pub use machine::{
 use std::fs::File;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use stripewise_targets::{Intent, Manner};
+use stripewise_targets::{Intent, IoFeatures};
 
 /// Whether a test can run that needs root and these tools; says so if not.
 pub fn can_run(test: &str, tools: &[&str]) -> bool {
@@ -61,7 +61,7 @@ pub fn write_block(file: &File, offset: u64, byte: u8) -> std::io::Result<usize>
 /// The same with discards, which destroy as writes do.
 pub fn discarding(intent: Intent) -> Intent {
     Intent {
-        manner: Manner {
+        manner: IoFeatures {
             discards: true,
             ..intent.manner
         },

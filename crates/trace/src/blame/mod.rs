@@ -16,9 +16,11 @@ mod examples;
 mod features;
 mod rules;
 mod scene;
+mod window;
 
 pub use examples::Example;
 pub use scene::{Scene, calm_periods};
+pub use window::{BlameWindow, ConfiguredLimit, DeviceBlame, WindowFacts};
 
 use crate::operation::Operation;
 use crate::tasks::TaskId;
@@ -26,9 +28,11 @@ use features::Features;
 use stripewise_stats::{Bootstrap, Estimate};
 
 /// Fewest slow operations for a verdict.
-const SLOW_MIN: usize = 30;
+pub const SLOW_MIN: usize = 30;
 /// And the least share of all in the part that is not calm.
-const SLOW_SHARE_MIN: f64 = 0.03;
+pub const SLOW_SHARE_MIN: f64 = 0.03;
+/// Least calm share of the time that says what is usual.
+pub const CALM_SHARE_MIN: f64 = 0.05;
 /// A second cause is named from this share of the excess on.
 const SECOND_SHARE_MIN: f64 = 0.25;
 

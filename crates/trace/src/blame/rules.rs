@@ -7,6 +7,12 @@ use crate::closedness::LOST_SHARE_MAX;
 
 /// More than half of the excess.
 const MOST: f64 = 0.5;
+/// Some task waits for a processor for more than this share of the time.
+const SHORT: f64 = 0.25;
+/// And for so much more of it than in the calm part.
+const SHORTER: f64 = 0.1;
+/// From here on the share hardly rises, however many tasks wait.
+const ALWAYS_SHORT: f64 = 0.9;
 
 pub(super) fn cause(features: &Features, scene: &Scene<'_>) -> Cause {
     if scene.lost_share > LOST_SHARE_MAX {
@@ -46,11 +52,18 @@ pub(super) fn cause(features: &Features, scene: &Scene<'_>) -> Cause {
     if device < MOST {
         return Cause::Unknown;
     }
-    of_the_device(features, pressure)
+    of_the_device(features, is_processor_shorter(scene))
+}
+
+/// Processors were short, and shorter than in the calm part as far as that can be told.
+fn is_processor_shorter(scene: &Scene<'_>) -> bool {
+    let now = scene.processor_pressure.unwrap_or(0.0);
+    let calm = scene.calm_pressure.unwrap_or(0.0);
+    now > SHORT && (now - calm > SHORTER || calm > ALWAYS_SHORT)
 }
 
 /// Most of the time was lost at the device: why?
-fn of_the_device(features: &Features, pressure: f64) -> Cause {
+fn of_the_device(features: &Features, is_processor_shorter: bool) -> Cause {
     let (calm, now) = (features.calm, features.other);
     let odds = |share: f64| share / (1.01 - share);
     let [beside, otherwise] = features.beside_flush;
@@ -83,7 +96,7 @@ fn of_the_device(features: &Features, pressure: f64) -> Cause {
     if now.rate > 1.3 * calm.rate && now.depth > 3.0 * calm.depth {
         return Cause::OwnSaturation;
     }
-    if pressure > 0.25 && features.by_thread > 0.2 {
+    if is_processor_shorter && features.by_thread > 0.2 {
         return Cause::DeviceOrProcessor;
     }
     Cause::Device {

@@ -27,6 +27,8 @@ pub struct Scene<'a> {
     /// Share of time in which some task waited for a processor (`/proc/pressure/cpu`,
     /// "some"), 0 to 1, in the part that is not calm; None where it is not known.
     pub processor_pressure: Option<f64>,
+    /// The same in the calm part: what is short all the time explains no difference.
+    pub calm_pressure: Option<f64>,
     /// Operations a second that a control group of the load, or one above it, allows;
     /// None where none is configured or known.
     pub configured_limit: Option<f64>,

@@ -104,6 +104,7 @@ fn judge_with(
         slow_ns: None,
         lost_share: 0.0,
         processor_pressure: Some(0.02),
+        calm_pressure: Some(0.02),
         configured_limit: None,
     };
     blame(operations, &change(scene))
@@ -354,11 +355,22 @@ fn starvation_within_completions_is_not_the_device_s_for_certain() {
             Flags::NONE
         };
     }
-    let said = judge_with(&operations, |scene| Scene {
-        processor_pressure: Some(0.6),
-        ..scene
-    });
-    assert_eq!(said.cause, Cause::DeviceOrProcessor);
+    let with = |calm, now| {
+        judge_with(&operations, |scene| Scene {
+            processor_pressure: Some(now),
+            calm_pressure: Some(calm),
+            ..scene
+        })
+        .cause
+    };
+    let is_intermittent = false;
+    let device = Cause::Device { is_intermittent };
+    assert_eq!(with(0.02, 0.6), Cause::DeviceOrProcessor);
+    assert_eq!(with(0.02, 0.1), device);
+    // On a machine that is as busy while the disk is quick, processors explain nothing.
+    assert_eq!(with(0.6, 0.65), device);
+    assert_eq!(with(0.6, 0.9), Cause::DeviceOrProcessor);
+    assert_eq!(with(0.97, 0.98), Cause::DeviceOrProcessor);
 }
 
 #[test]

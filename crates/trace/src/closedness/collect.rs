@@ -1,7 +1,7 @@
 //! The spans of each task of a trace, the latest ones, within bounded memory; and the load
 //! as a whole.
 
-use super::{Closedness, LOST_SHARE_MAX, Span, Structure, closedness};
+use super::{Closedness, INSENSITIVE, LOST_SHARE_MAX, Span, Structure, closedness};
 use crate::operation::Operation;
 use crate::tasks::TaskId;
 use std::collections::{BTreeMap, VecDeque};
@@ -12,6 +12,9 @@ const SPANS_PER_TASK_MAX: usize = 1 << 15;
 const SPANS_MAX: usize = 1 << 21;
 /// Tasks that are followed.
 const TASKS_MAX: usize = 4_096;
+
+/// A load whose tasks of this share of the operations wait for the disk is a closed one.
+const CLOSED_SHARE: f64 = 0.9;
 
 /// Collects the operations of each task.
 #[derive(Debug)]
@@ -44,6 +47,26 @@ pub struct LoadClosedness {
     pub elasticity_interval: [f64; 2],
     /// The tasks, the busiest first.
     pub tasks: Vec<TaskClosedness>,
+}
+
+impl LoadClosedness {
+    /// It waits for its disk, for certain: the tasks of most of its operations do.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        let operations = |tasks: &mut dyn Iterator<Item = &TaskClosedness>| {
+            tasks.map(|task| task.operations).sum::<u64>() as f64
+        };
+        let all = operations(&mut self.tasks.iter());
+        let is_closed = |task: &&TaskClosedness| task.closedness.structure.is_closed();
+        let closed = operations(&mut self.tasks.iter().filter(is_closed));
+        self.elasticity.is_some() && closed >= CLOSED_SHARE * all
+    }
+
+    /// It is closed, and its rate depends on latency.
+    #[must_use]
+    pub fn waits(&self) -> bool {
+        self.is_closed() && self.elasticity_interval[1] >= INSENSITIVE
+    }
 }
 
 impl Default for TaskSpans {

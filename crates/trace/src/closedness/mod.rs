@@ -35,7 +35,7 @@ const EPOCHS_MIN: usize = 500;
 /// Fewest epochs for each operation in flight.
 const EPOCHS_PER_DEPTH: f64 = 200.0;
 /// Below this, latency does not matter to the rate.
-const INSENSITIVE: f64 = 0.15;
+pub const INSENSITIVE: f64 = 0.15;
 /// More events lost than this, and nothing is said: what is missing looks like waiting.
 pub const LOST_SHARE_MAX: f64 = 0.001;
 

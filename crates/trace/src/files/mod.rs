@@ -15,6 +15,7 @@ mod iolog;
 mod kernel_text;
 mod names;
 mod number;
+mod stored;
 mod totals;
 mod vscsi;
 
@@ -24,7 +25,8 @@ mod tests;
 pub use columns::Columns;
 pub use compression::Compression;
 pub use error::FileError;
-pub use totals::{FileTotals, TotalsError, totals};
+pub use stored::TraceWriter;
+pub use totals::{FileTotals, Snapshot, TotalsError, is_snapshot, totals};
 
 use crate::event::Event;
 use crate::operation::Operation;
@@ -57,6 +59,8 @@ pub enum Format {
     Blkparse,
     /// What `trace-cmd report` and tracefs print.
     TraceCmd,
+    /// Stripewise's own.
+    Stripewise,
     /// fio's iolog, version 2.
     FioIolog2,
     /// fio's iolog, version 3.
@@ -81,6 +85,7 @@ impl Format {
             Format::Blktrace => "blktrace",
             Format::Blkparse => "blkparse text",
             Format::TraceCmd => "trace-cmd text",
+            Format::Stripewise => "a trace of Stripewise",
             Format::FioIolog2 => "fio iolog, version 2",
             Format::FioIolog3 => "fio iolog, version 3",
             Format::MsrCambridge => "MSR Cambridge",
@@ -115,6 +120,7 @@ enum Parser {
     Blktrace(Box<Blktrace>),
     Text(fn(&str) -> Option<Option<Event>>),
     Iolog(Iolog),
+    Stored,
     Rows(Columns),
     Vscsi(Vscsi),
 }
@@ -186,6 +192,9 @@ fn recognise(head: &[u8]) -> Result<(Format, Parser), FileError> {
     }
     let text = String::from_utf8_lossy(head);
     let lines: Vec<&str> = text.lines().map(str::trim).take(LINES_LOOKED_AT).collect();
+    if lines.first() == Some(&stored::HEADER) {
+        return Ok((Format::Stripewise, Parser::Stored));
+    }
     for (header, is_timed) in iolog::HEADERS.into_iter().zip([false, true]) {
         if lines.first() == Some(&header) {
             let format = if is_timed {
@@ -291,6 +300,15 @@ impl TraceFile<'_> {
             Parser::Text(parse) => match self.input.line()? {
                 None => return Ok(false),
                 Some(line) => item_of(with_text(&line, *parse), Item::Event),
+            },
+            Parser::Stored => match self.input.line()? {
+                None => return Ok(false),
+                Some(line) => {
+                    let tasks = &mut self.pairer.tasks;
+                    let parsed =
+                        with_text(&line, |line| stored::line(line, &mut self.devices, tasks));
+                    item_of(parsed, Item::Operation)
+                }
             },
             Parser::Iolog(iolog) => match self.input.line()? {
                 None => return Ok(false),

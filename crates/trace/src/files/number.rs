@@ -28,18 +28,37 @@ pub(crate) fn scaled(text: &str, unit: u64) -> Option<u64> {
         .checked_add(u64::try_from(part).ok()?)
 }
 
-/// A date and time without a zone, such as `2026-11-26 14:00:03.25`, nanoseconds since
-/// 1970 on the same clock. Only differences are used, so the zone does not matter.
+/// A date and time such as `2026-11-26 14:00:03.25` or `2026-11-26 14:00:03-05`, nanoseconds
+/// since 1970: UTC where a zone stands behind it, else on the same clock.
 pub(crate) fn local_time(text: &str) -> Option<u64> {
     if text.len() > 40 || !text.is_ascii() {
         return None;
     }
     let mut text = text.replace(' ', "T").replace('/', "-");
-    // A zone, where there is one, is left out.
-    let zone = text.rfind(['+', 'Z']).filter(|&at| at >= 19);
-    text.truncate(zone.unwrap_or(text.len()));
+    let zone = text.rfind(['+', '-', 'Z']).filter(|&at| at >= 19);
+    let zone = text.split_off(zone.unwrap_or(text.len()));
     let time: WallTime = format!("{text}Z").parse().ok()?;
-    Some(time.ns())
+    let (sign, ahead) = zone.split_at(zone.len().min(1));
+    match sign {
+        "+" => time.ns().checked_sub(offset_ns(ahead)?),
+        "-" => time.ns().checked_add(offset_ns(ahead)?),
+        _ => Some(time.ns()),
+    }
+}
+
+/// Of a zone `01`, `0530`, `05:30` or `05:30:00`.
+fn offset_ns(text: &str) -> Option<u64> {
+    let digits = text.replace(':', "");
+    let is_number = digits.bytes().all(|digit| digit.is_ascii_digit());
+    if !is_number || !matches!(digits.len(), 2 | 4 | 6) {
+        return None;
+    }
+    let units = [3_600_000_000_000, 60_000_000_000, 1_000_000_000];
+    let parts = units.into_iter().enumerate().map(|(part, unit)| {
+        let two = digits.get(2 * part..2 * part + 2).unwrap_or("0");
+        scaled(two, unit)
+    });
+    parts.sum()
 }
 
 #[cfg(test)]
@@ -70,13 +89,29 @@ mod tests {
     }
 
     #[test]
-    fn local_times_lose_their_zone_and_keep_their_differences() {
+    fn times_are_utc_where_they_have_a_zone() {
         let first = local_time("2026-11-26 14:00:03.250").unwrap();
         let second = local_time("2026/11/26T14:00:04").unwrap();
         assert_eq!(second - first, 750_000_000);
-        assert_eq!(local_time("2026-11-26T14:00:04+01:00"), Some(second));
-        assert_eq!(local_time("2026-11-26T14:00:04Z"), Some(second));
-        for text in ["", "14:00:03", "2026-13-26 14:00:03", "2026-11-26 14:00:61"] {
+        for same in [
+            "2026-11-26T14:00:04Z",
+            "2026-11-26T15:00:04+01:00",
+            "2026-11-26 15:00:04.000000+01",
+            "2026-11-26 09:00:04-05",
+            "2026-11-26 10:30:04.000-0330",
+            "2026-11-26 14:53:32+00:53:28",
+        ] {
+            assert_eq!(local_time(same), Some(second), "{same}");
+        }
+        for text in [
+            "",
+            "14:00:03",
+            "2026-13-26 14:00:03",
+            "2026-11-26 14:00:61",
+            "2026-11-26 14:00:04-5",
+            "2026-11-26 14:00:04+one",
+            "2026-11-26 14:00:04+1.",
+        ] {
             assert_eq!(local_time(text), None, "{text}");
         }
     }

@@ -523,16 +523,29 @@ fn counters_of_sql_server() {
         )
     };
     let first = totals(&snapshot(10)).unwrap();
-    assert_eq!((first.len(), first[0].name.as_str()), (2, "5/1"));
-    assert_eq!((first[0].reads, first[0].read_bytes), (10, 81_920));
+    let files = &first.files;
+    assert_eq!((files.len(), files[0].name.as_str()), (2, "5/1"));
+    assert_eq!((files[0].reads, files[0].read_bytes), (10, 81_920));
     assert_eq!(
-        (first[0].read_ms, first[1].write_ms),
+        (files[0].read_ms, files[1].write_ms),
         (Some(300.0), Some(14.0))
     );
-    let later = totals(&snapshot(25)).unwrap();
-    assert_eq!(later[0].since(&first[0]).unwrap().reads, 15);
-    let error = first[0].since(&later[0]).unwrap_err();
+    let later = totals(&snapshot(25).replace(",1000,", ",61000,")).unwrap();
+    let (passed_ns, between) = later.since(&first).unwrap();
+    assert_eq!((passed_ns, between[0].reads), (60_000_000_000, 15));
+    assert_eq!(first.since(&later), Err(TotalsError::NotLater));
+    assert_eq!(first.since(&first), Err(TotalsError::NotLater));
+    let reset = totals(&snapshot(9).replace(",1000,", ",61000,")).unwrap();
+    let error = reset.since(&first).unwrap_err();
     assert!(error.to_string().contains("5/1"));
+    let named = snapshot(1)
+        .replace("database_id,", "database_name,")
+        .replace("file_id,", "physical_name,")
+        .replace("\n5,1,", "\nshop,D:\\data\\shop.mdf,")
+        .replace("\n5,2,", "\nshop,L:\\log\\shop_log.ldf,");
+    let named = totals(&named).unwrap();
+    let roles = named.files.iter().map(|one| one.role.unwrap().role);
+    assert_eq!(roles.collect::<Vec<_>>(), ["data", "log"]);
 }
 
 #[test]
@@ -540,15 +553,33 @@ fn counters_of_postgresql_before_and_after_18() {
     let old = "backend_type,object,context,reads,read_time,writes,write_time,extends,extend_time,op_bytes,fsyncs,fsync_time\n\
                client backend,relation,normal,100,12.5,10,1.5,5,0.5,8192,,\n\
                checkpointer,relation,normal,,,1000,20,,,8192,7,3.25\n";
-    let all = totals(old).unwrap();
+    let first = totals(old).unwrap();
+    let all = &first.files;
     assert_eq!(all[1].name, "client backend/relation/normal");
     assert_eq!((all[1].writes, all[1].write_bytes), (15, 15 * 8_192));
     assert_eq!((all[1].write_ms, all[1].syncs), (Some(2.0), None));
     assert_eq!((all[0].syncs, all[0].sync_ms), (Some(7), Some(3.25)));
     let new = "\u{feff}backend_type\tobject\tcontext\treads\tread_bytes\tread_time\twrites\twrite_bytes\n\
                walwriter\twal\tnormal\t0\t0\t0\t9\t73728\n";
-    let all = totals(new).unwrap();
+    let all = totals(new).unwrap().files;
     assert_eq!((all[0].write_bytes, all[0].read_ms), (73_728, None));
+    assert_eq!(all[0].role.unwrap().role, "log");
+    assert_eq!(first.since(&first), Err(TotalsError::NoTime));
+    let at = |time: &str| {
+        let rows = old.lines().enumerate().map(|(k, line)| match k {
+            0 => format!("now,{line}\n"),
+            _ => format!("{time},{line}\n"),
+        });
+        totals(&rows.collect::<String>()).unwrap()
+    };
+    let [one, other] = ["2026-11-27 11:35:11.5+00", "2026-11-27 11:36:11.5+00"].map(at);
+    assert_eq!(other.since(&one).unwrap().0, 60_000_000_000);
+    let of_sql_server = totals("num_of_bytes_read,sample_ms\n1,1\n").unwrap();
+    assert_eq!(
+        of_sql_server.since(&one),
+        Err(TotalsError::Different("PostgreSQL", "SQL Server"))
+    );
+    assert!(is_snapshot(old) && is_snapshot(new) && !is_snapshot(MSR));
     assert_eq!(totals("a,b\n1,2\n"), Err(TotalsError::Unknown));
     let broken = old.replace("100,12.5", "many,12.5");
     let error = totals(&broken).unwrap_err();

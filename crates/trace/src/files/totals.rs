@@ -2,16 +2,35 @@
 //! `pg_stat_io` of PostgreSQL (16 and later). They are totals since some start, so that two
 //! snapshots make an observation, and say nothing about single operations.
 
+use super::number::local_time;
+use crate::roles::Role;
 use std::collections::BTreeMap;
 use thiserror::Error;
 
 const LINES_MAX: usize = 100_000;
+
+const POSTGRESQL: &str = "PostgreSQL";
+
+const NS_PER_MS: u64 = 1_000_000;
+
+/// What a database counted until some moment.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Snapshot {
+    /// Which database.
+    pub product: &'static str,
+    /// When, on the database's clock; None where the snapshot does not say.
+    pub at_ns: Option<u64>,
+    /// By file, or by kind of process.
+    pub files: Vec<FileTotals>,
+}
 
 /// What a database counted for a file, or for a kind of process.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FileTotals {
     /// The file, as `database/file`, or process, object and context.
     pub name: String,
+    /// What for; None where that is not known.
+    pub role: Option<Role>,
     /// Reads.
     pub reads: u64,
     /// Bytes read.
@@ -46,19 +65,53 @@ pub enum TotalsError {
         /// Which column.
         column: String,
     },
-    /// Both snapshots have to be of one view, and the second not before the first.
+    /// The second snapshot has to be the later one.
     #[error("{name}: the second snapshot counts less than the first")]
     Backwards {
         /// The file.
         name: String,
     },
+    /// Both snapshots have to be of one view.
+    #[error("the snapshots are of {0} and of {1}")]
+    Different(&'static str, &'static str),
+    /// Rates need the time between.
+    #[error("a snapshot does not say when it was taken")]
+    NoTime,
+    /// No time passed, or less than none.
+    #[error("the second snapshot is not later than the first")]
+    NotLater,
+}
+
+impl TotalsError {
+    /// What to do about it.
+    #[must_use]
+    pub const fn hint(&self) -> &'static str {
+        match self {
+            TotalsError::Unknown | TotalsError::Number { .. } | TotalsError::Different(..) => {
+                "export the same view twice as CSV, with its columns' names"
+            }
+            TotalsError::Backwards { .. } | TotalsError::NotLater => {
+                "name the earlier one first; counters begin anew when the server is started or they are reset"
+            }
+            TotalsError::NoTime => {
+                "keep the column sample_ms of SQL Server; of PostgreSQL take: select now(), * from pg_stat_io"
+            }
+        }
+    }
+}
+
+/// Whether a text begins as a snapshot does.
+#[must_use]
+pub fn is_snapshot(head: &str) -> bool {
+    let head = head.lines().next().unwrap_or_default();
+    totals(head).is_ok()
 }
 
 /// Reads a snapshot with a line of names of columns. Lines of one file are added up.
 ///
 /// # Errors
 /// Where the columns are not those of either view, or hold no numbers.
-pub fn totals(text: &str) -> Result<Vec<FileTotals>, TotalsError> {
+pub fn totals(text: &str) -> Result<Snapshot, TotalsError> {
     let mut lines = text.lines().take(LINES_MAX).enumerate();
     let header = lines.next().map_or("", |(_, line)| line);
     let mark = [',', ';', '\t']
@@ -69,14 +122,16 @@ pub fn totals(text: &str) -> Result<Vec<FileTotals>, TotalsError> {
         .map(|name| name.to_ascii_lowercase())
         .collect();
     let has = |name: &str| names.iter().any(|known| known == name);
-    let read: fn(&Row<'_>) -> Result<FileTotals, TotalsError> = if has("num_of_bytes_read") {
-        sql_server
+    type Read = fn(&Row<'_>) -> Result<FileTotals, TotalsError>;
+    let (product, read): (_, Read) = if has("num_of_bytes_read") {
+        ("SQL Server", sql_server)
     } else if has("backend_type") && has("reads") {
-        postgresql
+        (POSTGRESQL, postgresql)
     } else {
         return Err(TotalsError::Unknown);
     };
     let mut all: BTreeMap<String, FileTotals> = BTreeMap::new();
+    let mut at_ns = None;
     for (k, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
         let row = Row {
             line: k + 1,
@@ -87,15 +142,50 @@ pub fn totals(text: &str) -> Result<Vec<FileTotals>, TotalsError> {
                 .collect(),
         };
         let totals = read(&row)?;
+        at_ns = at_ns.max(row.at_ns()?);
         let known = all
             .entry(totals.name.clone())
             .or_insert_with(|| FileTotals {
                 name: totals.name.clone(),
+                role: totals.role,
                 ..FileTotals::default()
             });
         known.add(&totals);
     }
-    Ok(all.into_values().collect())
+    Ok(Snapshot {
+        product,
+        at_ns,
+        files: all.into_values().collect(),
+    })
+}
+
+impl Snapshot {
+    /// What was counted between an earlier snapshot and this one, and the nanoseconds that
+    /// passed. What the earlier one does not have counts from nothing.
+    ///
+    /// # Errors
+    /// Where the two are no pair.
+    pub fn since(&self, earlier: &Snapshot) -> Result<(u64, Vec<FileTotals>), TotalsError> {
+        if self.product != earlier.product {
+            return Err(TotalsError::Different(earlier.product, self.product));
+        }
+        let (from, to) = earlier.at_ns.zip(self.at_ns).ok_or(TotalsError::NoTime)?;
+        let passed_ns = to.checked_sub(from).filter(|&ns| ns > 0);
+        let passed_ns = passed_ns.ok_or(TotalsError::NotLater)?;
+        let nothing = FileTotals::default();
+        let before: BTreeMap<&str, &FileTotals> = (earlier.files.iter())
+            .map(|one| (one.name.as_str(), one))
+            .collect();
+        let files = self.files.iter().map(|now| {
+            let passed = now.since(before.get(now.name.as_str()).copied().unwrap_or(&nothing));
+            // Those of SQL Server are whole milliseconds, and may well be 0.
+            match self.product {
+                POSTGRESQL => passed.map(FileTotals::without_unmeasured_times),
+                _ => passed,
+            }
+        });
+        Ok((passed_ns, files.collect::<Result<_, _>>()?))
+    }
 }
 
 /// The cells of a line, without the mark of UTF-8 and without quotes. A cell with a mark
@@ -126,6 +216,14 @@ impl Row<'_> {
         })
     }
 
+    /// `sample_ms` of SQL Server: since the computer was started. `now` of PostgreSQL, as
+    /// `select now(), *` has it.
+    fn at_ns(&self) -> Result<Option<u64>, TotalsError> {
+        let since_start: Option<u64> = self.number("sample_ms")?;
+        let now = self.text("now").and_then(local_time);
+        Ok(since_start.map(|ms| ms.saturating_mul(NS_PER_MS)).or(now))
+    }
+
     fn count(&self, name: &str) -> Result<u64, TotalsError> {
         Ok(self.number(name)?.unwrap_or(0))
     }
@@ -140,6 +238,7 @@ fn sql_server(row: &Row<'_>) -> Result<FileTotals, TotalsError> {
     let database = part(["database_name", "database_id"]);
     let file = part(["physical_name", "file_id"]);
     Ok(FileTotals {
+        role: Role::of_path(&file),
         name: format!("{database}/{file}"),
         reads: row.count("num_of_reads")?,
         read_bytes: row.count("num_of_bytes_read")?,
@@ -165,8 +264,18 @@ fn postgresql(row: &Row<'_>) -> Result<FileTotals, TotalsError> {
     };
     let parts = ["backend_type", "object", "context"].map(|name| row.text(name).unwrap_or("?"));
     let write_ms = [measured("write_time")?, measured("extend_time")?];
+    let role = match parts[1] {
+        "relation" => Some("data"),
+        "temp relation" => Some("temp"),
+        "wal" => Some("log"),
+        _ => None,
+    };
     Ok(FileTotals {
         name: parts.join("/"),
+        role: role.map(|role| Role {
+            product: POSTGRESQL,
+            role,
+        }),
         reads: row.count("reads")?,
         read_bytes: bytes("reads", "read_bytes")?,
         read_ms: measured("read_time")?,
@@ -202,11 +311,23 @@ impl FileTotals {
         self.sync_ms = sum(self.sync_ms, other.sync_ms);
     }
 
-    /// What was counted between an earlier snapshot of the same file and this one.
-    ///
-    /// # Errors
-    /// Where this one counts less: the server was started again, or the counters reset.
-    pub fn since(&self, earlier: &FileTotals) -> Result<FileTotals, TotalsError> {
+    /// More operations in no more time: `track_io_timing` was off in between.
+    fn without_unmeasured_times(mut self) -> Self {
+        for ms in [&mut self.read_ms, &mut self.write_ms, &mut self.sync_ms] {
+            *ms = ms.filter(|&ms| ms > 0.0);
+        }
+        self
+    }
+
+    /// Whether it counts operations whose time was not measured.
+    #[must_use]
+    pub fn lacks_times(&self) -> bool {
+        (self.reads > 0 && self.read_ms.is_none()) || (self.writes > 0 && self.write_ms.is_none())
+    }
+
+    /// What was counted since; an error where this counts less: the server was started again,
+    /// or the counters reset.
+    fn since(&self, earlier: &FileTotals) -> Result<FileTotals, TotalsError> {
         let backwards = || TotalsError::Backwards {
             name: self.name.clone(),
         };
@@ -221,6 +342,7 @@ impl FileTotals {
         let syncs = self.syncs.map(|now| less(now, earlier.syncs.unwrap_or(0)));
         Ok(FileTotals {
             name: self.name.clone(),
+            role: self.role,
             reads: less(self.reads, earlier.reads)?,
             read_bytes: less(self.read_bytes, earlier.read_bytes)?,
             read_ms: ms(self.read_ms, earlier.read_ms)?,

@@ -193,6 +193,13 @@ impl Recording {
         self.given(event)
     }
 
+    /// The next event before a moment; for a caller that has read all buffers since then, so
+    /// that none precedes it any more. What waits is never more than the buffers held.
+    pub fn next_event_before(&mut self, ns: u64) -> Option<Event> {
+        let event = self.waiting.pop_before(ns);
+        self.given(event)
+    }
+
     /// The next event, when no more pages come.
     pub fn last_event(&mut self) -> Option<Event> {
         let event = self.waiting.pop_last();

@@ -41,40 +41,67 @@ impl ModelError {
     }
 }
 
-/// The model of these requests, in the order of arrival; times count from the first. Those
-/// that come out of order are counted where the one before them was.
+/// The model of these requests, in the order of arrival; see [`ModelBuilder`].
 ///
 /// # Errors
 /// Where there are none, too many, or over too long a time.
 pub fn extract(requests: impl Iterator<Item = Request>) -> Result<WorkloadModel, ModelError> {
-    let mut bins: Vec<Vec<u32>> = Vec::new();
-    let mut list = RunList::default();
-    let mut first_ns = None;
-    let mut last_ns = 0;
+    let mut builder = ModelBuilder::default();
     for request in requests {
-        let first = *first_ns.get_or_insert(request.at_ns);
-        last_ns = request.at_ns.saturating_sub(first).max(last_ns);
-        if last_ns > DURATION_NS_MAX {
+        builder.add(&request)?;
+    }
+    builder.finish()
+}
+
+/// A model in the making: requests are added one by one, in the order of arrival, and times
+/// count from the first. Those that come out of order are counted where the one before them
+/// was.
+#[derive(Default)]
+pub struct ModelBuilder {
+    /// Arrivals of each bin, nanoseconds after its beginning.
+    bins: Vec<Vec<u32>>,
+    list: RunList,
+    first_ns: Option<u64>,
+    last_ns: u64,
+}
+
+impl ModelBuilder {
+    /// Adds a request.
+    ///
+    /// # Errors
+    /// Where there are too many, over too long a time, or at an impossible place.
+    pub fn add(&mut self, request: &Request) -> Result<(), ModelError> {
+        let first = *self.first_ns.get_or_insert(request.at_ns);
+        self.last_ns = request.at_ns.saturating_sub(first).max(self.last_ns);
+        if self.last_ns > DURATION_NS_MAX {
             return Err(ModelError::TooLong);
         }
         if request.size_bytes > SIZE_MAX || request.end_bytes() > END_MAX {
             return Err(ModelError::Impossible);
         }
-        if list.operations == OPERATIONS_MAX {
+        if self.list.operations == OPERATIONS_MAX {
             return Err(ModelError::TooMany);
         }
-        let bin = (last_ns / BIN_NS) as usize;
-        if bins.len() <= bin {
-            bins.resize(bin + 1, Vec::new());
+        let bin = (self.last_ns / BIN_NS) as usize;
+        if self.bins.len() <= bin {
+            self.bins.resize(bin + 1, Vec::new());
         }
-        bins[bin].push((last_ns % BIN_NS) as u32);
-        list.add(&request);
+        self.bins[bin].push((self.last_ns % BIN_NS) as u32);
+        self.list.add(request);
+        Ok(())
     }
-    if list.operations == 0 {
-        return Err(ModelError::Empty);
+
+    /// The model.
+    ///
+    /// # Errors
+    /// Where no request was added.
+    pub fn finish(self) -> Result<WorkloadModel, ModelError> {
+        if self.list.operations == 0 {
+            return Err(ModelError::Empty);
+        }
+        let counts = self.bins.iter().map(|bin| bin.len() as u32).collect();
+        Ok(self.list.model(counts, Donors::choose(&self.bins)))
     }
-    let counts = bins.iter().map(|bin| bin.len() as u32).collect();
-    Ok(list.model(counts, Donors::choose(&bins)))
 }
 
 /// Runs as they are found, and how they interleave.
@@ -164,6 +191,7 @@ impl RunList {
             resumed_after_end: share(resumed_ends, ends),
             resumed_after_interruption: share(resumed_interruptions, interrupted),
             open_max,
+            waited: false,
         }
     }
 }

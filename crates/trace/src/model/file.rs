@@ -13,7 +13,8 @@ use stripewise_units::Kind;
 use thiserror::Error;
 
 const MAGIC: &[u8; 8] = b"SWMODEL\n";
-const VERSION: u64 = 1;
+/// Version 1 does not say whether the load waited.
+const VERSION: u64 = 2;
 /// Bins of a week.
 const BINS_MAX: u64 = 7 * 86_400 * 10;
 /// Probabilities are written in billionths.
@@ -30,7 +31,7 @@ pub enum ModelFileError {
     #[error("this is not a workload model of Stripewise")]
     Magic,
     /// A later version wrote it.
-    #[error("the model has version {0}, and this program reads version 1")]
+    #[error("the model has version {0}, and this program reads versions 1 and 2")]
     Version(u64),
     /// A number in it is impossible.
     #[error("the model is damaged: {0} is out of range")]
@@ -54,6 +55,7 @@ pub fn write(model: &WorkloadModel, writer: impl Write) -> io::Result<()> {
         put((probability * PROBABILITY).round() as u64)?;
     }
     put(model.open_max.into())?;
+    put(model.waited.into())?;
     put(model.counts.len() as u64)?;
     for &count in &model.counts {
         put(count.into())?;
@@ -100,7 +102,7 @@ pub fn read(reader: impl Read) -> Result<WorkloadModel, ModelFileError> {
     }
     let mut numbers = Numbers { bytes };
     let version = numbers.take(u64::MAX, "the version")?;
-    if version != VERSION {
+    if !(1..=VERSION).contains(&version) {
         return Err(ModelFileError::Version(version));
     }
     let mut probability = || -> Result<f64, ModelFileError> {
@@ -109,6 +111,7 @@ pub fn read(reader: impl Read) -> Result<WorkloadModel, ModelFileError> {
     let (interrupted, resumed_after_end) = (probability()?, probability()?);
     let resumed_after_interruption = probability()?;
     let open_max = numbers.take(OPERATIONS_MAX as u64, "the number of open runs")? as u32;
+    let waited = version > 1 && numbers.take(1, "whether the load waited")? == 1;
     let counts = numbers.counts()?;
     let donors = numbers.donors()?;
     let runs = numbers.runs()?;
@@ -124,6 +127,7 @@ pub fn read(reader: impl Read) -> Result<WorkloadModel, ModelFileError> {
         resumed_after_end,
         resumed_after_interruption,
         open_max,
+        waited,
     })
 }
 

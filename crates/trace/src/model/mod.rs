@@ -17,7 +17,7 @@ mod extract;
 mod file;
 mod generate;
 
-pub use extract::{ModelError, extract};
+pub use extract::{ModelBuilder, ModelError, extract};
 pub use file::{ModelFileError, read, write};
 pub use generate::Regenerated;
 
@@ -84,6 +84,8 @@ pub struct WorkloadModel {
     pub(crate) resumed_after_interruption: f64,
     /// Runs that are open at once, at most.
     pub(crate) open_max: u32,
+    /// When it was recorded, it waited for its disk: what a model cannot do again.
+    pub waited: bool,
 }
 
 impl WorkloadModel {

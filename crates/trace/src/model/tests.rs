@@ -140,6 +140,32 @@ fn a_file_gives_the_model_back_and_is_small() {
     assert_eq!(again, bytes);
 }
 
+fn packed(content: &[u8]) -> Vec<u8> {
+    let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut out, content).unwrap();
+    out.finish().unwrap()
+}
+
+#[test]
+fn a_file_says_whether_the_load_waited_since_version_2() {
+    let mut model = extract(load().into_iter().take(200)).unwrap();
+    model.waited = true;
+    let mut bytes = Vec::new();
+    write(&model, &mut bytes).unwrap();
+    assert!(read(&bytes[..]).unwrap().waited);
+    // Version 1 has no such number behind the three probabilities and the open runs.
+    let mut content = Vec::new();
+    let mut unpacked = flate2::read::GzDecoder::new(&bytes[..]);
+    std::io::Read::read_to_end(&mut unpacked, &mut content).unwrap();
+    let numbers = (9..content.len()).filter(|&at| content[at] < 0x80);
+    let place = numbers.take(4).last().unwrap() + 1;
+    assert_eq!((content[8], content.remove(place)), (2, 1));
+    content[8] = 1;
+    let old = read(&packed(&content)[..]).unwrap();
+    assert!(!old.waited);
+    assert_eq!((&old.runs, &old.counts), (&model.runs, &model.counts));
+}
+
 #[test]
 fn damaged_files_are_refused() {
     let model = extract(load().into_iter().take(200)).unwrap();
@@ -152,15 +178,9 @@ fn damaged_files_are_refused() {
         read(&b"SWMODEL\n\x01, not packed"[..]),
         Err(ModelFileError::Magic)
     ));
-    let packed = |content: &[u8]| {
-        use std::io::Write;
-        let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-        out.write_all(content).unwrap();
-        out.finish().unwrap()
-    };
     let table: [(&[u8], &str); 6] = [
         (b"SWMODEX\n\x01", "not a workload model"),
-        (b"SWMODEL\n\x02", "version 2"),
+        (b"SWMODEL\n\x03", "version 3"),
         (
             b"SWMODEL\n\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
             "probability",

@@ -29,7 +29,20 @@ impl Moment {
         (self.completed > 0).then(|| self.latency_ns_sum as f64 / self.completed as f64)
     }
 
-    fn add(&mut self, other: &Moment) {
+    /// One operation.
+    #[must_use]
+    pub fn of(bytes: u64, latency_ns: Option<u64>) -> Self {
+        Moment {
+            operations: 1,
+            bytes,
+            completed: u64::from(latency_ns.is_some()),
+            latency_ns_sum: latency_ns.unwrap_or(0),
+            latency_ns_max: latency_ns.unwrap_or(0),
+        }
+    }
+
+    /// Takes another one in.
+    pub fn add(&mut self, other: &Moment) {
         self.operations += other.operations;
         self.bytes = self.bytes.saturating_add(other.bytes);
         self.completed += other.completed;
@@ -82,13 +95,7 @@ impl Timeline {
         if self.bins.len() <= at {
             self.bins.resize(at + 1, Moment::default());
         }
-        self.bins[at].add(&Moment {
-            operations: 1,
-            bytes,
-            completed: u64::from(latency_ns.is_some()),
-            latency_ns_sum: latency_ns.unwrap_or(0),
-            latency_ns_max: latency_ns.unwrap_or(0),
-        });
+        self.bins[at].add(&Moment::of(bytes, latency_ns));
     }
 
     /// The moments whose mean latency is above three times the median over all bins: at

@@ -17,6 +17,7 @@
 use crate::event::{Comm, Direction, Event, Flags, NO_SECTOR, Step};
 use crate::operation::Operation;
 use crate::tasks::Tasks;
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 use stripewise_units::{DeviceNumber, Kind, SECTOR_SIZE_BYTES};
 
@@ -55,10 +56,11 @@ pub struct PairingReport {
     pub demand_bytes: u64,
 }
 
-/// Open things by device and sector, oldest first at each.
+/// Open things by device and sector, oldest first at each: the first, and those behind it,
+/// of which there are hardly any, so that one alone takes no memory of its own.
 #[derive(Debug)]
 struct Open<T> {
-    by_place: HashMap<(DeviceNumber, u64), VecDeque<T>>,
+    by_place: HashMap<(DeviceNumber, u64), (T, VecDeque<T>)>,
     count: usize,
 }
 
@@ -71,17 +73,29 @@ impl<T> Open<T> {
     }
 
     fn add(&mut self, place: (DeviceNumber, u64), item: T) {
-        self.by_place.entry(place).or_default().push_back(item);
+        match self.by_place.entry(place) {
+            Entry::Vacant(free) => {
+                free.insert((item, VecDeque::new()));
+            }
+            Entry::Occupied(mut here) => here.get_mut().1.push_back(item),
+        }
         self.count += 1;
     }
 
     /// The oldest one at a place that fits.
-    fn take(&mut self, place: (DeviceNumber, u64), fits: impl FnMut(&T) -> bool) -> Option<T> {
-        let here = self.by_place.get_mut(&place)?;
-        let taken = here.iter().position(fits).and_then(|k| here.remove(k))?;
-        if here.is_empty() {
-            self.by_place.remove(&place);
-        }
+    fn take(&mut self, place: (DeviceNumber, u64), mut fits: impl FnMut(&T) -> bool) -> Option<T> {
+        let Entry::Occupied(mut here) = self.by_place.entry(place) else {
+            return None;
+        };
+        let (first, behind) = here.get_mut();
+        let taken = if !fits(first) {
+            let at = behind.iter().position(fits)?;
+            behind.remove(at)?
+        } else if let Some(second) = behind.pop_front() {
+            std::mem::replace(first, second)
+        } else {
+            here.remove().0
+        };
         self.count -= 1;
         Some(taken)
     }
@@ -207,7 +221,8 @@ impl Pairer {
         self.settle(0);
         let data = std::mem::replace(&mut self.issued, Open::new());
         let flushes = std::mem::take(&mut self.flushes);
-        let data = data.by_place.into_values().flatten();
+        let data = data.by_place.into_values();
+        let data = data.flat_map(|(first, behind)| std::iter::once(first).chain(behind));
         let all = data.chain(flushes.into_values().flatten());
         let open: Vec<Operation> = all.map(|issued| issued.operation).collect();
         self.report.in_flight += open.len() as u64;

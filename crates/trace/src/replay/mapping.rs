@@ -8,7 +8,7 @@
 //! then are *collisions*: reuse and heat are no longer those of the recording, and above
 //! 5 % the target is refused.
 
-use crate::model::Request;
+use crate::model::{Request, WorkloadModel};
 use crate::runs::Runs;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -280,4 +280,27 @@ impl Mapping {
         }
         self.extent(offset_bytes / EXTENT_BYTES) * EXTENT_BYTES + offset_bytes % EXTENT_BYTES
     }
+}
+
+/// The same load at places that say nothing of where its data was: groups of extents that a
+/// run passes through move together, in random order.
+///
+/// # Errors
+/// Where the load touches more than can be followed.
+pub fn anonymous_model(mut model: WorkloadModel, seed: u64) -> Result<WorkloadModel, MappingError> {
+    let mut extents = ExtentUse::default();
+    for run in &model.runs {
+        let sizes = run.sizes.iter();
+        extents.add(&Request {
+            at_ns: 0,
+            kind: run.kind,
+            offset_bytes: run.offset_bytes,
+            size_bytes: sizes.map(|(size, count)| size * u64::from(*count)).sum(),
+        })?;
+    }
+    let mapping = Mapping::anonymous(&extents, seed);
+    for run in model.runs.iter_mut().filter(|run| run.kind != Kind::Sync) {
+        run.offset_bytes = mapping.offset(run.offset_bytes);
+    }
+    Ok(model)
 }

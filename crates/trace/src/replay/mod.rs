@@ -1,15 +1,19 @@
-//! A recording carried out again elsewhere: where its operations go, which of them must
-//! keep their order, whether they left in time, and the load made larger.
+//! A recording issued again elsewhere: where its operations go, whether they left in time,
+//! and the load made larger. Which of them must keep their order is the runner's business.
 
+mod burst;
 mod lateness;
 mod mapping;
-mod overlap;
+mod recording;
 mod scale;
 
+pub use burst::{RunLength, run_length};
 pub use lateness::{Lateness, Punctuality, lateness};
-pub use mapping::{ExtentUse, Mapping, MappingError};
-pub use overlap::{OverlapOrder, Ticket};
-pub use scale::{faster, more_users};
+pub use mapping::{ExtentUse, Mapping, MappingError, anonymous_model};
+pub use recording::{
+    IDLE_NS_MIN, RECORDING_OPERATIONS_MAX, RecordedRequest, Recording, RecordingError,
+};
+pub use scale::{Scale, ScaledRequest};
 
 #[cfg(test)]
 mod tests;

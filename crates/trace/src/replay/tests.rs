@@ -3,7 +3,10 @@
 use super::mapping::EXTENT_BYTES;
 use super::*;
 use crate::model::Request;
-use stripewise_units::Kind;
+use crate::operation::Operation;
+use crate::tasks::TaskId;
+use stripewise_stats::Random;
+use stripewise_units::{DeviceNumber, Kind};
 
 const MIB: u64 = 1 << 20;
 
@@ -145,49 +148,6 @@ fn impossible_extents_are_refused() {
 }
 
 #[test]
-fn overlaps_keep_the_order_of_the_recording_and_nothing_else_waits() {
-    let mut order = OverlapOrder::default();
-    let write = |at, offset| request(at, Kind::Write, offset, 8_192);
-    let read = |at, offset| request(at, Kind::Read, offset, 4_096);
-    assert!(order.arrive(1, &write(0, 0), Some(10)));
-    // Another place; the same place while the first was in flight; the same afterwards.
-    assert!(order.arrive(2, &read(20, 8_192), Some(25)));
-    assert!(order.arrive(3, &read(5, 4_096), Some(30)));
-    assert!(!order.arrive(4, &read(11, 4_096), Some(40)));
-    // A read after a read does not wait; a write waits for both reads and the write.
-    assert!(order.arrive(5, &read(31, 8_192), Some(50)));
-    assert!(!order.arrive(6, &write(60, 4_096), Some(70)));
-    assert_eq!(order.complete(1), [4]);
-    assert_eq!(order.complete(3), [0; 0]);
-    assert_eq!(order.complete(4), [0; 0]);
-    assert_eq!(order.complete(2), [0; 0]);
-    assert_eq!(order.complete(5), [6]);
-    assert_eq!(order.complete(6), [0; 0]);
-    assert_eq!(order.complete(6), [0; 0]);
-    assert!((order.held_share() - 2.0 / 6.0).abs() < 1e-12);
-    // What the recording does not say is not ordered; syncs never are.
-    assert!(order.arrive(7, &write(80, 0), None));
-    assert!(order.arrive(8, &read(90, 0), Some(95)));
-    assert!(order.arrive(9, &request(91, Kind::Sync, 0, 0), None));
-    assert!(order.arrive(10, &request(92, Kind::Write, u64::MAX - 5, 5), None));
-}
-
-#[test]
-fn a_chain_of_overlaps_is_released_link_by_link() {
-    let mut order = OverlapOrder::default();
-    let write = |at| request(at, Kind::Write, 0, 4_096);
-    assert!(order.arrive(0, &write(0), Some(1)));
-    for k in 1..5 {
-        assert!(!order.arrive(k, &write(10 * k), Some(10 * k + 1)));
-    }
-    // Each waits for all before it, so that none may overtake.
-    assert_eq!(
-        (0..5).map(|k| order.complete(k)).collect::<Vec<_>>(),
-        [vec![1], vec![2], vec![3], vec![4], vec![]]
-    );
-}
-
-#[test]
 fn lateness_that_is_common_counts_more_than_what_is_not() {
     let due: Vec<u64> = (0..20_000u64)
         .map(|k| k * 1_000_000 + k * 7_919 % 900_000)
@@ -223,25 +183,147 @@ fn lateness_that_is_common_counts_more_than_what_is_not() {
     assert_eq!(lateness(&[], &[], 1), None);
 }
 
+fn operation(at_ns: u64, task: usize, offset_bytes: u64) -> Operation {
+    Operation {
+        task: TaskId::from_index(task),
+        completed_ns: Some(at_ns + 100),
+        ..Operation::at(at_ns, Kind::Read, offset_bytes, 512)
+    }
+}
+
+fn recording(operations: impl Iterator<Item = Operation>) -> Recording {
+    Recording::of_operations(operations.collect(), (None, 0.0)).unwrap()
+}
+
 #[test]
 fn more_users_are_copies_and_a_part_and_faster_is_less_time() {
-    let all: Vec<Request> = (0..10_000)
-        .map(|k| request(k * 1_000, Kind::Read, k * 512, 512))
-        .collect();
-    let duration = 10_000_000;
-    let more = more_users(&all, duration, 2.25, 7);
+    let all = recording((0..10_000).map(|k| operation(k * 1_000, 1, k * 512)));
+    assert_eq!(all.duration_ns(), 10_000_000);
+    let scale = Scale {
+        copies: 2.25,
+        speed: 1.0,
+        from_ns: 0,
+        length_ns: 10_000_000,
+        seed: 7,
+    };
+    let more = scale.open(&all);
     assert!(more.len().abs_diff(22_500) < 200, "{}", more.len());
-    assert!(more.is_sorted_by_key(|one| one.at_ns));
-    assert!(more.iter().all(|one| one.at_ns < duration));
+    assert_eq!(scale.operations(&all).round(), 22_500.0);
+    assert!(more.is_sorted_by_key(|one| one.request.at_ns));
     // Copies do not march in step.
-    let at = |offset: u64| more.iter().filter(move |one| one.offset_bytes == offset);
-    let times: Vec<u64> = at(0).map(|one| one.at_ns).collect();
+    let of_first = more.iter().filter(|one| one.request.offset_bytes == 0);
+    let times: Vec<u64> = of_first.map(|one| one.request.at_ns).collect();
     assert!(times.len() >= 2 && times[0] != times[1]);
-    assert_eq!(more_users(&all, duration, 1.0, 7).len(), 10_000);
-    assert!(more_users(&all, duration, f64::NAN, 7).is_empty());
-    assert!(more_users(&[], 0, 2.0, 7).is_empty());
-    let fast: Vec<u64> = faster(all.into_iter(), 2.0).map(|one| one.at_ns).collect();
-    assert_eq!((fast.len(), fast[9_999]), (10_000, 4_999_500));
-    let same = faster(std::iter::once(request(8, Kind::Read, 0, 1)), 0.0);
-    assert_eq!(same.map(|one| one.at_ns).collect::<Vec<_>>(), [8]);
+    let none = Scale {
+        copies: f64::NAN,
+        ..scale
+    };
+    assert!(none.open(&all).is_empty());
+    let fast = Scale {
+        copies: 1.0,
+        speed: 2.0,
+        length_ns: 8_000_000,
+        ..scale
+    };
+    let fast = fast.open(&all);
+    // The recording is over after 5 ms, and begins again.
+    let at = |k: usize| (fast[k].request.at_ns, fast[k].request.offset_bytes / 512);
+    assert_eq!(
+        [at(9_999), at(10_001)],
+        [(4_999_500, 9_999), (5_000_500, 1)]
+    );
+    assert_eq!(fast.len(), 16_000);
+    assert_eq!(fast[3].lasted_ns, Some(50));
+}
+
+#[test]
+fn a_closed_load_waits_for_its_own_task_alone() {
+    // Two tasks, each of which thinks for 400 after 100 of work, half a period apart.
+    let all = (0..1_000u64).map(|k| operation(k * 250, (k % 2) as usize, k * 512));
+    let all = recording(all);
+    let scale = Scale {
+        copies: 1.0,
+        speed: 1.0,
+        from_ns: 500,
+        length_ns: 400,
+        seed: 1,
+    };
+    let closed = scale.closed(&all);
+    let waits: Vec<_> = closed
+        .iter()
+        .map(|one| (one.after, one.request.at_ns))
+        .collect();
+    // Five times the length of the run.
+    assert_eq!(waits.len(), 8);
+    assert_eq!(
+        waits[..4],
+        [(None, 0), (None, 250), (Some(0), 400), (Some(1), 400)]
+    );
+    let half = Scale {
+        copies: 1.5,
+        ..scale
+    };
+    assert_eq!(half.closed(&all).len(), 12, "one task of two more");
+}
+
+#[test]
+fn idle_time_is_cut_only_where_nothing_is_in_flight() {
+    const S: u64 = 1_000_000_000;
+    let at = |at_s: u64, lasted_s: u64| Operation {
+        completed_ns: Some((at_s + lasted_s) * S),
+        ..operation(at_s * S, 1, 0)
+    };
+    let mut all = recording([at(0, 1), at(30, 40), at(65, 1), at(100, 1)].into_iter());
+    all.cut_idle(S);
+    let times: Vec<u64> = all
+        .requests
+        .iter()
+        .map(|one| one.request.at_ns / S)
+        .collect();
+    assert_eq!(times, [0, 11, 46, 61]);
+    assert_eq!(all.idle_cut_ns, 39 * S);
+}
+
+#[test]
+fn a_recording_of_several_devices_is_that_of_the_busiest() {
+    let other = DeviceNumber { major: 8, minor: 1 };
+    let mut all: Vec<Operation> = (0..10).map(|k| operation(k, 1, 0)).collect();
+    all.extend((0..3).map(|k| Operation {
+        device: other,
+        ..operation(k, 1, 0)
+    }));
+    let all = recording(all.into_iter());
+    assert_eq!((all.requests.len(), all.left_out), (10, 3));
+    let whole = Recording::of_operations(vec![operation(0, 1, 0)], (Some(1_000_000_000), 0.0));
+    assert_eq!(whole.unwrap_err(), RecordingError::WholeSeconds);
+    let none = Recording::of_operations(Vec::new(), (None, 0.0));
+    assert_eq!(none.unwrap_err(), RecordingError::Empty);
+}
+
+#[test]
+fn runs_are_as_long_as_bursts_need_and_the_busiest_part_can_be_kept() {
+    const S: u64 = 1_000_000_000;
+    let mut random = Random::new(3);
+    let mut steady = Vec::new();
+    let mut bursty = Vec::new();
+    for second in 0..400u64 {
+        let rate = if second / 20 % 2 == 0 { 5 } else { 60 };
+        for (all, count) in [(&mut steady, 30), (&mut bursty, rate)] {
+            for _ in 0..count {
+                let at_ns = second * S + (random.uniform() * S as f64) as u64;
+                all.push(operation(at_ns, 1, 0));
+            }
+        }
+    }
+    let steady = recording(steady.into_iter());
+    assert_eq!(run_length(&steady).run_ns, 10 * S);
+    assert!(!run_length(&steady).varies_slowly);
+    let mut bursty = recording(bursty.into_iter());
+    let length = run_length(&bursty);
+    assert_eq!((length.run_ns, length.varies_slowly), (40 * S, true));
+    let from_ns = bursty.keep_busiest(20 * S).unwrap();
+    // Busy spans begin at 20 s, 60 s, ...
+    assert!((from_ns / S + 1 - 20) % 40 <= 2, "{from_ns}");
+    assert!(bursty.requests.len() > 1_150);
+    assert_eq!(bursty.requests[0].request.at_ns, 0);
 }

@@ -11,14 +11,14 @@
 //! come home and issues nothing but the inquest's reads (see `inquest`) until
 //! there is a verdict.
 
-use crate::crew::{Counts, Crew, Failed, Operation, Phase, Role, Step};
-use crate::field::{Field, Region};
-use crate::inquest::Inquest;
+use crate::fault_reread::Inquest;
 use crate::map::Expected;
-use crate::see::{Suspect, fill_with_poison, is_mixed, poison};
+use crate::sector_reading::{Suspect, fill_with_poison, is_mixed, poison};
 use crate::stamp::{Origin, Stamp, read_sector, write_sector};
 use crate::stream::mix;
+use crate::verify_targets::{Region, VerifyTargets};
 use crate::work::{Dice, Draft, Plot};
+use crate::worker_identity::{Counts, Failed, Operation, Phase, Role, Step, WorkerIdentity};
 use std::ops::Range;
 use std::sync::Arc;
 use stripewise_results::faults::Fault;
@@ -52,8 +52,8 @@ const UNSURE: u32 = u32::MAX;
 /// One worker.
 #[derive(Debug)]
 pub struct Worker {
-    pub(crate) field: Arc<Field>,
-    pub(crate) crew: Crew,
+    pub(crate) field: Arc<VerifyTargets>,
+    pub(crate) crew: WorkerIdentity,
     pub(crate) slots: Vec<Slot>,
     free: Vec<u32>,
     phase: Phase,
@@ -73,7 +73,7 @@ pub struct Worker {
 impl Worker {
     /// A worker that has done nothing yet.
     #[must_use]
-    pub fn new(field: Arc<Field>, crew: Crew) -> Self {
+    pub fn new(field: Arc<VerifyTargets>, crew: WorkerIdentity) -> Self {
         let region = &field.grounds[usize::from(crew.target)].regions[crew.region];
         let plot = Plot::new(crew.role, region.part_of(crew.id));
         Worker {
@@ -98,7 +98,7 @@ impl Worker {
 
     /// Who it is.
     #[must_use]
-    pub fn crew(&self) -> &Crew {
+    pub fn crew(&self) -> &WorkerIdentity {
         &self.crew
     }
 

@@ -33,7 +33,7 @@ impl End {
         };
         let mut crews = Crews::new(seed);
         let ground = crews.ground(0, FILE_BYTES as u64, SECTOR as u32, &plan);
-        let field = Field::new(
+        let field = VerifyTargets::new(
             7,
             vec![ground.expect("room")],
             1_000,

@@ -1,14 +1,14 @@
 //! A disk that does nothing wrong raises no alarm.
 
-use crate::model::{Disks, Driver, RUN, Wrong, field};
+use crate::model::{Disks, Driver, RUN, Wrong, verify_targets};
 use std::sync::Arc;
 use stripewise_units::Kind;
-use stripewise_verify::{Class, Crews, Field, Load, Operation, Phase, Plan, Role, Worker};
+use stripewise_verify::{Class, Crews, Load, Operation, Phase, Plan, Role, VerifyTargets, Worker};
 
 #[test]
 fn a_disk_without_faults_raises_no_alarm() {
     for seed in 0..40 {
-        let (field, workers) = field(24, 4096, 160);
+        let (field, workers) = verify_targets(24, 4096, 160);
         let mut driver = Driver::new(workers, Disks::new(256 << 10, seed));
         driver.phase(Phase::Fill, u64::MAX, &mut |_, _, _| None);
         driver.phase(Phase::Work, 3_000, &mut |_, _, _| None);
@@ -27,7 +27,7 @@ fn a_disk_without_faults_raises_no_alarm() {
 fn reads_that_meet_writes_raise_no_alarm() {
     let mut mixed = 0;
     for seed in 0..20 {
-        let (_, workers) = field(24, 4096, 160);
+        let (_, workers) = verify_targets(24, 4096, 160);
         let mut driver = Driver::new(workers, Disks::new(256 << 10, seed));
         driver.mixes = true;
         driver.phase(Phase::Fill, u64::MAX, &mut |_, _, _| None);
@@ -43,7 +43,7 @@ fn reads_that_meet_writes_raise_no_alarm() {
 #[test]
 fn failed_and_short_writes_raise_no_alarm() {
     for seed in 0..40 {
-        let (_, workers) = field(24, 4096, 160);
+        let (_, workers) = verify_targets(24, 4096, 160);
         let mut driver = Driver::new(workers, Disks::new(256 << 10, seed));
         driver.phase(Phase::Fill, u64::MAX, &mut |_, _, _| None);
         driver.fail_per_thousand = 50;
@@ -60,7 +60,7 @@ const HOUR_NS: u64 = 3_600_000_000_000;
 /// A disk of 125 operations a second, worked on for so many turns of its own time: with
 /// failed and short operations among them, read as a whole after each turn.
 fn turns(count: u64, turn_ns: u64) {
-    let (field, workers) = field(48, 4096, 320);
+    let (field, workers) = verify_targets(48, 4096, 320);
     let mut driver = Driver::new(workers, Disks::new(512 << 10, count));
     driver.service_ns = 4_000_000;
     driver.phase(Phase::Fill, u64::MAX, &mut |_, _, _| None);
@@ -124,7 +124,12 @@ fn loads_of_every_kind_raise_no_alarm() {
         .map(|target| crews.ground(target, 192 << 10, 512, &plan))
         .collect::<Result<Vec<_>, _>>();
     let workers = crews.all.len() as u16;
-    let field = Arc::new(Field::new(RUN, grounds.expect("room"), 1_000, workers));
+    let field = Arc::new(VerifyTargets::new(
+        RUN,
+        grounds.expect("room"),
+        1_000,
+        workers,
+    ));
     let worker = |crew| Worker::new(Arc::clone(&field), crew);
     let workers = crews.all.into_iter().map(worker).collect();
     let mut driver = Driver::new(workers, Disks::new(192 << 10, 5));
@@ -159,7 +164,7 @@ fn growing(seed: u64) -> Driver {
     let grounds = (0..2).map(|target| crews.ground(target, size_bytes, 512, &plan));
     let grounds = grounds.collect::<Result<Vec<_>, _>>().expect("room");
     let workers = crews.all.len() as u16;
-    let field = Arc::new(Field::new(RUN, grounds, 1_000, workers));
+    let field = Arc::new(VerifyTargets::new(RUN, grounds, 1_000, workers));
     let worker = |crew| Worker::new(Arc::clone(&field), crew);
     let workers = crews.all.into_iter().map(worker).collect();
     let mut driver = Driver::new(workers, Disks::new(size_bytes as usize, seed));

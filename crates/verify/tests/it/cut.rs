@@ -4,8 +4,8 @@
 //! Some thousands of crash states here; a million in the ignored test, which
 //! `cargo xtask nightly` runs.
 
-use stripewise_verify::aftermath::{Aftermath, Circumstances};
 use stripewise_verify::cut::{CutWorker, Durability, Prefix};
+use stripewise_verify::power_cut_check::{Aftermath, Circumstances};
 use stripewise_verify::witness::{Covered, News, Record};
 use stripewise_verify::{Class, Dice};
 

@@ -3,7 +3,7 @@
 //! Some hundreds of each here; 10,000 of each in the ignored test, which
 //! `cargo xtask nightly` runs.
 
-use crate::model::{Disks, Driver, SECTOR, Wrong, field};
+use crate::model::{Disks, Driver, SECTOR, Wrong, verify_targets};
 use std::ops::Range;
 use stripewise_units::Kind;
 use stripewise_verify::{Class, Dice, Fault, Operation, Phase};
@@ -176,7 +176,7 @@ struct Trial {
 
 /// Runs until a fault of this sort has struck, and to the end.
 fn trial(sort: Sort, seed: u64) -> Option<Trial> {
-    let (_, workers) = field(BLOCKS, BLOCK, LOG_SECTORS);
+    let (_, workers) = verify_targets(BLOCKS, BLOCK, LOG_SECTORS);
     let mut dice = Dice::new(seed ^ 0xfa_017);
     let mut driver = Driver::new(workers, Disks::new(DISK_BYTES, seed));
     driver.phase(Phase::Fill, u64::MAX, &mut |_, _, _| None);

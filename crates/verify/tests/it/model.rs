@@ -5,7 +5,8 @@ use std::ops::Range;
 use std::sync::Arc;
 use stripewise_units::Kind;
 use stripewise_verify::{
-    Crew, Dice, Fault, Field, Ground, Ledger, Operation, Phase, Region, Role, Step, Worker,
+    Dice, Fault, Ledger, Operation, Phase, Region, Role, Step, TargetLayout, VerifyTargets, Worker,
+    WorkerIdentity,
 };
 
 pub const SECTOR: usize = 512;
@@ -208,25 +209,29 @@ impl Disks {
 }
 
 /// A field of two disks: pages on both, a log on the first, a scan on each.
-pub fn field(blocks: u64, block_bytes: u32, log_sectors: u64) -> (Arc<Field>, Vec<Worker>) {
+pub fn verify_targets(
+    blocks: u64,
+    block_bytes: u32,
+    log_sectors: u64,
+) -> (Arc<VerifyTargets>, Vec<Worker>) {
     let data_bytes = blocks * u64::from(block_bytes);
     let ground = |pages: u16, log: u16| {
         let mut regions = vec![Region::new(0, block_bytes, blocks, &[pages])];
         if log_sectors > 0 {
             regions.push(Region::new(data_bytes, SECTOR as u32, log_sectors, &[log]));
         }
-        Ground {
+        TargetLayout {
             sector_bytes: SECTOR as u32,
             regions,
         }
     };
     let grounds = vec![ground(0, 1), ground(2, 3)];
-    let field = Arc::new(Field::new(RUN, grounds, 1_000_000, 6));
+    let field = Arc::new(VerifyTargets::new(RUN, grounds, 1_000_000, 6));
     let pages = Role::Pages {
         read_percent: 40,
         gathers: false,
     };
-    let crew = |id, target, region, role| Crew {
+    let crew = |id, target, region, role| WorkerIdentity {
         id,
         target,
         region,

@@ -35,6 +35,7 @@ fn every_option_reaches_its_field() {
                 duration=1m ramp=5s size=10G base-offset=63s cache=direct-sync sync=fdatasync:8 \
                 rate=5000 arrivals=poisson compressible=50% dedupable=10 seed=42";
     let expected = Workload {
+        recorded: None,
         read_percent: 70,
         discard_percent: 5,
         pattern: Pattern::Stride {
@@ -51,8 +52,9 @@ fn every_option_reaches_its_field() {
         base_offset_bytes: 32_256,
         size_bytes: Some(10 << 30),
         cache: CacheMode::DirectSync,
-        sync: Some(SyncPolicy { every: 8 }),
+        sync: Some(SyncPolicy::fdatasync(8)),
         atomic: false,
+        dsync: false,
         poll: false,
         think_time: None,
         rate: Some(Rate {
@@ -120,7 +122,7 @@ fn options_that_exclude_or_need_each_other_are_refused() {
             "read sync=fdatasync",
             "sync fdatasync has no writes to sync",
         ),
-        ("threads=257", "threads 257 is outside of 1 to 256"),
+        ("threads=4097", "threads 4097 is outside of 1 to 4096"),
     ] {
         let error = options(line).build(&Workload::default()).unwrap_err();
         assert_eq!(error.to_string(), message);
@@ -153,9 +155,8 @@ fn bad_values_and_names_are_refused() {
 #[test]
 fn every_name_can_be_set() {
     let text = |name| match name {
-        "read" | "write" | "discard" | "random" | "sequential" | "in-turn" | "atomic" | "poll" => {
-            "true"
-        }
+        "read" | "write" | "discard" | "random" | "sequential" | "in-turn" | "atomic" | "dsync"
+        | "poll" => "true",
         "think-time" => "7ms",
         "distribution" => "uniform",
         "cursor" => "own",

@@ -169,12 +169,12 @@ fn jobs_that_break_the_rules_are_named() {
             "line 4: job `a`: read and write exclude each other",
         ),
         (
-            format!("{JOB}threads = 500"),
-            "line 4: job `a`: threads 500 is outside of 1 to 256",
+            format!("{JOB}threads = 5000"),
+            "line 4: job `a`: threads 5000 is outside of 1 to 4096",
         ),
         (
-            format!("[defaults]\nthreads = 500\n{JOB}block = \"8K\"\nread = true"),
-            "line 2: job `a`: threads 500 is outside of 1 to 256",
+            format!("[defaults]\nthreads = 5000\n{JOB}block = \"8K\"\nread = true"),
+            "line 2: job `a`: threads 5000 is outside of 1 to 4096",
         ),
         (
             format!("{JOB}{JOB}"),

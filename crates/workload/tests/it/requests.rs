@@ -67,6 +67,7 @@ prop_compose! {
         discard_percent in 0u8..=100,
     ) -> Workload {
         Workload {
+            recorded: None,
             read_percent,
             // What is synced is written.
             discard_percent: match every {
@@ -84,8 +85,9 @@ prop_compose! {
             base_offset_bytes: offset,
             size_bytes: size,
             cache,
-            sync: every.map(|every| SyncPolicy { every }),
+            sync: every.map(SyncPolicy::fdatasync),
             atomic: false,
+            dsync: false,
             poll: false,
             think_time: (rate.is_none() && in_turn).then_some(ThinkTime {
                 pause_ns,

@@ -35,7 +35,7 @@ fn limits_are_allowed_and_what_lies_beyond_is_refused() {
     let good: [fn(&mut Workload); 10] = [
         |w| w.block_size_bytes = 512,
         |w| w.block_size_bytes = 64 << 20,
-        |w| w.threads = 256,
+        |w| w.threads = 4096,
         |w| w.outstanding = 4096,
         |w| (w.threads, w.outstanding) = (16, 4096),
         |w| w.read_percent = 0,
@@ -56,7 +56,7 @@ fn limits_are_allowed_and_what_lies_beyond_is_refused() {
         ),
         (|w| w.block_size_bytes = 0, "block 0 is outside"),
         (|w| w.threads = 0, "threads 0 is outside"),
-        (|w| w.threads = 257, "threads 257 is outside"),
+        (|w| w.threads = 4097, "threads 4097 is outside"),
         (|w| w.outstanding = 0, "outstanding 0 is outside"),
         (|w| w.outstanding = 4097, "outstanding 4097 is outside"),
         (
@@ -89,11 +89,11 @@ fn limits_are_allowed_and_what_lies_beyond_is_refused() {
             "dedupable 101 is above 100",
         ),
         (
-            |w| w.sync = Some(SyncPolicy { every: 0 }),
+            |w| w.sync = Some(SyncPolicy::fdatasync(0)),
             "sync fdatasync:0 never syncs",
         ),
         (
-            |w| w.sync = Some(SyncPolicy { every: 1 }),
+            |w| w.sync = Some(SyncPolicy::fdatasync(1)),
             "sync fdatasync has no writes to sync",
         ),
     ];
@@ -234,7 +234,7 @@ fn words_print_as_they_are_typed() {
         assert_eq!(mode.to_string(), text);
         assert_eq!(serde_json::to_string(&mode).unwrap(), format!("\"{text}\""));
     }
-    for text in ["fdatasync", "fdatasync:32"] {
+    for text in ["fdatasync", "fdatasync:32", "fsync", "fsync:8"] {
         assert_eq!(text.parse::<SyncPolicy>().unwrap().to_string(), text);
     }
     for text in ["fixed", "poisson"] {
@@ -277,12 +277,15 @@ fn bad_words_are_refused_with_the_reason_and_what_is_accepted() {
         "fdatasync:",
         "fdatasync:0",
         "fdatasync:4294967296",
-        "fsync",
+        "sync",
+        "fsync:-1",
     ] {
         assert!(typed.parse::<SyncPolicy>().is_err(), "{typed}");
     }
     let error = "driect".parse::<CacheMode>().unwrap_err();
     assert_eq!(error.to_string(), "`driect` is not a cache mode");
+    assert_eq!(error.hint(), "did you mean direct?");
+    let error = "odirect-please".parse::<CacheMode>().unwrap_err();
     assert_eq!(
         error.hint(),
         "use one of direct, direct-sync, buffered, buffered-sync, dontcache"
@@ -296,7 +299,7 @@ fn a_workload_survives_the_record() {
             distribution: Distribution::Zipf { theta: 0.99 },
         },
         rate: fixed(1234.5),
-        sync: Some(SyncPolicy { every: 4 }),
+        sync: Some(SyncPolicy::fdatasync(4)),
         read_percent: 70,
         data: DataPattern {
             compressible_percent: 30,

@@ -22,6 +22,8 @@ since() { # MAJOR MINOR
 }
 
 sw() { stripewise --quiet --store $store "$@"; }
+# All that is printed: with --quiet `doctor` and `disks` answer in a line.
+whole() { stripewise --store $store "$@"; }
 
 # The values of a pretty-printed JSON document as lines `jobs.0.outcome.iops 12.5`.
 values() { awk -f /lib/values.awk "$1"; }

@@ -45,7 +45,7 @@ raid() {
 # What cannot be read says so.
 broken() {
     mapped broken "0 $sectors error"
-    sw doctor $node > /tmp/out 2>&1
+    whole doctor $node > /tmp/out 2>&1
     code=$?
     [ $code = 3 ] && grep -q "one block through uring failed: read EIO" /tmp/out && ok "dm-error: doctor says EIO" ||
         bad "dm-error: doctor says EIO: exit $code" /tmp/out

@@ -14,7 +14,7 @@ const HALF_NS: u64 = 10_000_000_000;
 pub enum Answer {
     Right,
     /// Nobody is named, or nothing is called slow.
-    Silent,
+    NullObserver,
     Wrong,
 }
 
@@ -35,6 +35,7 @@ fn verdict(culprit: Culprit, is_busy: bool, seed: u64) -> Blame {
         slow_ns: None,
         lost_share: 0.0,
         processor_pressure: Some(capture.pressure),
+        calm_pressure: Some(capture.calm_pressure),
         configured_limit: None,
     };
     blame(&capture.operations, &scene)
@@ -68,7 +69,7 @@ fn answer(culprit: Culprit, cause: &Cause) -> Answer {
         return Answer::Right;
     }
     match cause {
-        Cause::Unknown | Cause::Lost | Cause::NotSlow => Answer::Silent,
+        Cause::Unknown | Cause::Lost | Cause::NotSlow => Answer::NullObserver,
         _ => Answer::Wrong,
     }
 }

@@ -18,7 +18,7 @@ pub use scenes::Culprit;
 use stripewise_stats::Random;
 
 /// An exponential time with this mean.
-fn exponential(random: &mut Random, mean: f64) -> f64 {
+pub(super) fn exponential(random: &mut Random, mean: f64) -> f64 {
     -mean * random.uniform().ln()
 }
 
@@ -28,7 +28,7 @@ fn between(random: &mut Random, low: f64, high: f64) -> f64 {
 }
 
 /// A lognormal number with this mean and coefficient of variation.
-fn lognormal(random: &mut Random, mean: f64, variation: f64) -> f64 {
+pub(super) fn lognormal(random: &mut Random, mean: f64, variation: f64) -> f64 {
     let square = (1.0 + variation * variation).ln();
     (mean.ln() - square / 2.0 + square.sqrt() * random.normal()).exp()
 }

@@ -68,9 +68,10 @@ struct Demand {
     task: TaskId,
 }
 
-/// A capture, and the pressure on processors in its second half.
+/// A capture, and the pressure on processors in each of its halves.
 pub struct Capture {
     pub operations: Vec<Operation>,
+    pub calm_pressure: f64,
     pub pressure: f64,
 }
 
@@ -243,7 +244,9 @@ pub fn capture(culprit: Culprit, is_busy: bool, seed: u64) -> Capture {
     let cap = (rate + full * 0.08 + 1.0) * between(&mut maker.random, 0.98, 1.1);
     let done = maker.serve((culprit == Culprit::VolumeCap).then_some(cap));
     let wakeups = maker.wakeups(culprit, is_busy);
-    let mut pressure = if is_busy { 0.85 } else { 0.03 } + between(&mut maker.random, 0.0, 0.1);
+    let usual = if is_busy { 0.85 } else { 0.03 };
+    let mut pressure = usual + between(&mut maker.random, 0.0, 0.1);
+    let calm_pressure = usual + between(&mut maker.random, 0.0, 0.1);
     if culprit.is_processor() {
         pressure += between(&mut maker.random, 0.3, 0.8);
     }
@@ -254,6 +257,7 @@ pub fn capture(culprit: Culprit, is_busy: bool, seed: u64) -> Capture {
     operations.sort_by_key(|one| one.arrived_ns);
     Capture {
         operations,
+        calm_pressure,
         pressure: pressure.min(1.0),
     }
 }

@@ -35,16 +35,18 @@ const A_GRID_HAS_A_ROW_FOR_EACH_RUN_AND_NUMBERS_OF_WARNINGS_IN_THE_ROWS_THAT_HAV
         r"
 exit 0
 --- stdout
-Workload      Block  Thr  Out    IOPS  MiB/s     Mean      p50      p99     p99.9      Max
------------------------------------------------------------------------------------------------
-random write     4K    1    1  14,992   58.6  66.7 µs  40.4 µs  1.55 ms   2.16 ms  2.24 ms
-random write     4K    1   32  15,379   60.1  2.03 ms   256 µs  39.7 ms   53.3 ms  57.0 ms
-random write    64K    1    1     987   61.7  1.01 ms   151 µs  2.29 ms  n<10,000  2.29 ms  [1]
-random write    64K    1   32     987   61.7  31.4 ms  3.77 ms  68.4 ms  n<10,000  68.7 ms  [1]
+sim:sata-ssd  480.0 GiB, simulated array, direct, 4 s, [DATE] [TIME]
 
-note[few-operations] [1]: 987 operations: p99 is based on fewer than ten of them (in 2 of 4 runs)
---explain shows what to do about each.
-Kept as series [ID]; `stripewise history show [ID]` shows it again.
+Workload      Block  In flight    IOPS  MiB/s     Mean      p50      p99     p99.9      Max
+random write     4K          1  14,992   58.6  66.7 µs  40.4 µs  1.55 ms   2.16 ms  2.24 ms
+random write     4K         32  15,379   60.1  2.03 ms   256 µs  39.7 ms   53.3 ms  57.0 ms
+random write    64K          1     987   61.7  1.01 ms   151 µs  2.29 ms  n<10,000  2.29 ms  [1]
+random write    64K         32     987   61.7  31.4 ms  3.77 ms  68.4 ms  n<10,000  68.7 ms  [1]
+
+Read with care
+  - only 987 operations completed  2 of 4 runs [1]  [few-operations]
+
+Again  stripewise history show [END]  (--explain)
 ",
     ),
     (
@@ -91,23 +93,24 @@ const REPETITIONS_HAVE_A_ROW_WITH_THEIR_MEDIAN_ITS_INTERVAL_AND_THEIR_RANGE: &[C
     r"
 exit 0
 --- stdout
-Workload     Block  Thr  Out  IOPS  MiB/s     Mean      p50      p99     p99.9     Max
---------------------------------------------------------------------------------------
-random read     8K    1    8   602    4.7  13.3 ms  9.99 ms  58.8 ms  n<10,000  150 ms
-random read     8K    1    8   599    4.7  13.3 ms  10.1 ms  57.3 ms  n<10,000  188 ms
-random read     8K    1    8   591    4.6  13.5 ms  10.1 ms  58.2 ms  n<10,000  126 ms
-random read     8K    1    8   582    4.5  13.7 ms  10.1 ms  62.8 ms  n<10,000  118 ms
-random read     8K    1    8   601    4.7  13.3 ms  9.95 ms  55.7 ms  n<10,000  112 ms
-random read     8K    1    8   596    4.7  13.4 ms  10.1 ms  56.6 ms  n<10,000  162 ms
+sim:raid10-10k  559.4 GiB, simulated array, direct, 1 m, [DATE] [TIME]
 
-Medians      Block  Thr  Out  Runs  IOPS     95 %  lowest  highest      p99    worst
-------------------------------------------------------------------------------------
-random read     8K    1    8     6   598  582-602     582      602  57.8 ms  62.8 ms
+Workload     Block  In flight  IOPS  MiB/s     Mean      p50      p99     p99.9     Max
+random read     8K          8   602    4.7  13.3 ms  9.99 ms  58.8 ms  n<10,000  150 ms
+random read     8K          8   599    4.7  13.3 ms  10.1 ms  57.3 ms  n<10,000  188 ms
+random read     8K          8   591    4.6  13.5 ms  10.1 ms  58.2 ms  n<10,000  126 ms
+random read     8K          8   582    4.5  13.7 ms  10.1 ms  62.8 ms  n<10,000  118 ms
+random read     8K          8   601    4.7  13.3 ms  9.95 ms  55.7 ms  n<10,000  112 ms
+random read     8K          8   596    4.7  13.4 ms  10.1 ms  56.6 ms  n<10,000  162 ms
+
+Medians      Block  In flight  Runs  IOPS     95 %  Lowest  Highest      p99  Worst p99
+random read     8K          8     6   598  582-602     582      602  57.8 ms    62.8 ms
 95 %: confidence interval of the median, by order statistics
 
-note[few-for-p999]: p99.9 is not shown: it needs 10,000 operations, there were 6,021 reads
---explain shows what to do about each.
-Kept as series [ID]; `stripewise history show [ID]` shows it again.
+Read with care
+  - no p99.9: 6,021 reads are too few  all runs  [few-for-p999]
+
+Again  stripewise history show [END]  (--explain)
 ",
 )];
 
@@ -132,32 +135,15 @@ const A_BENCH_PRINTS_ITS_LADDER_ITS_ANSWER_AND_WHAT_IT_COMES_TO: &[Case] = &[
         r"
 exit 0
 --- stdout
-Random read, 8 KiB (throughput no longer rises with more in flight)
-Thr  Out    IOPS  MiB/s    Mean     p50      p99    p99.9      Max
--------------------------------------------------------------------------
-  1    1   9,114   71.2  110 µs  110 µs   114 µs   114 µs   114 µs
-  2    1  18,044    141  111 µs  111 µs   134 µs   149 µs   163 µs
-  2    2  34,097    266  117 µs  112 µs   183 µs   218 µs   253 µs
-  2    4  59,096    462  135 µs  124 µs   247 µs   311 µs   415 µs  knee
-  2    8  67,843    530  236 µs  221 µs   368 µs   442 µs   590 µs  limit
-  2   16  67,843    530  472 µs  457 µs   589 µs   663 µs   752 µs
-  2   32  67,843    530  943 µs  928 µs  1.06 ms  1.15 ms  1.30 ms
-Answer: 67,843 IOPS (67,775-67,911) with 64 in flight, p99 1.06 ms; 8 runs
+sim:sata-ssd  480.0 GiB, simulated array, direct, 1 m 30 s, [DATE] [TIME]
 
-Log, 8 KiB (a single step)
-Thr  Out   IOPS  MiB/s    Mean      p50      p99    p99.9      Max
------------------------------------------------------------------------
-  1    1  4,145   32.4  241 µs  47.7 µs  1.91 ms  1.96 ms  4.84 ms  [1]
-Answer: 4,937 writes/s (4,928-4,945) with 1 in flight, p99 1.90 ms; 8 runs
+  Log: 17,373 IOPS until 40.7 MiB are written; the answer is what lasts
 
-In short
-Random read: 67,843 IOPS (67,775-67,911) at p99 < 5 ms with 64 in flight; more in flight does not
-  increase it.
-Log: a durable write takes 47.7 µs (p50), 1.90 ms (p99), at most 4.84 ms; 4,937 a second
-  (4,928-4,945) with one in flight.
-warning[step-down] [1]: after 300 ms the rate fell from 11,670 to 3,823 IOPS... (in 1 of 23 runs)
---explain shows what to do about each.
-Kept as series [ID]; `stripewise history show [ID]` shows it again.
+Load         Block   At p99 < 5 ms  95 %        p99  In flight  Ceiling  Verdict
+Random read  8 KiB     67,800 IOPS  ±0.1 %   361 µs         16   67,800  ok
+Log          8 KiB  3,820 writes/s  ±0.2 %  1.93 ms          1           ok
+
+Again  stripewise history show [END]  (--ladders, --explain)
 ",
     ),
     (
@@ -172,7 +158,7 @@ Kept as series [ID]; `stripewise history show [ID]` shows it again.
         r"
 exit 0
 --- stdout
-log: 4,937 writes/s (4,928-4,945); warning: step-down [[ID]]
+log: 3,820 writes/s ±0.2 % [[ID]]
 ",
     ),
     (
@@ -188,18 +174,17 @@ log: 4,937 writes/s (4,928-4,945); warning: step-down [[ID]]
         r"
 exit 1
 --- stdout
-Log, 8 KiB (a single step)
-Thr  Out  IOPS  MiB/s     Mean      p50      p99    p99.9      Max
-------------------------------------------------------------------
-  1    1  60.3    0.5  16.6 ms  16.7 ms  16.8 ms  17.4 ms  19.2 ms
-Not within p99 < 5 ms: 60.2 writes/s (60.2-60.2) with 1 in flight, p99 16.8 ms; 8 runs
+sim:raid5-7k2  1.4 TiB, simulated array, direct-sync, 27 m 41 s, [DATE] [TIME]
 
-In short
-Log: a durable write takes 16.7 ms (p50), 16.8 ms (p99), at most 19.2 ms; 60.2 a second (60.2-60.2)
-  with one in flight.
-MISSED: log p50<=12.2 ms: 16.7 ms where sim:raid10-10k gives 6.09 ms; slower than this kind of
-  storage
-Kept as series [ID]; `stripewise history show [ID]` shows it again.
+Requirement missed
+  MISSED: log p50<=12.2 ms: 16.7 ms where sim:raid10-10k gives 6.09 ms; slower than this kind of
+    storage
+
+Load           Block  At p99 < 5 ms  95 %        p99  In flight  Verdict
+Log            8 KiB           none          16.8 ms          1  missed
+  as measured         60.2 writes/s  ±0.2 %  16.8 ms          1
+
+Again  stripewise history show [END]  (--ladders, --explain)
 --- stderr
 First the same bench on sim:raid10-10k, for comparison
 ",
@@ -233,17 +218,20 @@ const THE_FOUR_LINES_OF_CRYSTALDISKMARK_ARE_A_TABLE: &[Case] = &[(
     r"
 exit 0
 --- stdout
+sim:nvme  960.0 GiB, simulated array, direct, 40 s, [DATE] [TIME]
+
              Read MB/s     IOPS     Mean  Read          Write MB/s    IOPS     Mean  Write
----------------------------------------------------------------------------------------------
 SEQ1M Q8T1      3564.7    3,400  2.35 ms  ############       192.1     183  43.5 ms  ########
 SEQ1M Q1T1      1738.1    1,658   603 µs  ###########        192.1     183  5.46 ms  ########
 RND4K Q32T1     1305.2  318,645   100 µs  ###########        186.5  45,526   701 µs  ########
 RND4K Q1T1        49.9   12,175  82.1 µs  ######             185.4  45,271  22.1 µs  ########
 
-warning[not-steady]: not in steady state: over five rounds of 1 s the rate... (in 4 of 8 runs)
-note[few-operations]: 916 operations: p99 is based on fewer than ten of them (in 2 of 8 runs)
---explain shows 1 more warning or note, and what to do about each.
-Kept as series [ID]; `stripewise history show [ID]` shows it again.
+Read with care
+  ! not steady: the rate ranged over 35 % of its mean  4 of 8 runs  [not-steady]
+  - only 916 operations completed                      2 of 8 runs  [few-operations]
+  - 1 more warning or note: --explain
+
+Again  stripewise history show [END]  (--explain)
 ",
 )];
 
@@ -259,8 +247,9 @@ const A_CHECK_SAYS_WHAT_BECAME_WORSE_AND_BY_HOW_MUCH: &[Case] = &[
         r"
 exit 0
 --- stdout
-Kept as baseline baseline: 6 runs of 1 workload on sim:raid10-10k, from [ID]; a
-  check of 6 repetitions takes 30 s
+Saved as a baseline named baseline: 6 runs of 1 workload on sim:raid10-10k, from
+  [ID]; a check of 6 repetitions takes 30 s and finds a loss of 2.5 % nine times in
+  ten
 ",
     ),
     (
@@ -279,23 +268,21 @@ exit 0
         r"
 exit 1
 --- stdout
-IOPS now against baseline
+sim:raid10-10k?offset=63s  IOPS now against baseline
 
-Operation  Pattern  Block  Threads  Out  baseline     now  diff %  estimate % (95 %, n 6)  Verdict
---------------------------------------------------------------------------------------------------
-read       random      8K        1   16    742.20  680.00   -8.38  -8.35 (-9.82..-7.22)    worse
+Worse: 8.35 % fewer IOPS (95 % interval 7.22 to 9.82 %)
+  MISSED: iops>=700: 680 IOPS (random read, 8K, 1 thread of 16; median of 6 runs)
 
-Average difference, random read, IOPS: -8.38 % over 1 row.
-Worse than the baseline.
-now: 8.35 % (7.22 to 9.82 %) fewer IOPS (random read, 8K, 1 thread of 16): worse.
+I/O   Pattern  Block  Threads  QD  baseline     now  diff %  estimate % (95 %, n 6)  Verdict
+read  random      8K        1  16    742.20  680.00   -8.38  -8.35 (-9.82..-7.22)    worse
+
+Read with care
+  - no p99.9: 3,454 reads are too few  all runs  [few-for-p999]
+
 note: also different: offset: 1M then, 31.5K now.
 note: also different: target: sim:raid10-10k then, sim:raid10-10k?offset=63s now.
 note: Whatever else changed since the baseline was measured is part of the difference.
-
-MISSED: iops>=700: 680 IOPS (random read, 8K, 1 thread of 16; median of 6 runs)
-note[few-for-p999]: p99.9 is not shown: it needs 10,000 operations, there were 3,454 reads
---explain shows what to do about each.
-Kept as series [ID]; `stripewise history show [ID]` shows it again.
+Again  stripewise history show [END]
 ",
     ),
     (
@@ -316,7 +303,7 @@ exit 0
 exit 0
 --- stdout
 baseline: 6 runs of 1 workload on sim:raid10-10k, from [ID]; a check of 6
-  repetitions takes 30 s
+  repetitions takes 30 s and finds a loss of 2.5 % nine times in ten
 ",
     ),
 ];
@@ -345,14 +332,11 @@ const THE_HISTORY_HAS_A_LINE_FOR_EVERYTHING_THAT_WAS_DONE: &[Case] = &[
         r"
 exit 0
 --- stdout
-Run                   Date        Kind    Target          Workload             IOPS
------------------------------------------------------------------------------------
-[ID]  [DATE]  align   sim:raid10-10k  20 runs; median       833
-[ID]  [DATE]  grid    sim:sata-ssd    2 runs
-  grid,with,a,label,that,is,too,long,for,a,column
-[ID]  [DATE]  repeat  sim:raid10-10k  6 runs; median        737
-  before
-[ID]  [DATE]  run     sim:raid10-10k  random read 8K 1x16   738
+Run                  Kind   Target         Workload            IOPS Label
+[ID] align  sim:raid10-10k 20 runs; median      833
+[ID] grid   sim:sata-ssd   2 runs                   grid,with,a,lab…ong,for,a,column
+[ID] repeat sim:raid10-10k 6 runs; median       737 before
+[ID] run    sim:raid10-10k random read 8K 1x16  738
 ",
     ),
     (
@@ -360,9 +344,8 @@ Run                   Date        Kind    Target          Workload             I
         r"
 exit 0
 --- stdout
-Run                   Date        Kind    Target          Workload        IOPS  Label
---------------------------------------------------------------------------------------
-[ID]  [DATE]  repeat  sim:raid10-10k  6 runs; median   737  before
+Run                   Kind    Target          Workload        IOPS  Label
+[ID]  repeat  sim:raid10-10k  6 runs; median   737  before
 ",
     ),
 ];
@@ -476,24 +459,22 @@ kept with old.img (0xc027a0b0)
         r"
 exit 1
 --- stdout
-partition offset on sim:raid10-10k
+sim:raid10-10k  partition offset on sim:raid10-10k
 
-Operation  Pattern  Block  Threads  Out   31.5K      1M  diff %  estimate % (95 %, n 10)  Verdict
--------------------------------------------------------------------------------------------------
-read       random      8K        8    4  789.75  874.25   10.70  11.98 (9.18..14.81)      better
+Better: 11.98 % more IOPS (95 % interval 9.18 to 14.81 %), 1M against 31.5K
+  Starting at 31.5K (63 sectors) costs this array 10.7 % (8.4-12.9 %) of its random-read IOPS
+    because 1 in 8 operations touches two disks.
+  This volume already starts on a boundary of 1 MiB, as 1M does: there is nothing to gain here.
+    31.5K shows what a badly placed one would cost.
 
-Average difference, random read, IOPS: 10.70 % over 1 row.
-Starting at 31.5K (63 sectors) costs this array 10.7 % (8.4-12.9 %) of its random-read IOPS because
-  1 in 8 operations touches two disks.
-This volume already starts on a boundary of 1 MiB, as 1M does: there is nothing to gain here. 31.5K
-  shows what a badly placed one would cost.
+I/O   Pattern  Block  Threads  QD   31.5K      1M  diff %  estimate % (95 %, n 10)  Verdict
+read  random      8K        8   4  789.75  874.25   10.70  11.98 (9.18..14.81)      better
 
 note: 10 blocks; it ended because the maximum number of blocks was reached.
-note: Each interval holds the true difference in 95 of 100 experiments.
+note: Intervals are at 95 %.
 note: While it ran, 31.5K itself did not change by more than 11.3 %.
-Kept as experiment [ID] (10 blocks, 20 runs, 44 s); `stripewise lab resume
-  [ID]` shows it again, and continues with --time, --blocks or a smaller
-  --precision.
+Saved  10 blocks, 20 runs in 44 s
+Again  stripewise lab resume [END]  (continues with --time, --blocks or --precision)
 --- stderr
 It starts at 1M of the simulated array now.
 1 row: 2 levels of partition offset with 1 workload, in random order within each block.
@@ -525,13 +506,15 @@ const A_HIDDEN_LAYOUT_AND_A_SURFACE_ARE_DESCRIBED_IN_LINES: &[Case] = &[
 exit 0
 --- stdout
 sim:raid10-10k?offset=63s&stripe_unit=96K&disks=6
-  stripe unit   96K (98304 bytes)
-  phase         units begin 66048 bytes after byte 0; byte 0 lies 32256 bytes inside one
-  disks         3 in the pattern, which repeats after 288 KiB
-  layouts       RAID 10 of 6 (mirrored pairs)
-  confidence    99.95 %; reads of one disk take 1.42 times as long as reads of two
-  measured      46072 reads in 2 m of virtual time
+
+  stripe unit  96K (98304 bytes)
+  phase        units begin 66048 bytes after byte 0; byte 0 is 32256 bytes inside one
+  disks        3 in the pattern, which repeats after 288 KiB
+  layouts      RAID 10 of 6 (mirrored pairs)
+  confidence   99.95 %; reads of one disk take 1.42 times as long as reads of two
+
 Whatever starts at a multiple of 96K here starts inside a stripe unit: it is misaligned.
+46,072 reads in 2 m of virtual time.
 --- stderr
 Reading single sectors at random places of sim:raid10-10k?offset=63s&stripe_unit=96K&disks=6, for 15
   m at most; nothing is written
@@ -542,7 +525,8 @@ Reading single sectors at random places of sim:raid10-10k?offset=63s&stripe_unit
         r"
 exit 0
 --- stdout
-sim:disk-7k2 (471.0 GiB)
+sim:disk-7k2  471.0 GiB · [DATE]
+
   slowest             55.7 MiB/s
   median              82.6 MiB/s
   fastest             100.4 MiB/s
@@ -550,9 +534,11 @@ sim:disk-7k2 (471.0 GiB)
   average seek        7.69 ms ± 0.09
   track, full stroke  0.38 ms, 17.35 ms
   rotation            7201 rpm
-  rereads             694.4 MiB/s
+  from the cache      694.4 MiB/s
   zones               none: the rate falls evenly, or not at all
-Read 128 MiB in 37.5 s of virtual time. Kept as [ID].
+
+Read 128 MiB in 37.5 s of virtual time.
+Again  stripewise history show [END]
 --- stderr
 Reading 128 MiB of sim:disk-7k2 in random order, and 1024 single blocks or more; nothing is written
 ",

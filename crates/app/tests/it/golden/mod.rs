@@ -37,22 +37,33 @@ fn golden(desk: &Desk, arguments: &[&str], expected: &str) {
     );
 }
 
-/// `20261123-191743-tc7w` is `[ID]`, `2026-11-23` is `[DATE]`, and the folder is `[DESK]`.
+/// `20261123-191743-tc7w` is `[ID]`, its end after `history show` and its like is `[END]`, `2026-11-23` is
+/// `[DATE]`, `19:17 UTC` is `[TIME]`, and the folder is `[DESK]`.
 fn masked(desk: &Desk, words: &str) -> String {
     let words = words.replace(text(desk.path()), "[DESK]");
     let mut masked = String::new();
     let mut rest = words.as_str();
     while let Some(sign) = rest.chars().next() {
         let is_inside = masked.ends_with(|before: char| before.is_ascii_digit());
+        let before = ["history show ", "lab resume ", "stripewise report "];
+        let is_end =
+            before.iter().any(|words| masked.ends_with(words)) && !rest.starts_with("last");
         let (word, length) = match (id_length(rest), day_length(rest)) {
             (Some(length), _) => ("[ID]", length),
             (None, Some(length)) if !is_inside => ("[DATE]", length),
+            _ if is_end && matches!(rest.get(4..5), Some(" " | "\n")) => ("[END]", 4),
+            _ if !is_inside && is_time(rest) => ("[TIME]", 9),
             _ => (&rest[..sign.len_utf8()], sign.len_utf8()),
         };
         masked.push_str(word);
         rest = &rest[length..];
     }
     masked
+}
+
+/// `19:17 UTC`.
+fn is_time(text: &str) -> bool {
+    text.get(2..3) == Some(":") && text.get(5..9) == Some(" UTC")
 }
 
 /// `2026-11-23`.
@@ -88,14 +99,17 @@ fn a_run_prints_its_table_what_to_know_and_where_it_is_kept() {
         r"
 exit 0
 --- stdout
-Workload     Block  Thr  Out  IOPS  MiB/s     Mean      p50     p99     p99.9     Max
--------------------------------------------------------------------------------------
-random read     8K    1   16   753    5.9  21.1 ms  13.2 ms  116 ms  n<10,000  244 ms
+sim:raid10-10k  559.4 GiB, simulated array, direct, 5 s, [DATE] [TIME]
 
-job: 3,765 operations, 29.4 MiB in 5 s; 15.9 outstanding on average; simulated
-note[few-for-p999]: p99.9 is not shown: it needs 10,000 operations, there were 3,765 reads
---explain shows what to do about each.
-Kept as [ID]; `stripewise history show [ID]` shows it again.
+Workload     Block  In flight  IOPS  MiB/s     Mean      p50     p99     p99.9     Max
+random read     8K         16   753    5.9  21.1 ms  13.2 ms  116 ms  n<10,000  244 ms
+
+job: 3,765 operations, 29.4 MiB in 5 s; 15.9 in flight on average; simulated
+
+Read with care
+  - no p99.9: 3,765 reads are too few  [few-for-p999]
+
+Again  stripewise history show [END]  (--explain)
 ",
     );
 }
@@ -109,17 +123,22 @@ fn a_requirement_that_is_missed_is_named_below_the_table() {
         r"
 exit 1
 --- stdout
-Workload                  Block  Thr  Out  IOPS  MiB/s     Mean      p50      p99     p99.9      Max
-----------------------------------------------------------------------------------------------------
-random 70 % read: reads      8K    1    1  94.4    0.7  6.55 ms  6.57 ms  11.9 ms  n<10,000  12.5 ms
-random 70 % read: writes     8K    1    1  41.2    0.3  9.24 ms  9.23 ms  13.0 ms  n<10,000  13.3 ms
-random 70 % read: both       8K    1    1   136    1.1
+sim:raid10-10k  559.4 GiB, simulated array, direct, 5 s, [DATE] [TIME]
 
-job: 678 operations, 5.3 MiB in 5 s; 1.0 outstanding on average; simulated
-MISSED: p99<5ms: 11.9 ms (random 70 % read, 8K, 1 thread of 1; one run)
-note[few-operations]: 678 operations: p99 is based on fewer than ten of them
---explain shows what to do about each.
-Kept as [ID]; `stripewise history show [ID]` shows it again.
+Requirement missed
+  MISSED: p99<5ms: 11.9 ms (random 70 % read, 8K, 1 thread of 1; one run)
+
+Workload                 Block In flight IOPS MiB/s    Mean     p50     p99    p99.9     Max
+random 70 % read: reads     8K         1 94.4   0.7 6.55 ms 6.57 ms 11.9 ms n<10,000 12.5 ms
+random 70 % read: writes    8K         1 41.2   0.3 9.24 ms 9.23 ms 13.0 ms n<10,000 13.3 ms
+random 70 % read: both      8K         1  136   1.1
+
+job: 678 operations, 5.3 MiB in 5 s; 1.0 in flight on average; simulated
+
+Read with care
+  - only 678 operations completed  [few-operations]
+
+Again  stripewise history show [END]  (--explain)
 ",
     );
 }
@@ -141,12 +160,11 @@ exit 1
 --- stdout
 IOPS of 63s against 1M
 
-Operation  Pattern  Block  Threads  Out      1M     63s  diff %  estimate % (95 %, n 6)  Verdict
-------------------------------------------------------------------------------------------------
-read       random      8K        1   16  742.20  680.00   -8.38  -8.35 (-9.82..-7.22)    worse
+Worse: 8.35 % fewer IOPS (95 % interval 7.22 to 9.82 %)
 
-Average difference, random read, IOPS: -8.38 % over 1 row.
-63s: 8.35 % (7.22 to 9.82 %) fewer IOPS (random read, 8K, 1 thread of 16): worse.
+I/O   Pattern  Block  Threads  QD      1M     63s  diff %  estimate % (95 %, n 6)  Verdict
+read  random      8K        1  16  742.20  680.00   -8.38  -8.35 (-9.82..-7.22)    worse
+
 note: also different: offset: 1M on A, 31.5K on B.
 note: also different: target: sim:raid10-10k?offset=1M on A, sim:raid10-10k?offset=63s on B.
 note: All runs of B were made before those of A: whatever else changed in between is part of the

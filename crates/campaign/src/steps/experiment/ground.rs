@@ -3,17 +3,17 @@
 //! stripe: their extents are asked for, and where they do not agree the longest
 //! part that does is used, or the claim is made smaller, in words.
 
-use super::kept::LevelPlaces;
-use crate::context::Context;
-use crate::steps::known::of_disk;
-use crate::steps::targets::OpenTarget;
+use super::stored_experiment::LevelPlaces;
+use crate::steps::array_facts::of_disk;
 use std::path::Path;
 use stripewise_array_sim::layout::Level;
+use stripewise_conductor::context::Context;
+use stripewise_conductor::targets::OpenTarget;
 use stripewise_disk_inspect::placement::Placement;
 use stripewise_disk_inspect::storage::{BlockDevice, BlockDeviceKind, Storage};
 use stripewise_disk_inspect::{Inspect, System};
 use stripewise_lab::experiment::LayoutFacts;
-use stripewise_lab::offsets::Ground;
+use stripewise_lab::offsets::UsableRange;
 use stripewise_results::TargetKind;
 use stripewise_targets::Target;
 use stripewise_units::{ByteSize, format_bytes, path_of};
@@ -31,7 +31,7 @@ const PART_LEAST: u64 = 16;
 #[derive(Clone, Debug)]
 pub struct TargetGround {
     /// Where levels can lie.
-    pub ground: Ground,
+    pub ground: UsableRange,
     /// Without levels.
     pub place: LevelPlaces,
     /// What is known of the layout.
@@ -46,13 +46,13 @@ pub struct TargetGround {
 /// target may be used, where the user said so.
 pub fn find(
     context: &Context,
-    aimed: &OpenTarget,
+    opened: &OpenTarget,
     target: &str,
     block_bytes: u64,
     size_bytes: Option<u64>,
 ) -> TargetGround {
-    let limits = aimed.limits();
-    let whole = Ground {
+    let limits = opened.limits();
+    let whole = UsableRange {
         start_bytes: 0,
         period_bytes: None,
         from_bytes: 0,
@@ -60,12 +60,12 @@ pub fn find(
         sector_bytes: u64::from(limits.logical_sector_bytes),
         block_bytes,
     };
-    match aimed {
+    match opened {
         OpenTarget::Simulated(simulated) => {
             let facts = simulated.build().facts();
             let start_bytes = facts.partition_offset_bytes + facts.file_offset_bytes;
             TargetGround {
-                ground: Ground {
+                ground: UsableRange {
                     start_bytes,
                     ..whole
                 },
@@ -100,7 +100,7 @@ fn subject(several: bool) -> &'static str {
     if several { "this array" } else { "this disk" }
 }
 
-fn of_real(context: &Context, real: &Target, path: &Path, whole: Ground) -> TargetGround {
+fn of_real(context: &Context, real: &Target, path: &Path, whole: UsableRange) -> TargetGround {
     // What cannot be examined is not known; no claim follows from it.
     let storage = System::live().storage_of_path(path).unwrap_or_default();
     let facts = real.facts();
@@ -122,7 +122,7 @@ fn of_real(context: &Context, real: &Target, path: &Path, whole: Ground) -> Targ
         _ => {}
     }
     let mut found = TargetGround {
-        ground: Ground {
+        ground: UsableRange {
             start_bytes: place.start_bytes.unwrap_or(0),
             ..whole
         },
@@ -274,7 +274,7 @@ mod tests {
     fn file(places: [Option<u64>; 2]) -> TargetGround {
         const HALF: u64 = 32 << 20;
         let mut found = TargetGround {
-            ground: Ground {
+            ground: UsableRange {
                 start_bytes: 1 << 20,
                 period_bytes: None,
                 from_bytes: 0,

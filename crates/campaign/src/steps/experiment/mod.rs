@@ -16,7 +16,7 @@
 pub mod fit;
 pub mod ground;
 pub mod runner;
-pub mod sitting;
+pub mod session;
 pub mod start;
 
-pub use crate::steps::{answer, kept};
+pub use crate::steps::{answer, stored_experiment};

@@ -1,23 +1,24 @@
 //! Makes the runs of an experiment, one after the other on real targets, a block
 //! at a time on all cores on simulated ones, and keeps each of them.
 
-use super::kept::Kept;
-use crate::context::Context;
-use crate::failure::{Failure, Outcome};
-use crate::observer::Progress as Bar;
-use crate::steps::keep::RunPlace;
-use crate::steps::measure::{PlacedJob, RunOptions};
-use crate::steps::parallel::{SimulatedCell, keep_new, simulate_cells};
-use crate::steps::targets::OpenTarget;
-use crate::steps::together::{Leading, measure_with};
+use super::stored_experiment::StoredExperiment;
 use std::collections::VecDeque;
+use stripewise_conductor::context::Context;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::host_group::{GroupRuns, measure_with};
+use stripewise_conductor::keep::RunPlace;
+use stripewise_conductor::measure::{PlacedJob, RunOptions};
+use stripewise_conductor::observer::Progress as Bar;
+use stripewise_conductor::parallel::{SimulatedCell, keep_new, simulate_cells};
+use stripewise_conductor::targets::OpenTarget;
 use stripewise_lab::experiment::{ExperimentRunner, Go, PlannedRun, Progress, schedule};
 use stripewise_results::RunRecord;
+use stripewise_runner::drive::{INTERVAL_NS_MAX, INTERVAL_NS_MIN};
 use stripewise_store::Store;
 use stripewise_workload::Request;
 
 /// Why no further run is made.
-pub enum Halt {
+pub enum StopReason {
     /// A signal came; what was measured is kept.
     Interrupted,
     /// It could not be made or kept.
@@ -28,12 +29,12 @@ pub enum Halt {
 pub struct Runner<'a> {
     context: &'a Context,
     store: &'a mut Store,
-    aimed: &'a [OpenTarget],
+    opened: &'a [OpenTarget],
     /// Other hosts that make the same runs.
-    leading: Option<Leading>,
+    leading: Option<GroupRuns>,
     how: RunOptions,
     /// Follows the experiment; kept after every block.
-    kept: Kept,
+    kept: StoredExperiment,
     /// All runs, earlier sittings included, without details.
     records: Vec<RunRecord>,
     bar: Bar<'a>,
@@ -52,9 +53,9 @@ impl<'a> Runner<'a> {
     pub fn new(
         context: &'a Context,
         store: &'a mut Store,
-        aimed: &'a [OpenTarget],
+        opened: &'a [OpenTarget],
         how: RunOptions,
-        kept: Kept,
+        kept: StoredExperiment,
         records: Vec<RunRecord>,
     ) -> Self {
         let expected_ns = kept.plan.time_budget_ns.unwrap_or(0).max(1);
@@ -68,7 +69,7 @@ impl<'a> Runner<'a> {
             ready: VecDeque::new(),
             context,
             store,
-            aimed,
+            opened,
             leading: None,
             how,
             kept,
@@ -78,24 +79,27 @@ impl<'a> Runner<'a> {
 
     /// With other hosts that make the same runs.
     #[must_use]
-    pub fn beside(mut self, leading: Option<Leading>) -> Self {
+    pub fn beside(mut self, leading: Option<GroupRuns>) -> Self {
         self.leading = leading;
         self
     }
 
     /// What is left when all is done.
-    pub fn into_parts(self) -> (Kept, Vec<RunRecord>) {
+    pub fn into_parts(self) -> (StoredExperiment, Vec<RunRecord>) {
         (self.kept, self.records)
     }
 
     fn simulated(&self) -> bool {
-        self.aimed.iter().any(|aimed| aimed.simulated().is_some())
+        self.opened
+            .iter()
+            .any(|opened| opened.simulated().is_some())
     }
 
     /// How this run is made: its place, and intervals that fit its length.
     fn how(&self, run: &PlannedRun) -> RunOptions {
         const INTERVALS: u64 = 10;
-        let interval_ns = (run.workload.duration_ns / INTERVALS).clamp(1_000_000, 10_000_000_000);
+        let interval_ns =
+            (run.workload.duration_ns / INTERVALS).clamp(INTERVAL_NS_MIN, INTERVAL_NS_MAX);
         RunOptions {
             request: Request {
                 interval_ns,
@@ -106,7 +110,7 @@ impl<'a> Runner<'a> {
         }
     }
 
-    fn wish(&self, run: &PlannedRun) -> PlacedJob {
+    fn options(&self, run: &PlannedRun) -> PlacedJob {
         PlacedJob {
             name: self.kept.plan.cells[run.cell].name.clone(),
             workload: run.workload.clone(),
@@ -114,7 +118,7 @@ impl<'a> Runner<'a> {
         }
     }
 
-    fn run_really(&mut self, run: &PlannedRun) -> Result<RunRecord, Halt> {
+    fn run_really(&mut self, run: &PlannedRun) -> Result<RunRecord, StopReason> {
         let length_ns = run.workload.length_ns();
         let elapsed_ns = self.elapsed_ns();
         let title = format!(
@@ -128,19 +132,19 @@ impl<'a> Runner<'a> {
             after_ns: Some(self.left_ns.saturating_sub(length_ns)),
         };
         self.left_ns = self.left_ns.saturating_sub(length_ns);
-        let wish = self.wish(run);
+        let options = self.options(run);
         let how = self.how(run);
         let measured = measure_with(
             self.leading.as_ref(),
             self.context,
             self.store,
-            self.aimed,
-            &[wish],
+            self.opened,
+            &[options],
             &how,
             (&self.bar, &place),
         )
-        .map_err(Halt::Failed)?;
-        measured.kept.map_err(Halt::Failed)?;
+        .map_err(StopReason::Failed)?;
+        measured.kept.map_err(StopReason::Failed)?;
         Ok(measured.record)
     }
 
@@ -149,9 +153,14 @@ impl<'a> Runner<'a> {
         let runs = schedule(&self.kept.plan, &self.kept.id, block);
         let met: Vec<[OpenTarget; 1]> = self.met(&runs);
         let mut cells = Vec::with_capacity(runs.len());
-        for (run, aimed) in runs.iter().zip(&met) {
-            let (wish, how) = (self.wish(run), self.how(run));
-            cells.push(SimulatedCell::prepare(self.context, aimed, &[wish], &how)?);
+        for (run, opened) in runs.iter().zip(&met) {
+            let (options, how) = (self.options(run), self.how(run));
+            cells.push(SimulatedCell::prepare(
+                self.context,
+                opened,
+                &[options],
+                &how,
+            )?);
         }
         let (store, ready) = (&mut *self.store, &mut self.ready);
         simulate_cells(self.context, &cells, &mut |mut record| {
@@ -166,7 +175,7 @@ impl<'a> Runner<'a> {
         let mut older_ns = self.elapsed_ns;
         let mut met = Vec::with_capacity(runs.len());
         for run in runs {
-            if let Some(array) = self.aimed.iter().find_map(OpenTarget::simulated) {
+            if let Some(array) = self.opened.iter().find_map(OpenTarget::simulated) {
                 let array = array.met(run.workload.seed, older_ns);
                 met.push([OpenTarget::Simulated(Box::new(array))]);
             }
@@ -177,19 +186,20 @@ impl<'a> Runner<'a> {
 }
 
 impl ExperimentRunner for Runner<'_> {
-    type Error = Halt;
+    type Error = StopReason;
 
-    fn run_cell(&mut self, run: &PlannedRun) -> Result<RunRecord, Halt> {
+    fn run_cell(&mut self, run: &PlannedRun) -> Result<RunRecord, StopReason> {
         let simulated = self.simulated();
         if self.ready.is_empty() && self.context.signal().is_some() {
-            return Err(Halt::Interrupted);
+            return Err(StopReason::Interrupted);
         }
         // Several hosts make each run together, one after the other.
         let record = if simulated && self.leading.is_none() {
             if self.ready.is_empty() {
-                self.simulate_block(run.place.block).map_err(Halt::Failed)?;
+                self.simulate_block(run.place.block)
+                    .map_err(StopReason::Failed)?;
             }
-            self.ready.pop_front().ok_or(Halt::Interrupted)?
+            self.ready.pop_front().ok_or(StopReason::Interrupted)?
         } else {
             self.run_really(run)?
         };
@@ -215,13 +225,13 @@ impl ExperimentRunner for Runner<'_> {
         }
     }
 
-    fn after_block(&mut self, progress: &Progress<'_>) -> Result<Go, Halt> {
+    fn after_block(&mut self, progress: &Progress<'_>) -> Result<Go, StopReason> {
         let done = progress.blocks.len();
         self.kept.blocks = u32::try_from(done).unwrap_or(u32::MAX);
         self.kept.elapsed_ns = progress.elapsed_ns;
         self.kept
             .keep(self.context, self.store)
-            .map_err(Halt::Failed)?;
+            .map_err(StopReason::Failed)?;
         let width = progress
             .width_percent_max
             .map(|width| format!(", widest interval {width:.1} %"))

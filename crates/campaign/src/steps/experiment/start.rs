@@ -2,20 +2,26 @@
 //! found by a pilot where time is virtual, and what will be done in words; then it
 //! is carried to its answer.
 
-use super::kept::Kept;
-pub use super::kept::plan_failure;
-use super::sitting::{Earlier, Sitting, announce, how, run_sitting, time_unasked_ns};
-use crate::context::Context;
-use crate::failure::Outcome;
-use crate::observer::Event;
-use crate::steps::measure::RunOptions;
-use crate::steps::pilot::{Look, durations};
-use crate::steps::targets::OpenTarget;
-use crate::steps::together::{Leading, Leads};
+use super::session::{Earlier, ExperimentSession, announce, how, run_sitting, time_unasked_ns};
+use super::stored_experiment::StoredExperiment;
+pub use super::stored_experiment::plan_failure;
+use crate::steps::absorbed::CellSustained;
 use std::rc::Rc;
+use stripewise_conductor::context::Context;
+use stripewise_conductor::durations::{CellTime, DurationRequest, durations};
+use stripewise_conductor::failure::Outcome;
+use stripewise_conductor::host_group::{GroupRuns, HostGroup};
+use stripewise_conductor::keep::RunPlace;
+use stripewise_conductor::measure::{PlacedJob, RunOptions, measure_on, pilot_with};
+use stripewise_conductor::observer::Event;
+use stripewise_conductor::observer::Progress;
+use stripewise_conductor::pilot::{announced, behind_ns};
+use stripewise_conductor::targets::{OpenTarget, living_arrays};
 use stripewise_io_engine::EngineName;
-use stripewise_lab::experiment::{ExperimentPlan, blocks_for_verdict};
+use stripewise_lab::experiment::{Cell, ExperimentPlan, blocks_for_verdict};
+use stripewise_stats::PilotPlan;
 use stripewise_store::Store;
+use stripewise_studies::LoadPilot;
 use stripewise_units::ByteSize;
 
 /// How an experiment is measured, as far as its user says it.
@@ -29,6 +35,8 @@ pub struct ExperimentOptions {
     pub blocks: Option<u32>,
     /// Measured time of a run; where it is given, no pilot finds one.
     pub step_ns: Option<u64>,
+    /// Size of the device's or controller's cache, where the user says it.
+    pub cache_size_bytes: Option<u64>,
     /// The way to do I/O.
     pub engine: Option<EngineName>,
     /// Of the order and of all streams.
@@ -36,7 +44,7 @@ pub struct ExperimentOptions {
     /// The user's words.
     pub label: Option<String>,
     /// Other hosts that make the same runs: levels are compared by what all do.
-    pub group: Option<Rc<dyn Leads>>,
+    pub group: Option<Rc<dyn HostGroup>>,
 }
 
 impl ExperimentOptions {
@@ -49,6 +57,9 @@ impl ExperimentOptions {
 }
 
 const SECOND_NS: u64 = 1_000_000_000;
+/// Pilots take a fourth of the experiment's time, or of ten minutes, at most.
+const PILOTS_PART: u64 = 4;
+const PILOTS_NS: u64 = 600 * SECOND_NS;
 /// Blocks at most on simulated arrays, where nothing else limits them.
 const BLOCKS_MAX_SIMULATED: u32 = 40;
 
@@ -57,25 +68,28 @@ const BLOCKS_MAX_SIMULATED: u32 = 40;
 pub fn start(
     context: &Context,
     store: &mut Store,
-    aimed: OpenTarget,
-    mut kept: Kept,
+    opened: OpenTarget,
+    mut kept: StoredExperiment,
     options: &ExperimentOptions,
     duration_given: bool,
-) -> Outcome<Sitting> {
-    let simulated = aimed.simulated().is_some();
-    let how = how(context, &aimed, &kept);
+) -> Outcome<ExperimentSession> {
+    let simulated = opened.simulated().is_some();
+    let how = how(context, &opened, &kept);
     if simulated && !duration_given && options.step_ns.is_none() {
-        set_durations(context, std::slice::from_ref(&aimed), &how, &mut kept.plan)?;
+        set_durations(context, std::slice::from_ref(&opened), &how, &mut kept)?;
     }
     limit(&mut kept.plan, options, simulated);
     kept.plan.check().map_err(plan_failure)?;
     say_place(context, &kept);
     announce(context, &kept, simulated);
-    let leading = Leading::of(context, store, options.group.as_ref())?;
+    let leading = GroupRuns::of(context, store, options.group.as_ref())?;
+    if !simulated && leading.is_none() {
+        look_for_caches(context, store, &opened, &how, options, &mut kept)?;
+    }
     run_sitting(
         context,
         store,
-        aimed,
+        opened,
         how,
         kept,
         Earlier::default(),
@@ -83,21 +97,103 @@ pub fn start(
     )
 }
 
-/// Gives every cell of the plan a duration of its own, found on the baseline.
+/// Gives every cell of the plan a ramp and a duration of its own, found on the baseline;
+/// where something absorbs its writes for a while, those that suffice at every level.
 fn set_durations(
     context: &Context,
-    aimed: &[OpenTarget],
+    opened: &[OpenTarget],
     how: &RunOptions,
-    plan: &mut ExperimentPlan,
+    kept: &mut StoredExperiment,
 ) -> Outcome<()> {
-    let level = &plan.levels[plan.baseline];
-    let looks: Vec<Look> = (plan.cells.iter())
-        .map(|cell| Look::at(&cell.name, level.apply(&cell.workload, plan.seed)))
-        .collect();
-    let found = durations(context, aimed, how, &looks)?;
-    for (cell, (ramp_ns, duration_ns)) in plan.cells.iter_mut().zip(found) {
-        cell.workload.ramp_ns = ramp_ns;
-        cell.workload.duration_ns = duration_ns;
+    let plan = &mut kept.plan;
+    let array = opened.iter().find_map(OpenTarget::simulated);
+    let mut looks = Vec::new();
+    let mut cells = Vec::new();
+    for (index, cell) in plan.cells.iter().enumerate() {
+        let absorbs = array.is_some_and(|array| array.absorbs(&cell.workload).is_some());
+        for (number, level) in plan.levels.iter().enumerate() {
+            if number == plan.baseline || absorbs {
+                let workload = level.apply(&cell.workload, plan.seed);
+                looks.push(DurationRequest::at(&cell.name, workload));
+                cells.push((index, number));
+            }
+        }
+    }
+    let found = durations(context, opened, how, &looks)?;
+    let mut times: Vec<Option<CellTime>> = vec![None; plan.cells.len()];
+    for ((cell, level), time) in cells.into_iter().zip(found) {
+        times[cell] = Some(times[cell].map_or(time, |so_far| so_far.and(time)));
+        kept.sustained
+            .extend(time.sustained.map(|found| CellSustained {
+                cell: plan.cells[cell].name.clone(),
+                level: plan.levels[level].name.clone(),
+                found,
+            }));
+    }
+    for (cell, time) in plan.cells.iter_mut().zip(times.into_iter().flatten()) {
+        cell.workload.ramp_ns = time.ramp_ns;
+        cell.workload.duration_ns = time.duration_ns;
+    }
+    Ok(())
+}
+
+/// On a real target a quick pilot of each cell that writes, on the baseline, within a part of
+/// the experiment's time. Runs begin behind what was absorbed.
+fn look_for_caches(
+    context: &Context,
+    store: &mut Store,
+    opened: &OpenTarget,
+    how: &RunOptions,
+    options: &ExperimentOptions,
+    kept: &mut StoredExperiment,
+) -> Outcome<()> {
+    let level = kept.plan.levels[kept.plan.baseline].clone();
+    let (seed, budget_ns) = (kept.plan.seed, kept.plan.time_budget_ns);
+    let writing = kept.plan.cells.iter_mut();
+    let writing: Vec<&mut Cell> = writing.filter(|cell| cell.workload.writes()).collect();
+    if writing.is_empty() || opened.real().is_none() {
+        return Ok(());
+    }
+    let time_ns = budget_ns.unwrap_or(PILOTS_NS) / PILOTS_PART / writing.len() as u64;
+    context.plan(announced(true, Some(time_ns)));
+    let targets = std::slice::from_ref(opened);
+    let mut arrays = living_arrays(targets);
+    let bar = Progress::begin(context.observer(), false, time_ns, "Looking for caches");
+    for cell in writing {
+        let job = PlacedJob::new(&cell.name, level.apply(&cell.workload, seed));
+        let plan = PilotPlan {
+            cache_bytes: options.cache_size_bytes,
+            ..PilotPlan::new(true)
+        };
+        let size_bytes = opened.limits().size_bytes;
+        let mut pilot = LoadPilot::new(job, plan, size_bytes, Some(time_ns));
+        let found = pilot_with(context, &mut pilot, how, &mut |piece, options| {
+            let place = RunPlace {
+                title: &cell.name,
+                before_ns: 0,
+                expected_ns: piece.workload.length_ns(),
+                after_ns: None,
+            };
+            let (jobs, progress) = ([piece.clone()], (&bar, &place));
+            let measured = measure_on(
+                context,
+                store,
+                targets,
+                &mut arrays,
+                &jobs,
+                options,
+                progress,
+            )?;
+            measured.kept.map(|()| measured.record)
+        })?;
+        if found.absorbed_bytes.is_some() {
+            cell.workload.ramp_ns = cell.workload.ramp_ns.max(behind_ns(&found));
+        }
+        kept.sustained.push(CellSustained {
+            cell: cell.name.clone(),
+            level: level.name.clone(),
+            found,
+        });
     }
     Ok(())
 }
@@ -124,7 +220,7 @@ pub fn limit(plan: &mut ExperimentPlan, options: &ExperimentOptions, simulated: 
 }
 
 /// Where it starts now.
-pub fn say_place(context: &Context, kept: &Kept) {
+pub fn say_place(context: &Context, kept: &StoredExperiment) {
     let Some(place) = kept.place.as_ref() else {
         return;
     };

@@ -2,26 +2,25 @@
 //! made. Only where operations begin can differ, and options of workloads: partition
 //! offsets are base offsets, corrected for where the target starts, as `align` has them.
 
-use super::commands::Ground as Commanded;
-use super::kept::{KeptLayouts, LayoutPlace};
-use super::pace::Pace;
+use super::commands::LayoutSite;
+use super::eta::Pace;
+use super::measured_cells::{StopReason, requirements_of};
 use super::plan::{Asked, problem_failure, refuse_slots};
-use super::real::wish::is_option;
+use super::real::spec::is_option;
 use super::runs::{Bench, PlaceInPass, Remarks, show_pass};
-use super::values::{Halt, requirements_of};
-use crate::context::Context;
-use crate::failure::{Failure, Outcome};
-use crate::observer::Progress as Bar;
-use crate::permissions::Permissions;
+use super::stored_layouts::{LayoutPlace, StoredLayouts};
 use crate::steps::experiment::ground::find;
-use crate::steps::measure::{RunOptions, workload_failure};
-use crate::steps::targets::{
-    OpenTarget, TargetRequirements, lacks_permission_to_write, open_target,
-};
+use stripewise_conductor::context::Context;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::measure::{RunOptions, workload_failure};
+use stripewise_conductor::needs::Needs;
+use stripewise_conductor::observer::Progress as Bar;
+use stripewise_conductor::permissions::Permissions;
+use stripewise_conductor::targets::{OpenTarget, lacks_permission_to_write, open_target};
 use stripewise_lab::layouts::{
     CellValue, Factor, LayoutCell, LayoutPass, LayoutPlan, LayoutSet, PassMaker, PassProgress,
 };
-use stripewise_lab::offsets::{Ground, shift};
+use stripewise_lab::offsets::{UsableRange, shift};
 use stripewise_results::LayoutLevels;
 use stripewise_store::Store;
 use stripewise_targets::Size;
@@ -31,11 +30,11 @@ use stripewise_workload::{Request, Workload, WorkloadOptions, validate};
 const SECOND_NS: u64 = 1_000_000_000;
 
 /// An experiment on a target that is there, and the target.
-pub struct OnTarget {
+pub struct PlacedExperiment {
     /// Not yet kept.
-    pub kept: KeptLayouts,
+    pub kept: StoredLayouts,
     /// Open; finish it when all is done.
-    pub aimed: OpenTarget,
+    pub opened: OpenTarget,
 }
 
 /// Opens the target and places the layouts on it.
@@ -47,11 +46,11 @@ pub fn prepare_on_target(
     store: &mut Store,
     permissions: &Permissions,
     asked: Asked,
-) -> Outcome<OnTarget> {
+) -> Outcome<PlacedExperiment> {
     let set = set_of(&asked)?;
     let mut notes = Vec::new();
     let mut cells = asked.cells.clone();
-    let aimed = open(
+    let opened = open(
         context,
         store,
         &asked.target,
@@ -64,7 +63,7 @@ pub fn prepare_on_target(
     let block_bytes = blocks.max().unwrap_or(8 << 10);
     let found = find(
         context,
-        &aimed,
+        &opened,
         &asked.target,
         block_bytes,
         asked.size_bytes,
@@ -79,31 +78,35 @@ pub fn prepare_on_target(
         cell.workload.size_bytes = Some(size.min(size_bytes));
     }
     let places = places_of(&plan.set, &asked.target, &bases);
-    check_fit(&plan, &places, &aimed)?;
-    let mut kept = KeptLayouts::new(context, store, asked.part, &asked.target, plan, places)?;
+    check_fit(&plan, &places, &opened)?;
+    let mut kept = StoredLayouts::new(context, store, asked.part, &asked.target, plan, places)?;
     kept.label = asked.label;
     kept.notes = notes;
-    kept.ground = Some(Commanded {
+    kept.ground = Some(LayoutSite {
         disks: 1,
         data_disks: 1,
         offset_bytes: found.place.start_bytes.unwrap_or(1 << 20),
-        ..Commanded::default()
+        ..LayoutSite::default()
     });
     kept.not_tried = vec![
         "stripe units, RAID levels, file systems and allocation units: nothing is made here (devices with --destroy)".to_owned(),
         "ageing: nothing was aged".to_owned(),
     ];
-    Ok(OnTarget { kept, aimed })
+    Ok(PlacedExperiment { kept, opened })
 }
 
 /// The experiment as it would be, without opening the target.
 ///
 /// # Errors
 /// Where a factor cannot be varied without making anything.
-pub fn foresee_on_target(context: &Context, store: &Store, asked: &Asked) -> Outcome<KeptLayouts> {
+pub fn foresee_on_target(
+    context: &Context,
+    store: &Store,
+    asked: &Asked,
+) -> Outcome<StoredLayouts> {
     let plan = plan_of(asked, set_of(asked)?, None)?;
     let places = places_of(&plan.set, &asked.target, &[]);
-    KeptLayouts::new(context, store, asked.part, &asked.target, plan, places)
+    StoredLayouts::new(context, store, asked.part, &asked.target, plan, places)
 }
 
 fn set_of(asked: &Asked) -> Outcome<LayoutSet> {
@@ -146,11 +149,11 @@ fn places_of(set: &LayoutSet, target: &str, bases: &[u64]) -> Vec<LayoutPlace> {
 }
 
 /// Every cell fits the target on every layout.
-fn check_fit(plan: &LayoutPlan, places: &[LayoutPlace], aimed: &OpenTarget) -> Outcome<()> {
+fn check_fit(plan: &LayoutPlan, places: &[LayoutPlace], opened: &OpenTarget) -> Outcome<()> {
     for place in places {
         for cell in &plan.cells {
             let workload = placed(&cell.workload, place)?;
-            validate(&workload, aimed.limits()).map_err(workload_failure)?;
+            validate(&workload, opened.limits()).map_err(workload_failure)?;
         }
     }
     Ok(())
@@ -160,7 +163,7 @@ fn check(factor: &Factor) -> Outcome<()> {
     if factor.name == "offset" || is_option(&factor.name) {
         return Ok(());
     }
-    super::real::wish::check_factor(&factor.name)?;
+    super::real::spec::check_factor(&factor.name)?;
     Err(Failure::usage(
         format!(
             "{} cannot be varied on a target that is there: it is as it is",
@@ -181,7 +184,7 @@ fn open(
     cells: &mut Vec<LayoutCell>,
     notes: &mut Vec<String>,
 ) -> Outcome<OpenTarget> {
-    let requirements = |cells: &[LayoutCell]| TargetRequirements {
+    let requirements = |cells: &[LayoutCell]| Needs {
         size: size_bytes.map_or(Size::Auto, Size::Exactly),
         fill_time_limit_ns: size_bytes.is_none().then_some(25 * SECOND_NS),
         ..requirements_of(cells, Workload::SEED)
@@ -206,7 +209,7 @@ fn open(
 
 /// The base offset of each layout, and the bytes that all of them have. Where the offset
 /// is not varied, operations begin where the target does.
-fn bases_of(set: &LayoutSet, ground: &Ground) -> Outcome<(Vec<u64>, u64)> {
+fn bases_of(set: &LayoutSet, ground: &UsableRange) -> Outcome<(Vec<u64>, u64)> {
     let Some(factor) = set.factors.iter().find(|factor| factor.name == "offset") else {
         let size_bytes = ground.end_bytes - ground.from_bytes;
         return Ok((vec![ground.from_bytes; set.len()], size_bytes));
@@ -273,8 +276,8 @@ fn placed(workload: &Workload, place: &LayoutPlace) -> Outcome<Workload> {
 pub struct TargetPasses<'a> {
     context: &'a Context,
     store: &'a mut Store,
-    aimed: &'a [OpenTarget],
-    kept: KeptLayouts,
+    opened: &'a [OpenTarget],
+    kept: StoredLayouts,
     bar: Bar<'a>,
     started_ns: u64,
     how: RunOptions,
@@ -287,8 +290,8 @@ impl<'a> TargetPasses<'a> {
     pub fn new(
         context: &'a Context,
         store: &'a mut Store,
-        aimed: &'a [OpenTarget],
-        kept: KeptLayouts,
+        opened: &'a [OpenTarget],
+        kept: StoredLayouts,
     ) -> Self {
         TargetPasses {
             bar: Bar::begin(context.observer(), false, 1, "Measuring"),
@@ -303,29 +306,29 @@ impl<'a> TargetPasses<'a> {
             ),
             context,
             store,
-            aimed,
+            opened,
             kept,
         }
     }
 
     /// What is left when all is done.
     #[must_use]
-    pub fn into_kept(self) -> KeptLayouts {
+    pub fn into_kept(self) -> StoredLayouts {
         self.kept
     }
 }
 
 impl PassMaker for TargetPasses<'_> {
-    type Error = Halt;
+    type Error = StopReason;
 
-    fn pass(&mut self, pass: u32, order: &[usize]) -> Result<LayoutPass, Halt> {
+    fn pass(&mut self, pass: u32, order: &[usize]) -> Result<LayoutPass, StopReason> {
         let mut values: Vec<Option<Vec<CellValue>>> = vec![None; self.kept.plan.set.len()];
         for (position, &layout) in order.iter().enumerate() {
             let place = self.kept.places[layout].clone();
             let mut bench = Bench {
                 context: self.context,
                 store: self.store,
-                aimed: self.aimed,
+                opened: self.opened,
                 kept: &self.kept,
                 bar: &self.bar,
                 started_ns: self.started_ns,
@@ -348,13 +351,13 @@ impl PassMaker for TargetPasses<'_> {
         self.context.now_ns() - self.started_ns
     }
 
-    fn after_pass(&mut self, progress: &PassProgress<'_>) -> Result<bool, Halt> {
+    fn after_pass(&mut self, progress: &PassProgress<'_>) -> Result<bool, StopReason> {
         self.kept.measured = progress.measured.clone();
         self.kept.remark(&self.remarks);
         self.kept.elapsed_ns = self.elapsed_ns();
         self.kept
             .keep(self.context, self.store)
-            .map_err(Halt::Failed)?;
+            .map_err(StopReason::Failed)?;
         let made = progress.measured.passes.len();
         let passed_ns = self.elapsed_ns();
         self.pace

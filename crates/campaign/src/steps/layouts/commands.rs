@@ -14,7 +14,7 @@ const NTFS_UNIT_BYTES: u64 = 64 << 10;
 
 /// What is known of the place that the layout is for.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-pub struct Ground {
+pub struct LayoutSite {
     /// RAID level by mdadm's name; none for a single disk.
     pub level: Option<String>,
     /// Disks.
@@ -33,19 +33,19 @@ pub struct Ground {
     pub file_system: Option<String>,
 }
 
-impl Ground {
+impl LayoutSite {
     /// Of a simulated array.
     #[must_use]
-    pub fn of_array(spec: &ArraySpec) -> Ground {
+    pub fn of_array(spec: &ArraySpec) -> LayoutSite {
         let (level, data_disks) = level(spec.level, spec.disks);
         let striped = !matches!(spec.level, Level::Single | Level::Linear | Level::Raid1);
-        Ground {
+        LayoutSite {
             level,
             disks: spec.disks,
             data_disks,
             stripe_unit_bytes: striped.then_some(spec.stripe_unit_bytes),
             offset_bytes: spec.offset_bytes,
-            ..Ground::default()
+            ..LayoutSite::default()
         }
     }
 }
@@ -84,7 +84,7 @@ fn level(level: Level, disks: u64) -> (Option<String>, u64) {
 }
 
 /// The ground with the RAID level of the layout, where that was varied.
-fn with_raid(ground: &Ground, levels: &LayoutLevels) -> Ground {
+fn with_raid(ground: &LayoutSite, levels: &LayoutLevels) -> LayoutSite {
     let Some(text) = levels.get("raid") else {
         return ground.clone();
     };
@@ -96,7 +96,7 @@ fn with_raid(ground: &Ground, levels: &LayoutLevels) -> Ground {
         || ground.clone(),
         |(kind, _)| {
             let (name, data_disks) = level(*kind, disks);
-            Ground {
+            LayoutSite {
                 level: name,
                 disks,
                 data_disks,
@@ -107,14 +107,14 @@ fn with_raid(ground: &Ground, levels: &LayoutLevels) -> Ground {
 }
 
 /// There are stripe units.
-fn is_striped(ground: &Ground) -> bool {
+fn is_striped(ground: &LayoutSite) -> bool {
     let level = ground.level.as_deref();
     !matches!(level, None | Some("1" | "linear"))
 }
 
 /// A layout as the commands need it.
 struct LayoutToMake {
-    ground: Ground,
+    ground: LayoutSite,
     unit_bytes: Option<u64>,
     offset_bytes: u64,
     allocation_unit_bytes: Option<u64>,
@@ -123,7 +123,7 @@ struct LayoutToMake {
 
 /// What makes the layout, in order.
 #[must_use]
-pub fn commands(ground: &Ground, levels: &LayoutLevels) -> Vec<CommandRecord> {
+pub fn commands(ground: &LayoutSite, levels: &LayoutLevels) -> Vec<CommandRecord> {
     let ground = with_raid(ground, levels);
     let size = |factor: &str| {
         let level: Option<ByteSize> = levels.get(factor)?.parse().ok();
@@ -268,7 +268,7 @@ fn ntfs_unit(bytes: u64) -> String {
 mod tests {
     use super::*;
 
-    fn lines(ground: &Ground, levels: &[(&str, &str)]) -> Vec<String> {
+    fn lines(ground: &LayoutSite, levels: &[(&str, &str)]) -> Vec<String> {
         let levels = levels
             .iter()
             .map(|(a, b)| ((*a).to_owned(), (*b).to_owned()));
@@ -278,13 +278,13 @@ mod tests {
 
     #[test]
     fn an_array_gets_its_chunk_its_partition_and_a_file_system_that_knows_it() {
-        let ground = Ground {
+        let ground = LayoutSite {
             level: Some("10".to_owned()),
             disks: 4,
             data_disks: 2,
             stripe_unit_bytes: Some(64 << 10),
             offset_bytes: 32_256,
-            ..Ground::default()
+            ..LayoutSite::default()
         };
         let lines = lines(&ground, &[("offset", "1M"), ("stripe-unit", "256K")]);
         assert_eq!(
@@ -306,11 +306,11 @@ mod tests {
 
     #[test]
     fn a_single_disk_gets_no_array() {
-        let ground = Ground {
+        let ground = LayoutSite {
             disks: 1,
             data_disks: 1,
             offset_bytes: 1 << 20,
-            ..Ground::default()
+            ..LayoutSite::default()
         };
         let lines = lines(&ground, &[]);
         assert!(
@@ -324,11 +324,11 @@ mod tests {
 
     #[test]
     fn an_allocation_unit_above_a_page_gets_a_file_system_that_can_have_it() {
-        let ground = Ground {
+        let ground = LayoutSite {
             disks: 1,
             data_disks: 1,
             offset_bytes: 1 << 20,
-            ..Ground::default()
+            ..LayoutSite::default()
         };
         for (unit, says) in [
             ("64K", "--fs ext4 --allocation-unit 64K"),
@@ -342,10 +342,10 @@ mod tests {
     #[test]
     fn a_level_that_was_varied_is_made_with_its_disks() {
         let lines = lines(
-            &Ground {
+            &LayoutSite {
                 disks: 4,
                 data_disks: 2,
-                ..Ground::default()
+                ..LayoutSite::default()
             },
             &[("raid", "raid5:6")],
         );
@@ -358,12 +358,12 @@ mod tests {
 
     #[test]
     fn chunks_that_md_does_not_take_are_not_printed() {
-        let array = |level: &str| Ground {
+        let array = |level: &str| LayoutSite {
             level: Some(level.to_owned()),
             disks: 4,
             data_disks: 2,
             offset_bytes: 1 << 20,
-            ..Ground::default()
+            ..LayoutSite::default()
         };
         for (level, unit, is_taken) in [
             ("10", "48K", false),
@@ -387,14 +387,14 @@ mod tests {
 
     #[test]
     fn what_a_system_cannot_do_is_said_and_not_rounded() {
-        let ground = Ground {
+        let ground = LayoutSite {
             level: Some("1".to_owned()),
             disks: 2,
             data_disks: 1,
             stripe_unit_bytes: Some(512 << 10),
             offset_bytes: 32_256,
             devices: vec!["sdb".to_owned(), "nvme0n1".to_owned()],
-            ..Ground::default()
+            ..LayoutSite::default()
         };
         let all = lines(
             &ground,
@@ -413,13 +413,13 @@ mod tests {
             !all.iter().any(|line| line.contains("strip size")),
             "{all:?}"
         );
-        let single = Ground {
+        let single = LayoutSite {
             disks: 1,
             data_disks: 1,
             offset_bytes: 1 << 20,
             devices: vec!["nvme0n1".to_owned()],
             file_system: Some("btrfs".to_owned()),
-            ..Ground::default()
+            ..LayoutSite::default()
         };
         let all = lines(&single, &[("offset", "36K")]);
         assert!(all[0].starts_with("stripewise partition /dev/nvme0n1 --align 36K"));

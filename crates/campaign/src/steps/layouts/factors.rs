@@ -1,15 +1,16 @@
 //! What factors mean on a simulated array: its keys, and options of workloads.
 
-use super::kept::LayoutPlace;
-use crate::context::Context;
-use crate::failure::{Failure, Outcome};
-use crate::steps::simulated::spec;
+use super::stored_layouts::LayoutPlace;
 use stripewise_array_sim::ArraySpec;
 use stripewise_array_sim::layout::Level;
 use stripewise_array_sim::spec::keys;
+use stripewise_conductor::context::Context;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::simulated::spec;
 use stripewise_lab::layouts::Factor;
 use stripewise_results::LayoutLevels;
-use stripewise_workload::{WorkloadOptions, nearest};
+use stripewise_units::nearest;
+use stripewise_workload::WorkloadOptions;
 
 /// Factors with a name of their own.
 pub const NAMES: [&str; 5] = [

@@ -19,13 +19,13 @@
 pub mod base;
 pub mod commands;
 pub mod divided;
+pub mod eta;
 pub mod factors;
-pub mod kept;
-pub mod pace;
+pub mod measured_cells;
 pub mod pages;
 pub mod plan;
 pub mod real;
 pub mod runs;
+pub mod session;
 pub mod simulated;
-pub mod sitting;
-pub mod values;
+pub mod stored_layouts;

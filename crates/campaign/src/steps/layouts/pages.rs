@@ -1,15 +1,17 @@
 //! The answer of an experiment over layouts as a page or picture.
 
-use super::kept::KeptLayouts;
-use crate::failure::{Failure, Outcome};
+use super::stored_layouts::StoredLayouts;
 use crate::steps::pages::{PictureLook, Rendered, ReportFormat, rendered_picture};
+use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_lab::layouts::effect_sentences;
 use stripewise_report::{
-    About, KeptFacts, Picture, advice_charts, advice_html, advice_markdown, moment,
+    About, KeptFacts, Picture, Sheet, advice_charts, advice_sheet, moment, sheet_markdown,
+    sheet_page,
 };
 use stripewise_results::AdviceRecord;
+use stripewise_units::{counted, format_duration};
 
-impl KeptLayouts {
+impl StoredLayouts {
     /// This answer of it in some form; `None` for the forms that only hold runs.
     ///
     /// # Errors
@@ -20,33 +22,25 @@ impl KeptLayouts {
         format: ReportFormat,
         wanted: &PictureLook,
     ) -> Outcome<Option<Rendered>> {
-        let effects = effect_sentences(record);
         let bytes = match format {
             ReportFormat::Svg | ReportFormat::Png => {
-                let charts = advice_charts(record).into_iter();
-                let pictures: Vec<Picture> = charts
-                    .map(|chart| Picture::Chart(Box::new(chart)))
-                    .collect();
-                if pictures.is_empty() {
+                let charts = advice_charts(record);
+                if charts.is_empty() {
                     return Err(Failure::usage(
                         format!("{}: nothing to draw before layouts can be judged", self.id),
                         format!("`stripewise lab resume {}` says how it goes on", self.id),
                     ));
                 }
+                let summary = Picture::Sheet(Box::new(self.sheet(record, false)));
+                let charts = charts.into_iter();
+                let charts = charts.map(|chart| Picture::Chart(Box::new(chart)));
+                let pictures: Vec<Picture> = std::iter::once(summary).chain(charts).collect();
                 let about = wanted.on(self.about(record));
                 return rendered_picture(&pictures, &about, format, wanted).map(Some);
             }
-            ReportFormat::Md => advice_markdown(record, &effects).into_bytes(),
+            ReportFormat::Md => sheet_markdown(&self.sheet(record, true)).into_bytes(),
             ReportFormat::Html => {
-                let made_with = format!("Stripewise {}", self.version);
-                let under = [
-                    Some(moment(&self.started_at)),
-                    self.host.clone(),
-                    Some(self.id.clone()),
-                    Some(made_with),
-                ];
-                let under: Vec<String> = under.into_iter().flatten().collect();
-                advice_html(record, &effects, &under.join(" \u{b7} ")).into_bytes()
+                sheet_page(&self.sheet(record, true), &|_| String::new()).into_bytes()
             }
             ReportFormat::Csv | ReportFormat::Json => return Ok(None),
         };
@@ -55,6 +49,24 @@ impl KeptLayouts {
             pictures: Vec::new(),
             boxes: String::new(),
         }))
+    }
+
+    /// This answer of it as a sheet; `explain` asks for everything behind it.
+    #[must_use]
+    pub fn sheet(&self, record: &AdviceRecord, explain: bool) -> Sheet {
+        let mut sheet = advice_sheet(record, &effect_sentences(record), explain);
+        let passes = counted(self.measured.passes.len(), "pass", "passes");
+        let made_with = format!("Stripewise {}", self.version);
+        let under = [
+            Some(moment(&self.started_at)),
+            self.host.clone(),
+            Some(self.id.clone()),
+            Some(format!("{passes} in {}", format_duration(self.elapsed_ns))),
+            Some(made_with),
+        ];
+        let under: Vec<String> = under.into_iter().flatten().collect();
+        sheet.foot = under.join(" \u{b7} ");
+        sheet
     }
 
     /// What its pictures say of themselves.

@@ -1,15 +1,15 @@
 //! From what is asked to a plan, its places and its arrays: everything that can be refused
 //! is refused here, before the first byte.
 
-use super::commands::Ground;
+use super::commands::LayoutSite;
 use super::factors::{self, Sets, sets};
-use super::kept::{KeptLayouts, LayoutPlace};
 use super::simulated::Arrays;
-use crate::context::Context;
-use crate::failure::{Failure, Outcome};
-use crate::steps::simulated::spec;
+use super::stored_layouts::{LayoutPlace, StoredLayouts};
 use stripewise_array_sim::ArraySpec;
 use stripewise_array_sim::layout::Level;
+use stripewise_conductor::context::Context;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::simulated::spec;
 use stripewise_lab::experiment::PlanProblem;
 use stripewise_lab::layouts::{
     Factor, LAYOUTS_MAX, LayoutCell, LayoutPlan, LayoutSet, SlotPlan, slot_plan,
@@ -58,7 +58,7 @@ pub struct Asked {
 ///
 /// # Errors
 /// Where a factor, a level or a cell cannot be.
-pub fn prepare(context: &Context, store: &Store, asked: Asked) -> Outcome<(KeptLayouts, Arrays)> {
+pub fn prepare(context: &Context, store: &Store, asked: Asked) -> Outcome<(StoredLayouts, Arrays)> {
     let set = set_of(context, &asked.target, asked.factors)?;
     let places = (0..set.len())
         .map(|layout| factors::place(&asked.target, &set.levels(layout)))
@@ -90,13 +90,15 @@ pub fn prepare(context: &Context, store: &Store, asked: Asked) -> Outcome<(KeptL
     }
     let baseline = plan.present.unwrap_or(0);
     arrays.check(context, &plan)?;
-    if !asked.durations_given {
-        arrays.find_durations(context, &mut plan, baseline)?;
-    }
+    let sustained = match asked.durations_given {
+        false => arrays.find_durations(context, &mut plan, baseline)?,
+        true => Vec::new(),
+    };
     let array = spec(context, bare(&asked.target))?;
-    let mut kept = KeptLayouts::new(context, store, asked.part, &asked.target, plan, places)?;
+    let mut kept = StoredLayouts::new(context, store, asked.part, &asked.target, plan, places)?;
     kept.label = asked.label;
-    kept.ground = Some(Ground::of_array(&array));
+    kept.sustained = sustained;
+    kept.ground = Some(LayoutSite::of_array(&array));
     kept.arrays = arrays.descriptions();
     Ok((kept, arrays))
 }

@@ -1,16 +1,16 @@
 //! Runs of the cells of a layout on a real target, one after the other.
 
-use super::kept::KeptLayouts;
-use super::pace::{Pace, Spot};
-use super::values::{Halt, mean_of, run_options, value_of};
-use crate::context::Context;
-use crate::exit::Exit;
-use crate::failure::{Failure, Outcome};
-use crate::observer::Progress as Bar;
-use crate::steps::keep::RunPlace;
-use crate::steps::measure::{PlacedJob, RunOptions, measure};
-use crate::steps::targets::OpenTarget;
+use super::eta::{Pace, Spot};
+use super::measured_cells::{StopReason, mean_of, run_options, value_of};
+use super::stored_layouts::StoredLayouts;
 use std::collections::BTreeSet;
+use stripewise_conductor::context::Context;
+use stripewise_conductor::exit::Exit;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::keep::RunPlace;
+use stripewise_conductor::measure::{PlacedJob, RunOptions, measure};
+use stripewise_conductor::observer::Progress as Bar;
+use stripewise_conductor::targets::OpenTarget;
 use stripewise_lab::layouts::{CellValue, LayoutPlan};
 use stripewise_results::{RunRecord, Severity, Status};
 use stripewise_store::Store;
@@ -24,9 +24,9 @@ pub struct Bench<'a, 'b> {
     /// Where they are kept.
     pub store: &'b mut Store,
     /// The target, alone.
-    pub aimed: &'b [OpenTarget],
+    pub opened: &'b [OpenTarget],
     /// The experiment.
-    pub kept: &'b KeptLayouts,
+    pub kept: &'b StoredLayouts,
     /// Where progress is shown.
     pub bar: &'b Bar<'a>,
     /// When the sitting began.
@@ -59,6 +59,11 @@ pub type Remarks = BTreeSet<String>;
 const TRIES: u32 = 3;
 const LONGER: u64 = 4;
 
+/// On real targets no pilot looks for caches: each layout would need its own.
+const WRITES_UNPILOTED: &str = "Whether a write cache absorbed the runs that write was not looked \
+    for here: `stripewise bench` on the finished volume does, and a longer `duration` of the cells \
+    measures behind it.";
+
 impl Bench<'_, '_> {
     /// Runs every cell `runs` times on a layout, and takes the means; `fit` makes a cell's
     /// workload that of the layout.
@@ -71,7 +76,7 @@ impl Bench<'_, '_> {
         layout: usize,
         runs: u32,
         fit: &dyn Fn(&Workload) -> Outcome<Workload>,
-    ) -> Result<Vec<CellValue>, Halt> {
+    ) -> Result<Vec<CellValue>, StopReason> {
         let plan = &self.kept.plan;
         let mut values: Vec<Vec<CellValue>> = vec![Vec::new(); plan.cells.len()];
         let of_layout = u64::from(runs) * plan.cells.len() as u64;
@@ -83,18 +88,20 @@ impl Bench<'_, '_> {
         for run in 0..runs {
             for cell in reads_first(plan) {
                 if self.context.signal().is_some() {
-                    return Err(Halt::Interrupted);
+                    return Err(StopReason::Interrupted);
                 }
                 let mut workload = plan.workload(place.pass, layout, cell);
                 workload.seed ^= u64::from(run).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-                let workload = fit(&workload).map_err(Halt::Failed)?;
+                let workload = fit(&workload).map_err(StopReason::Failed)?;
                 let after_ns = self.pace.left_after_run_ns(spot);
                 spot.run += 1;
                 values[cell].push(self.run(place, (layout, cell), workload, after_ns)?);
             }
         }
         let means = values.iter().map(|of_cell| mean_of(of_cell));
-        means.collect::<Option<Vec<_>>>().ok_or(Halt::Interrupted)
+        means
+            .collect::<Option<Vec<_>>>()
+            .ok_or(StopReason::Interrupted)
     }
 
     fn run(
@@ -103,7 +110,7 @@ impl Bench<'_, '_> {
         (layout, cell): (usize, usize),
         workload: Workload,
         after_ns: Option<u64>,
-    ) -> Result<CellValue, Halt> {
+    ) -> Result<CellValue, StopReason> {
         let plan = &self.kept.plan;
         let name = &plan.cells[cell].mix.name;
         let title = format!(
@@ -124,26 +131,29 @@ impl Bench<'_, '_> {
             targets: vec![0],
         };
         let how = run_options(self.kept, self.how.clone(), place, (layout, cell));
+        if job.workload.writes() {
+            self.remarks.insert(WRITES_UNPILOTED.to_owned());
+        }
         for _ in 0..TRIES {
             let jobs = [job.clone()];
             let measured = measure(
                 self.context,
                 self.store,
-                self.aimed,
+                self.opened,
                 &jobs,
                 &how,
                 self.bar,
                 &shown,
             )
-            .map_err(Halt::Failed)?;
-            measured.kept.map_err(Halt::Failed)?;
+            .map_err(StopReason::Failed)?;
+            measured.kept.map_err(StopReason::Failed)?;
             let record = &measured.record;
             self.remarks.extend(remarks_of(record));
             if let Some(value) = value_of(record) {
                 return Ok(value);
             }
             if self.context.signal().is_some() {
-                return Err(Halt::Interrupted);
+                return Err(StopReason::Interrupted);
             }
             if record.status != Status::Complete {
                 break;
@@ -154,7 +164,7 @@ impl Bench<'_, '_> {
             ));
             job.workload.duration_ns = job.workload.duration_ns.saturating_mul(LONGER);
         }
-        Err(Halt::Failed(Failure::new(
+        Err(StopReason::Failed(Failure::new(
             Exit::InputOutput,
             format!(
                 "the run of {name} on {} completed no operation, or not all of its time",

@@ -1,16 +1,17 @@
 //! Passes on simulated arrays: every layout is an array of its own, built anew for every
 //! run, so making it takes no time. All runs of a pass are made at once, on all cores.
 
-use super::kept::{KeptLayouts, LayoutPlace};
-use super::values::{Halt, run_options, value_of};
-use crate::context::Context;
-use crate::failure::{Failure, Outcome};
-use crate::observer::Progress as Bar;
-use crate::steps::measure::{PlacedJob, RunOptions};
-use crate::steps::parallel::{SimulatedCell, keep_new, simulate_cells};
-use crate::steps::pilot::{Look, durations};
-use crate::steps::simulated::Simulated;
-use crate::steps::targets::OpenTarget;
+use super::measured_cells::{StopReason, run_options, value_of};
+use super::stored_layouts::{LayoutPlace, StoredLayouts};
+use crate::steps::absorbed::CellSustained;
+use stripewise_conductor::context::Context;
+use stripewise_conductor::durations::{CellTime, DurationRequest, durations};
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::measure::{PlacedJob, RunOptions};
+use stripewise_conductor::observer::Progress as Bar;
+use stripewise_conductor::parallel::{SimulatedCell, keep_new, simulate_cells};
+use stripewise_conductor::simulated::Simulated;
+use stripewise_conductor::targets::OpenTarget;
 use stripewise_lab::layouts::{
     CellValue, LayoutCell, LayoutPass, LayoutPlan, PassMaker, PassProgress,
 };
@@ -23,8 +24,6 @@ use stripewise_workload::{Request, Workload, WorkloadOptions};
 /// Operations of a run: its mean has a coefficient of variation of about 1.2 %, and a pass
 /// averages over cells.
 const OPERATIONS: u64 = 10_000;
-/// Operations at most that fill a write cache before measuring.
-const OPERATIONS_BEFORE_MAX: u64 = 100_000;
 
 /// The arrays of all layouts, and as much of each as the smallest has.
 pub struct Arrays {
@@ -44,7 +43,7 @@ impl Arrays {
         const GRAIN: u64 = 1 << 20;
         let open = |place: &LayoutPlace| {
             let name: TargetName =
-                (place.target.parse()).map_err(crate::steps::targets::target_failure)?;
+                (place.target.parse()).map_err(stripewise_conductor::targets::target_failure)?;
             Simulated::open(context, &name)
         };
         let arrays = places.iter().map(open).collect::<Outcome<Vec<_>>>()?;
@@ -133,7 +132,7 @@ impl Arrays {
         };
         options
             .build(&given)
-            .map_err(crate::steps::measure::workload_failure)
+            .map_err(stripewise_conductor::measure::workload_failure)
     }
 
     /// Checks all cells on all layouts.
@@ -143,50 +142,64 @@ impl Arrays {
     pub fn check(&self, context: &Context, plan: &LayoutPlan) -> Outcome<()> {
         let how = options(context, Request::default());
         for (layout, array) in self.arrays.iter().enumerate() {
-            let aimed = [OpenTarget::Simulated(Box::new(array.met(0, 0)))];
+            let opened = [OpenTarget::Simulated(Box::new(array.met(0, 0)))];
             for cell in &plan.cells {
-                let wish = self.wish(layout, &cell.mix.name, &cell.workload)?;
-                SimulatedCell::prepare(context, &aimed, &[wish], &how)?;
+                let wanted = self.wanted(layout, &cell.mix.name, &cell.workload)?;
+                SimulatedCell::prepare(context, &opened, &[wanted], &how)?;
             }
         }
         Ok(())
     }
 
-    /// Finds ramp and duration of every cell on the layout `on`.
+    /// Finds ramp and duration of every cell on the layout `on`; of cells whose writes
+    /// something absorbs for a while, those that suffice on every layout. What was found of
+    /// these comes back.
     ///
     /// # Errors
-    /// Where a cell does not fit it.
+    /// Where a cell does not fit a layout.
     pub fn find_durations(
         &self,
         context: &Context,
         plan: &mut LayoutPlan,
         on: usize,
-    ) -> Outcome<()> {
+    ) -> Outcome<Vec<CellSustained>> {
         let how = options(context, Request::default());
-        let cache_bytes = self.arrays[on].cache_bytes();
-        let looks = plan.cells.iter().map(|cell| {
-            let workload = self.workload(on, &cell.workload)?;
-            let block_bytes = workload.block_bytes_mean().max(1);
-            let fills = cache_bytes / block_bytes * u64::from(workload.read_percent < 100);
-            Ok(Look {
-                operations: Some(OPERATIONS),
-                operations_before: fills.min(OPERATIONS_BEFORE_MAX),
-                ..Look::at(&cell.mix.name, workload)
-            })
-        });
-        let looks = looks.collect::<Outcome<Vec<_>>>()?;
-        let aimed = [OpenTarget::Simulated(Box::new(
-            self.arrays[on].met(plan.seed, 0),
-        ))];
-        let found = durations(context, &aimed, &how, &looks)?;
-        for (cell, (ramp_ns, duration_ns)) in plan.cells.iter_mut().zip(found) {
-            cell.workload.ramp_ns = ramp_ns;
-            cell.workload.duration_ns = duration_ns;
+        let mut times: Vec<Option<CellTime>> = vec![None; plan.cells.len()];
+        let mut sustained = Vec::new();
+        for (layout, array) in self.arrays.iter().enumerate() {
+            let mut looks = Vec::new();
+            let mut cells = Vec::new();
+            for (index, cell) in plan.cells.iter().enumerate() {
+                let workload = self.workload(layout, &cell.workload)?;
+                if layout == on || array.absorbs(&workload).is_some() {
+                    cells.push(index);
+                    looks.push(DurationRequest {
+                        operations: Some(OPERATIONS),
+                        ..DurationRequest::at(&cell.mix.name, workload)
+                    });
+                }
+            }
+            let opened = [OpenTarget::Simulated(Box::new(array.met(plan.seed, 0)))];
+            for (index, time) in cells
+                .into_iter()
+                .zip(durations(context, &opened, &how, &looks)?)
+            {
+                times[index] = Some(times[index].map_or(time, |so_far| so_far.and(time)));
+                sustained.extend(time.sustained.map(|found| CellSustained {
+                    cell: plan.cells[index].mix.name.clone(),
+                    level: plan.set.words(layout),
+                    found,
+                }));
+            }
         }
-        Ok(())
+        for (cell, time) in plan.cells.iter_mut().zip(times.into_iter().flatten()) {
+            cell.workload.ramp_ns = time.ramp_ns;
+            cell.workload.duration_ns = time.duration_ns;
+        }
+        Ok(sustained)
     }
 
-    fn wish(&self, layout: usize, name: &str, workload: &Workload) -> Outcome<PlacedJob> {
+    fn wanted(&self, layout: usize, name: &str, workload: &Workload) -> Outcome<PlacedJob> {
         Ok(PlacedJob {
             name: name.to_owned(),
             workload: self.workload(layout, workload)?,
@@ -205,7 +218,7 @@ pub struct SimulatedPasses<'a> {
     store: &'a mut Store,
     arrays: &'a Arrays,
     /// Follows the experiment; kept after every pass.
-    kept: KeptLayouts,
+    kept: StoredLayouts,
     bar: Bar<'a>,
     started_ns: u64,
     passes_here: u32,
@@ -217,7 +230,7 @@ impl<'a> SimulatedPasses<'a> {
         context: &'a Context,
         store: &'a mut Store,
         arrays: &'a Arrays,
-        kept: KeptLayouts,
+        kept: StoredLayouts,
     ) -> Self {
         SimulatedPasses {
             bar: Bar::begin(context.observer(), false, 1, "Measuring"),
@@ -232,7 +245,7 @@ impl<'a> SimulatedPasses<'a> {
 
     /// What is left when all is done.
     #[must_use]
-    pub fn into_kept(self) -> KeptLayouts {
+    pub fn into_kept(self) -> StoredLayouts {
         self.kept
     }
 
@@ -253,19 +266,24 @@ impl<'a> SimulatedPasses<'a> {
             let workload = plan.workload(pass, layout, cell);
             let workload = self.arrays.in_slot(plan, pass, layout, workload);
             let name = &self.kept.plan.cells[cell].mix.name;
-            let wish = self.arrays.wish(layout, name, &workload)?;
-            let array = self.arrays.arrays[layout].met(wish.workload.seed, older_ns);
-            older_ns = older_ns.saturating_add(wish.workload.length_ns());
+            let wanted = self.arrays.wanted(layout, name, &workload)?;
+            let array = self.arrays.arrays[layout].met(wanted.workload.seed, older_ns);
+            older_ns = older_ns.saturating_add(wanted.workload.length_ns());
             met.push([OpenTarget::Simulated(Box::new(array))]);
-            wishes.push(wish);
+            wishes.push(wanted);
         }
         self.kept.elapsed_ns = older_ns;
         let mut cells = Vec::with_capacity(runs.len());
-        for (position, (wish, aimed)) in wishes.into_iter().zip(&met).enumerate() {
+        for (position, (wanted, opened)) in wishes.into_iter().zip(&met).enumerate() {
             let (layout, cell) = runs[position];
             let base = options(self.context, Request::default());
             let how = run_options(&self.kept, base, (pass, position), (layout, cell));
-            cells.push(SimulatedCell::prepare(self.context, aimed, &[wish], &how)?);
+            cells.push(SimulatedCell::prepare(
+                self.context,
+                opened,
+                &[wanted],
+                &how,
+            )?);
         }
         let mut records = Vec::with_capacity(runs.len());
         let (context, store) = (self.context, &mut *self.store);
@@ -280,20 +298,20 @@ impl<'a> SimulatedPasses<'a> {
 }
 
 impl PassMaker for SimulatedPasses<'_> {
-    type Error = Halt;
+    type Error = StopReason;
 
-    fn pass(&mut self, pass: u32, order: &[usize]) -> Result<LayoutPass, Halt> {
+    fn pass(&mut self, pass: u32, order: &[usize]) -> Result<LayoutPass, StopReason> {
         if self.context.signal().is_some() {
-            return Err(Halt::Interrupted);
+            return Err(StopReason::Interrupted);
         }
-        let records = self.measure(pass, order).map_err(Halt::Failed)?;
+        let records = self.measure(pass, order).map_err(StopReason::Failed)?;
         let runs = self.runs(order);
         if records.len() < runs.len() {
-            return Err(Halt::Interrupted);
+            return Err(StopReason::Interrupted);
         }
         let mut values: Vec<Option<Vec<CellValue>>> = vec![None; self.kept.plan.set.len()];
         for ((layout, _), record) in runs.iter().zip(&records) {
-            let value = value_of(record).ok_or(Halt::Interrupted)?;
+            let value = value_of(record).ok_or(StopReason::Interrupted)?;
             values[*layout].get_or_insert_with(Vec::new).push(value);
         }
         Ok(LayoutPass { values })
@@ -303,11 +321,11 @@ impl PassMaker for SimulatedPasses<'_> {
         self.kept.elapsed_ns
     }
 
-    fn after_pass(&mut self, progress: &PassProgress<'_>) -> Result<bool, Halt> {
+    fn after_pass(&mut self, progress: &PassProgress<'_>) -> Result<bool, StopReason> {
         self.kept.measured = progress.measured.clone();
         self.kept
             .keep(self.context, self.store)
-            .map_err(Halt::Failed)?;
+            .map_err(StopReason::Failed)?;
         self.passes_here += 1;
         let made = progress.measured.passes.len() as u64;
         let width = progress

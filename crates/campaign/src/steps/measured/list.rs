@@ -1,10 +1,10 @@
-//! Profiles, fills and verifications as lines of the history: of each document only what a
+//! Profiles, fills, verifications and observations as lines of the history: of each document only what a
 //! line shows is read, and one document at a time is held.
 
-use super::{FILL, KINDS, PROFILE};
-use crate::context::store_failure;
-use crate::failure::Outcome;
+use super::{FILL, KINDS, OBSERVATION, PROFILE};
 use serde::{Deserialize, Serialize};
+use stripewise_conductor::context::store_failure;
+use stripewise_conductor::failure::Outcome;
 use stripewise_store::{Filter, KeptDocument, Store};
 use stripewise_units::{format_bytes, format_iops};
 
@@ -15,7 +15,7 @@ const MIB: f64 = 1_048_576.0;
 pub struct Measurement {
     /// Its id.
     pub id: String,
-    /// `profile`, `fill` or `verify`.
+    /// `profile`, `fill`, `verify` or `observe`.
     pub kind: String,
     /// RFC 3339, UTC.
     pub started_at: String,
@@ -56,11 +56,24 @@ struct Outline {
     rate_median_bytes_per_s: Option<f64>,
     #[serde(default)]
     stretches: Vec<Stretch>,
+    #[serde(default)]
+    observed_s: f64,
+    #[serde(default)]
+    devices: Vec<ObservedLine>,
 }
 
 #[derive(Deserialize)]
 struct Named {
     name: String,
+}
+
+/// What a line says of an observed device.
+#[derive(Deserialize)]
+struct ObservedLine {
+    reads: u64,
+    writes: u64,
+    discards: u64,
+    flushes: u64,
 }
 
 #[derive(Deserialize)]
@@ -97,6 +110,14 @@ pub fn measurements(store: &Store, filter: &Filter) -> Outcome<Vec<Measurement>>
     Ok(all)
 }
 
+/// The operations of all devices that were observed, a second.
+fn load(devices: &[ObservedLine], observed_s: f64) -> Option<String> {
+    let of = |one: &ObservedLine| one.reads + one.writes + one.discards + one.flushes;
+    let operations: u64 = devices.iter().map(of).sum();
+    let iops = (observed_s > 0.0).then(|| operations as f64 / observed_s)?;
+    Some(format!("{} IOPS", format_iops(iops)))
+}
+
 pub(crate) fn of(kind: &str, document: &KeptDocument) -> Option<Measurement> {
     let outline: Outline = serde_json::from_str(&document.json).ok()?;
     let rate = |bytes_per_s: f64| format!("{} MiB/s", format_iops(bytes_per_s / MIB));
@@ -109,6 +130,7 @@ pub(crate) fn of(kind: &str, document: &KeptDocument) -> Option<Measurement> {
             "fill",
             outline.stretches.first().map(|one| rate(one.bytes_per_s)),
         ),
+        OBSERVATION => ("load", load(&outline.devices, outline.observed_s)),
         _ => (
             outline.mode.as_deref().unwrap_or_default(),
             Some(format_bytes(outline.verified_bytes)),

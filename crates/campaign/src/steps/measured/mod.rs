@@ -7,17 +7,28 @@ mod list;
 pub(crate) use list::of;
 pub use list::{Measurement, measurements};
 
-use crate::context::store_failure;
-use crate::failure::{Failure, Outcome};
 use crate::steps::verification::DOCUMENT_KIND as VERIFY;
+use std::fs::File;
+use std::io::Read;
+use stripewise_conductor::context::{Context, store_failure};
+use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_store::{KeptDocument, Store};
 
 /// A profile of a surface.
 pub const PROFILE: &str = "profile";
 /// A fill: where a fast cache ends.
 pub const FILL: &str = "fill";
+/// An observation of what a server does to its disks.
+pub const OBSERVATION: &str = "observe";
+/// Of a document in a file, the most.
+const BYTES_MAX: u64 = 64 << 20;
+/// How [`by_id`] calls experiments, and what lists their ids.
+pub const EXPERIMENTS: (&str, &str) = (
+    "experiments",
+    "give more of the id; `stripewise lab plans` lists them",
+);
 /// All kinds.
-pub const KINDS: [&str; 3] = [PROFILE, FILL, VERIFY];
+pub const KINDS: [&str; 4] = [PROFILE, FILL, VERIFY, OBSERVATION];
 
 /// What `last` and `last~1` stand for: [`Store::full_name_among`] all that is done here.
 ///
@@ -25,6 +36,33 @@ pub const KINDS: [&str; 3] = [PROFILE, FILL, VERIFY];
 /// Where less was done here, or the store cannot be read.
 pub fn full_name(store: &Store, name: &str) -> Outcome<String> {
     store.full_name_among(name, &KINDS).map_err(store_failure)
+}
+
+/// The document of this kind and id, or the only one whose id begins so. None where there is
+/// none.
+///
+/// # Errors
+/// Where the store cannot be read, or several ids begin so; `hint` says what to do then.
+pub fn by_id(
+    store: &Store,
+    kind: &str,
+    id: &str,
+    (several, hint): (&str, &str),
+) -> Outcome<Option<KeptDocument>> {
+    // Commands that are printed have the end of an id.
+    let whole = store.full_name(id).unwrap_or_else(|_| id.to_owned());
+    if let Some(exact) = store.document(kind, &whole).map_err(store_failure)? {
+        return Ok(Some(exact));
+    }
+    let mut alike = store.documents(kind).map_err(store_failure)?;
+    alike.retain(|document| !id.is_empty() && document.name.starts_with(id));
+    match alike.len() {
+        0 | 1 => Ok(alike.pop()),
+        count => Err(Failure::usage(
+            format!("{count} {several} begin with {id}"),
+            hint,
+        )),
+    }
 }
 
 /// The measurement of this id, with its kind.
@@ -38,6 +76,39 @@ pub fn document(store: &Store, id: &str) -> Outcome<Option<(&'static str, KeptDo
         }
     }
     Ok(None)
+}
+
+/// The JSON of a measurement of this kind, by its id in the store or as a file; of a file it
+/// may be that of something else. None where there is neither.
+///
+/// # Errors
+/// Where the store cannot be read.
+pub fn json_of(context: &Context, kind: &str, name: &str) -> Outcome<Option<String>> {
+    // Files are compared without a store; one that cannot be read is reported by whatever
+    // needs it.
+    let store = context
+        .store_is_there()?
+        .then(|| context.open_store_to_read());
+    if let Some(Ok(store)) = store {
+        // A name that the store does not know may be a file's.
+        let id = full_name(&store, name).unwrap_or_else(|_| name.to_owned());
+        let document = store.document(kind, &id).map_err(store_failure)?;
+        if let Some(document) = document {
+            return Ok(Some(document.json));
+        }
+    }
+    Ok(json_of_file(name))
+}
+
+/// The text of a file that may be a document; none where it is no file, no text, or longer than
+/// any document.
+#[must_use]
+pub fn json_of_file(name: &str) -> Option<String> {
+    let path = stripewise_units::path_of(name);
+    let file = path.is_file().then(|| File::open(&path).ok()).flatten()?;
+    let mut text = String::new();
+    let read = file.take(BYTES_MAX + 1).read_to_string(&mut text).ok()?;
+    (read as u64 <= BYTES_MAX).then_some(text)
 }
 
 /// Refuses a measurement where a run was asked for; none where `id` is none.

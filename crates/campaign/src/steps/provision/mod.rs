@@ -3,9 +3,9 @@
 
 pub mod text;
 
-use crate::exit::Exit;
-use crate::failure::Failure;
 use serde::Serialize;
+use stripewise_conductor::exit::Exit;
+use stripewise_conductor::failure::Failure;
 use stripewise_disk_provision::{Error, ErrorKind};
 use stripewise_results::SCHEMA_VERSION;
 

@@ -6,20 +6,17 @@ use stripewise_disk_inspect::verdict::{CheckOutcome, Judgement, LayoutVerdict};
 use stripewise_disk_provision::{
     DeviceFacts, FormatPlan, FormatReport, Present, PresentPartition, TablePlan, TableReport,
 };
-use stripewise_report::{Heading, wrapped};
+use stripewise_report::Heading;
 use stripewise_units::{ByteSize, NameText, format_bytes, format_count};
 
-/// Width of the words in front of each line.
-const INDENT: &str = "              ";
+/// Columns of the words in front of the lines: where a line that is broken goes on.
+pub const HANGING: usize = 14;
 
-/// A line, or several, with a word in front.
+/// A line with a word in front, not broken.
 fn line(word: &str, text: &str) -> String {
-    // Wrapped behind a blank of that width, which the word then takes the place of.
-    let lines = wrapped(&format!("{INDENT}{text}"), INDENT);
-    let front = format!("  {word:<12}");
-    match lines.strip_prefix(INDENT) {
-        Some(rest) if front.len() == INDENT.len() => format!("{front}{rest}"),
-        _ => format!("  {word} {}", lines.trim_start()),
+    match word.len() < HANGING - 2 {
+        true => format!("  {word:<12}{text}\n"),
+        false => format!("  {word} {text}\n"),
     }
 }
 
@@ -125,17 +122,20 @@ pub fn table_report(plan: &TablePlan, report: &TableReport) -> String {
     if let Some(judgement) = &report.judgement {
         text.push_str(&verdict(judgement));
     }
-    let Some(saved) = report.saved.as_ref().map(|path| path.as_text()) else {
-        return text;
-    };
-    text.push_str(&line("old table", &format!("saved to {saved}")));
-    // A path may be longer than a line; the command is for copying.
-    text.push_str(&format!(
-        "To go back: stripewise partition {} --restore {saved} --yes --destroy {}\n",
-        report.device.path.as_text(),
-        report.device.name
-    ));
+    if let Some(saved) = &report.saved {
+        text.push_str(&line("old table", &format!("saved to {}", saved.as_text())));
+    }
     text
+}
+
+/// The command that restores the old table, for copying.
+#[must_use]
+pub fn way_back(report: &TableReport) -> Option<String> {
+    let saved = report.saved.as_ref()?.as_text();
+    let (path, name) = (report.device.path.as_text(), &report.device.name);
+    Some(format!(
+        "To go back: stripewise partition {path} --restore {saved} --yes --destroy {name}\n"
+    ))
 }
 
 /// The same for a file system.
@@ -234,8 +234,7 @@ fn device_line(device: &DeviceFacts, heading: Heading<'_>) -> String {
         "sectors {}/{}",
         device.logical_sector_bytes, device.physical_sector_bytes
     ));
-    let text = wrapped(&facts.join(", "), INDENT);
-    format!("{}\n", heading(text.trim_end()))
+    format!("{}\n", heading(&facts.join(", ")))
 }
 
 /// What is there now.

@@ -7,21 +7,21 @@
 
 mod named;
 
-use crate::context::{Context, store_failure};
-use crate::exit::Exit;
-use crate::failure::{Failure, Outcome};
 use crate::steps::foreign::{Reading, interrupted};
-use crate::steps::input::{RESULTS_BYTES_MAX, read};
-use crate::steps::kept::Kept;
 use crate::steps::measured;
+use crate::steps::stored_experiment::StoredExperiment;
 use named::Named;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use stripewise_compat::Import;
 use stripewise_compat::dataset::{Dataset, dataset, names};
+use stripewise_conductor::context::{Context, store_failure};
+use stripewise_conductor::exit::Exit;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::input::{RESULTS_BYTES_MAX, read};
 use stripewise_results::{ComparisonRecord, Document, RunRecord, SeriesRecord};
 use stripewise_store::{Filter, Store};
-use stripewise_units::{NameText, counted, path_of, plural};
+use stripewise_units::{NameText, counted, nearest, path_of, plural};
 
 /// What a subject is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +54,7 @@ pub struct Subject {
     /// Comparisons that a document carries.
     pub comparisons: Vec<ComparisonRecord>,
     /// The experiment that a document carries.
-    pub experiment: Option<Box<Kept>>,
+    pub experiment: Option<Box<StoredExperiment>>,
     /// What must be known to read it rightly.
     pub notes: Vec<String>,
     /// Summaries of its ladders that were made before its runs were lightened; else they
@@ -211,9 +211,14 @@ fn published(name: &str) -> Outcome<Subject> {
         let known: Vec<String> = names()
             .map(|(name, about)| format!("dataset:{name} ({about})"))
             .collect();
+        let near = nearest(name, names().map(|(name, _)| name));
+        let question = match near {
+            Some(near) => format!("did you mean dataset:{near}? There are"),
+            None => "available:".to_owned(),
+        };
         return Err(Failure::usage(
             format!("there is no published table `{name}` here"),
-            format!("available: {}", known.join("; ")),
+            format!("{question} {}", known.join("; ")),
         ));
     };
     Ok(Subject {
@@ -283,7 +288,7 @@ struct Outline {
     #[serde(default)]
     runs: Option<Named>,
     #[serde(default)]
-    experiment: Option<Kept>,
+    experiment: Option<StoredExperiment>,
 }
 
 /// A document that some command printed with `--json`: its runs, or those of the

@@ -1,7 +1,7 @@
 //! Fills: as text, as a table, as what a picture shows.
 
 use super::fill_document::{FillDocument, RestFound};
-use super::shared::{MIB, cut_short, foot, mib, subtitle, title_of, took, void, warned, warnings};
+use super::shared::{MIB, foot, mib, subtitle, title_of, void, warned};
 use stripewise_report::{Axes, SheetTable, SurfacePicture};
 use stripewise_surface::fill::{Step, Stretch};
 use stripewise_units::{format_bytes, format_count, format_duration};
@@ -104,46 +104,6 @@ fn back(rest: &RestFound) -> Option<String> {
     })
 }
 
-/// The fill for a terminal.
-pub fn text(document: &FillDocument) -> String {
-    let name = &document.target.name;
-    let mut text = format!("{name}\n  {}\n", sentence(document));
-    if document.stretches.len() > 1 {
-        text.push_str("\n  from            to              rate (95 % interval)\n");
-        for stretch in &document.stretches {
-            text.push_str(&format!(
-                "  {:<15} {:<15} {}\n",
-                format_bytes(stretch.from_bytes),
-                format_bytes(stretch.to_bytes),
-                rate(stretch)
-            ));
-        }
-    }
-    for change in &document.changes {
-        text.push_str(&format!(
-            "  change at {}\n",
-            amount(change.at_bytes, change.interval_bytes)
-        ));
-    }
-    if let Some(most) = document.temperature_millicelsius_max {
-        text.push_str(&format!("  up to {:.0} \u{b0}C\n", most as f64 / 1e3));
-    }
-    if document.failed_bytes > 0 {
-        text.push_str(&format!(
-            "{} could not be written.\n",
-            format_bytes(document.failed_bytes)
-        ));
-    }
-    text.push_str(&cut_short(document.cut_short.as_ref()));
-    text.push_str(&format!(
-        "Wrote {} in {}. Kept as {}.\n",
-        format_bytes(document.written_bytes),
-        took(name, document.duration_ns),
-        document.id
-    ));
-    text
-}
-
 /// The steps, a row each; `part` is `fill`, or `rest` for those behind the rest.
 pub fn csv(document: &FillDocument) -> String {
     let mut text = String::from(
@@ -209,7 +169,6 @@ pub fn picture(document: &FillDocument) -> SurfacePicture {
 
 /// Tables of a page.
 pub fn tables(document: &FillDocument) -> Vec<SheetTable> {
-    let heads = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     let row = |stretch: &Stretch| {
         vec![
             format_bytes(stretch.from_bytes),
@@ -225,22 +184,23 @@ pub fn tables(document: &FillDocument) -> Vec<SheetTable> {
         ]
     };
     vec![
-        warnings(&document.warnings),
-        SheetTable {
-            title: "Stretches of one rate".to_owned(),
-            head: heads(&["from", "to", "rate (95 % interval)"]),
-            rows: document.stretches.iter().map(row).collect(),
-        },
-        SheetTable {
-            title: "Steps".to_owned(),
-            head: heads(&["written before", "length", "rate"]),
-            rows: document.steps.iter().map(step).collect(),
-        },
+        SheetTable::new(
+            "Stretches of one rate",
+            ["from", "to", "rate (95 % interval)"],
+            document.stretches.iter().map(row).collect(),
+        ),
+        SheetTable::new(
+            "Steps",
+            ["written before", "length", "rate"],
+            document.steps.iter().map(step).collect(),
+        )
+        .as_detail(),
     ]
 }
 
 fn findings(document: &FillDocument) -> Vec<(String, String)> {
     let mut all: Vec<(String, String)> = void(&document.warnings).into_iter().collect();
+    let void = all.len();
     let mut line = |name: &str, value: String| all.push((name.to_owned(), value));
     if let Some((bytes, interval)) = document.fast_bytes.zip(document.fast_bytes_interval) {
         line("fast cache", amount(bytes, interval));
@@ -250,6 +210,18 @@ fn findings(document: &FillDocument) -> Vec<(String, String)> {
     }
     if let Some(back) = document.rest.as_ref().and_then(back) {
         line("back", back);
+    }
+    // What voids the numbers is the first of these, not of those.
+    all.extend(further_findings(document).into_iter().skip(void));
+    all
+}
+
+/// What the sentence does not say.
+pub fn further_findings(document: &FillDocument) -> Vec<(String, String)> {
+    let mut all: Vec<(String, String)> = void(&document.warnings).into_iter().collect();
+    let mut line = |name: &str, value: String| all.push((name.to_owned(), value));
+    for change in &document.changes {
+        line("change at", amount(change.at_bytes, change.interval_bytes));
     }
     let all_steps = document.steps.iter();
     let slowest = all_steps.map(Step::bytes_per_s);

@@ -11,14 +11,16 @@ mod tables;
 
 use super::measured::{FILL, PROFILE};
 use super::pages::{PictureLook, Rendered, ReportFormat};
-use super::sheets::{Shown, titled};
-use crate::exit::Exit;
-use crate::failure::{Failure, Outcome};
+use super::render_sheet::{Renderable, again, titled};
 pub use document::{ExtentFound, ProfileDocument, SpotFound};
 pub use fill_document::{FillDocument, RestFound};
 use serde::Serialize;
-pub use shared::{cut_short, mib, took, void};
-use stripewise_report::{Sheet, SheetTable, SurfacePicture, surface_svg};
+pub use shared::{mib, took, void};
+use stripewise_conductor::exit::Exit;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_report::{Caution, Judgement, Sheet, SheetTable, SurfacePicture, surface_svg};
+use stripewise_results::{TargetFacts, Warning};
+use stripewise_units::format_bytes;
 
 /// What the picture of a surface is called.
 const PICTURE: &str = "surface";
@@ -48,32 +50,105 @@ impl MeasuredSurface {
         read.map(Some)
     }
 
-    /// For a terminal.
+    /// Answer, findings and tables.
     #[must_use]
-    pub fn text(&self) -> String {
-        match self {
-            MeasuredSurface::Profile(document) => profile::text(document),
-            MeasuredSurface::Fill(document) => fill::text(document),
+    pub fn sheet(&self) -> Sheet {
+        self.sheet_of(&self.picture())
+    }
+
+    fn sheet_of(&self, picture: &SurfacePicture) -> Sheet {
+        let cut_short = self.cut_short().map(|why| {
+            let word = format!("Cut short ({why})");
+            (Judgement::Open, word)
+        });
+        let answer = match self {
+            // Of a profile the findings are the answer.
+            MeasuredSurface::Profile(_) if cut_short.is_none() => String::new(),
+            MeasuredSurface::Profile(_) => "this is what was measured until then".to_owned(),
+            MeasuredSurface::Fill(document) => fill::sentence(document),
+        };
+        Sheet {
+            title: picture.title.clone(),
+            subtitle: picture.subtitle.clone(),
+            verdict: cut_short,
+            answer,
+            findings: match self {
+                MeasuredSurface::Profile(_) => picture.findings.clone(),
+                MeasuredSurface::Fill(document) => fill::further_findings(document),
+            },
+            tables: self.tables(),
+            cautions: Caution::of_all(self.warnings()),
+            notes: vec![self.cost()],
+            pointers: vec![again(self.id())],
+            foot: picture.foot.clone(),
+            ..Sheet::default()
         }
     }
 
     /// What was measured and the result, in one line.
     #[must_use]
     pub fn line(&self) -> String {
-        let text = self.text();
-        let target = text.lines().next().unwrap_or_default();
-        format!("{target}: {}", self.answer())
+        let target = self.target();
+        let size = format_bytes(target.size_bytes);
+        format!("{} ({size}): {}", target.name, self.answer())
+    }
+
+    fn target(&self) -> &TargetFacts {
+        match self {
+            MeasuredSurface::Profile(document) => &document.target,
+            MeasuredSurface::Fill(document) => &document.target,
+        }
+    }
+
+    fn id(&self) -> &str {
+        match self {
+            MeasuredSurface::Profile(document) => &document.id,
+            MeasuredSurface::Fill(document) => &document.id,
+        }
+    }
+
+    fn cut_short(&self) -> Option<&String> {
+        match self {
+            MeasuredSurface::Profile(document) => document.cut_short.as_ref(),
+            MeasuredSurface::Fill(document) => document.cut_short.as_ref(),
+        }
+    }
+
+    fn warnings(&self) -> &[Warning] {
+        match self {
+            MeasuredSurface::Profile(document) => &document.warnings,
+            MeasuredSurface::Fill(document) => &document.warnings,
+        }
+    }
+
+    /// `Read 128 MiB in 37.5 s.`
+    fn cost(&self) -> String {
+        let name = &self.target().name;
+        match self {
+            MeasuredSurface::Profile(document) => format!(
+                "Read {} in {}.",
+                format_bytes(document.bytes_read),
+                took(name, document.duration_ns)
+            ),
+            MeasuredSurface::Fill(document) => format!(
+                "Wrote {} in {}{}.",
+                format_bytes(document.written_bytes),
+                took(name, document.duration_ns),
+                match document.failed_bytes {
+                    0 => String::new(),
+                    bytes => format!("; {} could not be written", format_bytes(bytes)),
+                }
+            ),
+        }
     }
 
     /// The result in a sentence, which begins with why it is not whole.
     fn answer(&self) -> String {
-        let (cut_short, sentence) = match self {
-            MeasuredSurface::Profile(document) => {
-                (&document.cut_short, profile::sentence(document))
-            }
-            MeasuredSurface::Fill(document) => (&document.cut_short, fill::sentence(document)),
+        let sentence = match self {
+            MeasuredSurface::Profile(document) => profile::sentence(document),
+            MeasuredSurface::Fill(document) => fill::sentence(document),
         };
-        match cut_short {
+        match self.cut_short() {
             Some(why) => format!("CUT SHORT ({why}): {sentence}"),
             None => sentence,
         }
@@ -108,16 +183,8 @@ impl MeasuredSurface {
     pub fn rendered(&self, format: ReportFormat, wanted: &PictureLook) -> Outcome<Rendered> {
         let mut picture = self.picture();
         titled(&mut picture.title, &mut picture.foot, wanted);
-        let shown = Shown {
-            sheet: Sheet {
-                title: picture.title.clone(),
-                subtitle: picture.subtitle.clone(),
-                answer: self.answer(),
-                findings: picture.findings.clone(),
-                tables: self.tables(),
-                foot: picture.foot.clone(),
-                ..Sheet::default()
-            },
+        let shown = Renderable {
+            sheet: self.sheet_of(&picture),
             picture: (PICTURE, &|theme| surface_svg(&picture, theme)),
             what: "a profile or fill",
             csv: &|| self.csv(),

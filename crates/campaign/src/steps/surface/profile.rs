@@ -1,13 +1,10 @@
 //! Profiles of surfaces: as text, as a table, as what a picture shows.
 
-use super::document::{ProfileDocument, SpotFound};
-use super::shared::{MIB, cut_short, foot, mib, ms, subtitle, title_of, took, void, warned};
+use super::document::ProfileDocument;
+use super::shared::{MIB, foot, mib, ms, subtitle, title_of, void, warned};
 use stripewise_report::{Axes, SurfacePicture};
 use stripewise_surface::profile::BatchRate;
-use stripewise_units::{ByteSize, format_bytes, format_count, format_duration};
-
-/// Spots that a terminal shows.
-const SPOTS_SHOWN: usize = 20;
+use stripewise_units::{ByteSize, format_count};
 
 /// What was found, a name and a value each.
 fn findings(document: &ProfileDocument) -> Vec<(String, String)> {
@@ -50,7 +47,7 @@ fn findings(document: &ProfileDocument) -> Vec<(String, String)> {
         line("rotation", format!("{:.0} rpm", rotation.rpm));
     }
     if let Some(rate) = document.interface_bytes_per_s {
-        line("rereads", mib(rate));
+        line("from the cache", mib(rate));
     }
     match document.zones.len() {
         0 if !document.position_matters => {
@@ -103,71 +100,6 @@ fn matters(batches: &[BatchRate]) -> Vec<(&'static str, String)> {
             ("reads at once do", numbers),
         ],
     }
-}
-
-/// The profile for a terminal.
-pub fn text(document: &ProfileDocument) -> String {
-    let mut text = format!(
-        "{} ({})\n",
-        document.target.name,
-        format_bytes(document.target.size_bytes)
-    );
-    for (name, value) in findings(document) {
-        text.push_str(&format!("  {name:<19} {value}\n"));
-    }
-    if !document.zones.is_empty() {
-        text.push_str("\n  zone   from            to              rate\n");
-        for (number, zone) in document.zones.iter().enumerate() {
-            text.push_str(&format!(
-                "  {:<6} {:<15} {:<15} {}\n",
-                number + 1,
-                format_bytes(zone.from_bytes),
-                format_bytes(zone.to_bytes),
-                mib(zone.bytes_per_s)
-            ));
-        }
-        text.push_str("  Boundaries, with the places that fit nearly as well:\n");
-        for boundary in &document.boundaries {
-            let [low, high] = boundary.interval_bytes;
-            text.push_str(&format!(
-                "  {} ({} to {})\n",
-                format_bytes(boundary.at_bytes),
-                format_bytes(low),
-                format_bytes(high)
-            ));
-        }
-    }
-    for spot in document.spots.iter().take(SPOTS_SHOWN) {
-        text.push_str(&format!("  {}\n", spot_line(spot)));
-    }
-    if let Some(more @ 1..) = document.spots.len().checked_sub(SPOTS_SHOWN) {
-        text.push_str(&format!(
-            "  and {more} more, which --json and -o FILE.csv list\n"
-        ));
-    }
-    text.push_str(&cut_short(document.cut_short.as_ref()));
-    text.push_str(&format!(
-        "Read {} in {}. Kept as {}.\n",
-        format_bytes(document.bytes_read),
-        took(&document.target.name, document.duration_ns),
-        document.id
-    ));
-    text
-}
-
-fn spot_line(spot: &SpotFound) -> String {
-    let what = match spot.unreadable {
-        true => "cannot be read".to_owned(),
-        false => format!("takes {}", format_duration(spot.latency_ns)),
-    };
-    let lba = spot.lba.map_or(String::new(), |lba| format!(", LBA {lba}"));
-    let file = spot.file.as_ref();
-    let file = file.map_or(String::new(), |file| format!(", in {file}"));
-    format!(
-        "{} at byte {}{lba}{file} {what}",
-        format_bytes(spot.length_bytes),
-        spot.offset_bytes
-    )
 }
 
 /// Rates and access times as one table, a row each.

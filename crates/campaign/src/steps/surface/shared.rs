@@ -1,7 +1,6 @@
 //! What texts and pictures of profiles, fills and probes share.
 
 use crate::steps::medium::void_codes;
-use stripewise_report::SheetTable;
 use stripewise_results::{TargetFacts, Warning};
 use stripewise_units::{format_bytes, format_count, format_duration};
 
@@ -34,7 +33,7 @@ pub fn subtitle(target: &TargetFacts, measured_at: &str) -> String {
         Some(format_bytes(target.size_bytes)),
         firmware.map(|firmware| format!("firmware {firmware}")),
         device.map(|device| device.name.clone()),
-        Some(target.name.clone()),
+        Some(target.name.clone()).filter(|name| *name != title_of(target)),
         Some(measured_at.get(..10).unwrap_or_default().to_owned()),
     ];
     let words: Vec<String> = words.into_iter().flatten().collect();
@@ -50,30 +49,13 @@ pub fn took(target: &str, duration_ns: u64) -> String {
     format!("{}{virtual_time}", format_duration(duration_ns))
 }
 
-/// A line where a measurement did not come to its end; nothing where it did.
-pub fn cut_short(why: Option<&String>) -> String {
-    why.map_or(String::new(), |why| {
-        format!("Cut short: {why}. This is what was measured until then.\n")
-    })
-}
-
 /// The foot of a picture: by what it was made, where, and under which id it is kept.
 pub fn foot(host: &str, id: &str) -> String {
     let version = env!("CARGO_PKG_VERSION");
     format!("Stripewise {version}, host {host}, {id}")
 }
 
-/// What kept some of it from the medium, as a table of a page.
-pub fn warnings(warnings: &[Warning]) -> SheetTable {
-    let row = |warning: &Warning| vec![warning.code.clone(), warning.message.clone()];
-    SheetTable {
-        title: "Warnings".to_owned(),
-        head: Vec::new(),
-        rows: warnings.iter().map(row).collect(),
-    }
-}
-
-/// The same as a line among what was found, so that no picture goes round without it. Those
+/// The warnings as a line among what was found, so that no picture goes round without it. Those
 /// that void the numbers are said before them: see [`void`].
 pub fn warned(warnings: &[Warning]) -> Option<(String, String)> {
     let void = void_codes(warnings);
@@ -100,6 +82,7 @@ mod tests {
             code: code.to_owned(),
             severity,
             message: String::new(),
+            short: String::new(),
             hint: String::new().into(),
         };
         let both = [
@@ -112,15 +95,6 @@ mod tests {
         let behind = warned(&both).expect("a line");
         assert_eq!(behind.1, "loop-cached");
         assert_eq!((void(&both[..1]), warned(&both[1..])), (None, None));
-    }
-
-    #[test]
-    fn a_measurement_that_was_cut_short_says_so() {
-        assert_eq!(cut_short(None), "");
-        assert_eq!(
-            cut_short(Some(&"interrupted".to_owned())),
-            "Cut short: interrupted. This is what was measured until then.\n"
-        );
     }
 
     #[test]

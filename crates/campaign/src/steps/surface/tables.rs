@@ -1,7 +1,7 @@
 //! Tables of the page of a profile.
 
 use super::document::{ExtentFound, ProfileDocument, SpotFound};
-use super::shared::{mib, ms, warnings};
+use super::shared::{mib, ms};
 use stripewise_report::SheetTable;
 use stripewise_surface::profile::{BatchRate, SeekCurve, SeekPoint, Spread};
 use stripewise_units::{format_bytes, format_count, format_duration};
@@ -10,11 +10,6 @@ type Rows = Vec<Vec<String>>;
 
 /// All tables; those without rows are not shown.
 pub fn tables(document: &ProfileDocument) -> Vec<SheetTable> {
-    let table = |title: &str, head: &[&str], rows: Rows| SheetTable {
-        title: title.to_owned(),
-        head: head.iter().map(|name| (*name).to_owned()).collect(),
-        rows,
-    };
     let rates = document.rates.iter().map(|rate| {
         vec![
             rate.offset_bytes.to_string(),
@@ -23,38 +18,41 @@ pub fn tables(document: &ProfileDocument) -> Vec<SheetTable> {
         ]
     });
     vec![
-        warnings(&document.warnings),
-        table(
+        SheetTable::new(
             "Access times of random reads of 4 KiB",
-            &["of the reads", "time"],
+            ["of the reads", "time"],
             document.access.as_ref().map_or(Vec::new(), spread),
-        ),
-        table(
+        )
+        .as_detail(),
+        SheetTable::new(
             "Seeks",
-            &["distance, of the full stroke", "time"],
+            ["distance, of the full stroke", "time"],
             document.seeks.as_ref().map_or(Vec::new(), seek_curve),
-        ),
-        table(
+        )
+        .as_detail(),
+        SheetTable::new(
             "What matters: size and number of reads at random places",
-            &["read", "at once", "reads a second", "rate"],
+            ["read", "at once", "reads a second", "rate"],
             document.batches.iter().map(batch).collect(),
-        ),
-        table(
+        )
+        .as_detail(),
+        SheetTable::new(
             "Zones",
-            &["zone", "from", "begins between", "to", "rate"],
+            ["zone", "from", "begins between", "to", "rate"],
             zones(document),
         ),
-        table(
+        SheetTable::new(
             "Where the file is on the device",
-            &["byte of the file", "length", "byte of the device under it"],
+            ["byte of the file", "length", "byte of the device under it"],
             document.extents.iter().map(extent).collect(),
-        ),
-        table(
+        )
+        .as_detail(),
+        SheetTable::new(
             "Slow and unreadable spots",
-            &["byte", "length", "LBA", "file", "read takes"],
+            ["byte", "length", "LBA", "file", "read takes"],
             document.spots.iter().map(spot).collect(),
         ),
-        table("Rates", &["byte", "length", "rate"], rates.collect()),
+        SheetTable::new("Rates", ["byte", "length", "rate"], rates.collect()).as_detail(),
     ]
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use stripewise_results::faults::FaultRecord;
 use stripewise_results::{KindOutcome, Warning};
 use stripewise_verify::FinishedState;
-use stripewise_verify::aftermath::Survival;
+use stripewise_verify::power_cut_check::Survival;
 
 /// The document's version; raised when a field changes its meaning.
 pub const SCHEMA_VERSION: u32 = 1;

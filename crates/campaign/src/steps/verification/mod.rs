@@ -1,24 +1,24 @@
 //! What verifications share: their document, faults in sentences, and a pass over a whole
 //! target.
 
-pub mod beside;
-pub mod crowd;
+pub mod concurrent_verify;
 pub mod document;
 pub mod engine;
 pub mod pass;
 pub mod text;
 pub mod witnessed;
 pub mod words;
+pub mod worker_pool;
 
 pub use stripewise_results::faults::counts_of;
 
-use crate::context::Context;
-use crate::exit::Exit;
-use crate::failure::{Failure, Outcome};
-use crate::permissions::Permissions;
 use crate::steps::medium::exit_with;
-use crate::steps::targets::{OpenTarget, judge, prepare, target_failure};
 use document::{PhaseOutcome, VerifiedTarget, VerifyDocument, VerifyVerdict};
+use stripewise_conductor::context::Context;
+use stripewise_conductor::exit::Exit;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::permissions::Permissions;
+use stripewise_conductor::targets::{OpenTarget, judge, prepare, target_failure};
 use stripewise_disk_inspect::System;
 use stripewise_store::Store;
 use stripewise_targets::{Intent, TEST_FILE_BYTES_MIN, Target, TargetName};
@@ -100,14 +100,14 @@ pub fn refuse_small_files(names: &[String], size_bytes: u64) -> Outcome<()> {
 }
 
 /// What is meant to be done by a caller who writes every byte before it reads any.
-fn intent_of(name: &str, permissions: &Permissions, wish: Intent) -> Intent {
+fn intent_of(name: &str, permissions: &Permissions, options: Intent) -> Intent {
     Intent {
         writes: true,
         overwrite: permissions.overwrite,
         destroy: permissions.destroy_of(name),
         busy_ok: permissions.busy_ok,
         filled_by_caller: true,
-        ..wish
+        ..options
     }
 }
 
@@ -118,7 +118,7 @@ pub fn judge_all(
     store: &Store,
     names: &[String],
     permissions: &Permissions,
-    wish: impl Fn(&str) -> Intent,
+    options: impl Fn(&str) -> Intent,
 ) -> Outcome<()> {
     for name in names {
         let parsed: TargetName = name.parse().map_err(target_failure)?;
@@ -126,28 +126,28 @@ pub fn judge_all(
             context,
             store,
             &parsed,
-            &intent_of(name, permissions, wish(name)),
+            &intent_of(name, permissions, options(name)),
         )?;
     }
     Ok(())
 }
 
-/// Opens what is named, for a caller who writes every byte before it reads any. `wish` says
+/// Opens what is named, for a caller who writes every byte before it reads any. `options` says
 /// what else is meant to be done to each.
 pub fn open_all(
     context: &Context,
     store: &mut Store,
     names: &[String],
     permissions: &Permissions,
-    wish: impl Fn(&str) -> Intent,
+    options: impl Fn(&str) -> Intent,
 ) -> Outcome<Vec<Target>> {
     if names.len() > 1 {
-        judge_all(context, store, names, permissions, &wish)?;
+        judge_all(context, store, names, permissions, &options)?;
     }
     let mut targets = Vec::new();
     for name in names {
         let parsed: TargetName = name.parse().map_err(target_failure)?;
-        let intent = intent_of(name, permissions, wish(name));
+        let intent = intent_of(name, permissions, options(name));
         if let OpenTarget::Real { target } = prepare(context, store, &parsed, &intent)? {
             targets.push(*target);
         }

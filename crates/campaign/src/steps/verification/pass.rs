@@ -1,12 +1,12 @@
 //! Reads a target from its start to its end, past all maps: what `--image` and
 //! `--after-cut` begin with.
 
-use crate::context::Context;
-use crate::exit::Exit;
-use crate::failure::{Failure, Outcome};
-use crate::observer::Progress;
 use std::fs::File;
 use std::sync::Arc;
+use stripewise_conductor::context::Context;
+use stripewise_conductor::exit::Exit;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::observer::Progress;
 use stripewise_io_engine::backend::portable_threads::Threads;
 use stripewise_io_engine::{
     Clock, Completion, Engine, Kind, Next, OpenPlan, Operation, Source, error_name,

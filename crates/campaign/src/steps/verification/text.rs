@@ -2,74 +2,9 @@
 
 use super::document::{JudgedBy, LeftByRun, Mode, PhaseOutcome, VerifyDocument, VerifyVerdict};
 use crate::steps::medium::void_codes;
-use stripewise_report::{FAULTS_SHOWN_MAX, classes_text, faults_text};
-use stripewise_results::KindOutcome;
-use stripewise_units::{format_bytes, format_count, format_duration, format_iops};
+use stripewise_report::classes_text;
+use stripewise_units::{format_bytes, format_count, format_duration};
 use stripewise_verify::Class;
-
-/// What a verification came to.
-#[must_use]
-pub fn verified_text(document: &VerifyDocument) -> String {
-    let mut text = String::new();
-    for phase in &document.phases {
-        text.push_str(&line_of(phase));
-    }
-    for left in &document.left {
-        text.push_str(&format!(
-            "{} of run {}: written {} ago on average, {} the oldest, {} the newest; {}\n",
-            format_bytes(left.bytes),
-            name_of(left),
-            format_duration(left.mean_age_ns),
-            format_duration(left.oldest_age_ns),
-            format_duration(left.newest_age_ns),
-            left.judged_by.in_words()
-        ));
-    }
-    if let Some(unstamped @ 1..) = document.unstamped_bytes {
-        text.push_str(&format!(
-            "{} without a stamp: never written by Stripewise, or wiped since\n",
-            format_bytes(unstamped)
-        ));
-    }
-    if let (Some(unproven @ 1..), [first, ..]) = (document.unproven_bytes, &document.unproven[..]) {
-        text.push_str(&format!(
-            "{} not proven, the first of it at byte {}: {OPEN}\n",
-            format_bytes(unproven),
-            format_count(first[0])
-        ));
-    }
-    if let Some(capacity) = document.capacity {
-        text.push_str(&format!(
-            "Capacity: {} reported, {} found{}\n",
-            format_bytes(capacity.reported_bytes),
-            format_bytes(capacity.real_bytes),
-            if capacity.wraps {
-                "; it begins again from its start there"
-            } else {
-                ""
-            }
-        ));
-    }
-    text.push_str(&survival_of(document));
-    for note in &document.notes {
-        text.push_str(&format!("note: {note}\n"));
-    }
-    text.push_str(&faults_text(&document.faults));
-    if !document.errors.first.is_empty() {
-        let named = &document.errors.first;
-        let more = match named.len().saturating_sub(FAULTS_SHOWN_MAX) {
-            0 => String::new(),
-            more => format!("; and {more} more places: `--json` prints them"),
-        };
-        text.push_str(&format!(
-            "\n{} operations failed, which is not a fault of the data: {}{more}\n",
-            format_count(document.errors.total),
-            named[..named.len().min(FAULTS_SHOWN_MAX)].join("; ")
-        ));
-    }
-    text.push_str(&format!("\n{}\n", verdict(document)));
-    text
-}
 
 /// Why something is not proven.
 pub(crate) const OPEN: &str = "no record in this store says what belongs there";
@@ -100,55 +35,6 @@ fn without_record(document: &VerifyDocument) -> String {
     }
 }
 
-/// What a power cut left.
-fn survival_of(document: &VerifyDocument) -> String {
-    let mut text = String::new();
-    if let Some(flushes) = document.flushes.as_ref().filter(|one| one.operations > 0) {
-        text.push_str(&format!(
-            "Flushes: {}, {}\n",
-            format_count(flushes.operations),
-            latency(flushes)
-        ));
-    }
-    if let Some(witness) = &document.witness {
-        let dropped = match witness.dropped_bytes {
-            0 => String::new(),
-            bytes => format!(", {} that were no record left out", format_bytes(bytes)),
-        };
-        text.push_str(&format!(
-            "Witness: {} records of the run {}{dropped}\n",
-            format_count(witness.records),
-            witness.run_id
-        ));
-    }
-    for one in &document.survival {
-        let survival = &one.survival;
-        text.push_str(&format!(
-            "{}: {} writes were durable by {}, {} of them did not survive\n",
-            one.target_name,
-            format_count(survival.covered_writes),
-            one.durability,
-            format_count(survival.lost_writes)
-        ));
-        if survival.beyond_writes > 0 {
-            let newest = one.kept_beyond_ns.map_or_else(String::new, |ns| {
-                format!(
-                    ", the newest {} after the last of those",
-                    format_duration(ns)
-                )
-            });
-            text.push_str(&format!(
-                "  beyond the promise {} survived{newest}; {} of them in part, and {} older ones are missing, which is allowed\n",
-                format_count(survival.beyond_writes),
-                format_count(survival.torn_writes),
-                format_count(survival.reordered_writes)
-            ));
-        }
-    }
-    text.push_str(&lost(document));
-    text
-}
-
 /// The answer in a sentence, where something flushed is lost; else nothing.
 pub(crate) fn lost(document: &VerifyDocument) -> String {
     let (lost, covered) = document.survival.iter().fold((0, 0), |(lost, all), one| {
@@ -176,39 +62,13 @@ pub(crate) fn lost(document: &VerifyDocument) -> String {
     )
 }
 
-fn latency(kind: &KindOutcome) -> String {
-    kind.latency_ns.map_or_else(
-        || "-".to_owned(),
-        |latency| {
-            format!(
-                "p99 {}, max {}",
-                format_duration(latency.p99),
-                format_duration(latency.max)
-            )
-        },
-    )
-}
-
 /// What a phase does, for people.
 pub(crate) fn phase_name(phase: &PhaseOutcome) -> &'static str {
     match phase.name.as_str() {
-        "fill" => "Written once",
-        "work" => "Worked on",
-        _ => "Read once more",
+        "fill" => "Pass 1: write",
+        "work" => "Burn-in",
+        _ => "Final read",
     }
-}
-
-fn line_of(phase: &PhaseOutcome) -> String {
-    format!(
-        "{} ({}): {}, {} IOPS, {:.0} MiB/s; reads {}; writes {}\n",
-        phase_name(phase),
-        phase.cache,
-        format_duration(phase.duration_ns),
-        format_iops(phase.iops),
-        phase.mib_per_s,
-        latency(&phase.read),
-        latency(&phase.write)
-    )
 }
 
 /// The verdict, in one line.
@@ -216,8 +76,8 @@ fn line_of(phase: &PhaseOutcome) -> String {
 pub fn verdict(document: &VerifyDocument) -> String {
     let id = &document.id;
     match judged(document) {
-        (POWER_STAYED, why) => format!("{POWER_STAYED}: {why}. Kept as {id}; {JUDGED_LATER}."),
-        (word, why) => format!("{}: {why}. Kept as {id}.", word.to_uppercase()),
+        (POWER_STAYED, why) => format!("{POWER_STAYED}: {why}. Saved as {id}; {JUDGED_LATER}."),
+        (word, why) => format!("{}: {why}. Saved as {id}.", word.to_uppercase()),
     }
 }
 
@@ -238,7 +98,7 @@ fn passed(document: &VerifyDocument, verified: &str) -> (&'static str, String) {
 }
 
 /// No verdict: what was to be judged did not happen.
-const POWER_STAYED: &str = "The power did not fail";
+pub(crate) const POWER_STAYED: &str = "The power did not fail";
 /// What can be done about it.
 const JUDGED_LATER: &str = "--after-cut can still judge what is there";
 

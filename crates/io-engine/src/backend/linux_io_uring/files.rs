@@ -31,6 +31,8 @@ pub struct Files {
     manners: [u64; 4],
     /// Which files are block devices, where there are discards.
     devices: Box<[bool]>,
+    /// Flags of a sync, above its length.
+    sync: u64,
     /// From a slot to its registered buffer; 31 with plain ones (always 0).
     buffer_shift: u32,
 }
@@ -77,6 +79,7 @@ impl Form for Files {
             heads: [read, write, OPCODE_FSYNC, OPCODE_COMMAND].map(|opcode| opcode | flags),
             manners: Kind::ALL.map(|kind| u64::from(plan.manner.flags(kind)) << 32),
             devices,
+            sync: if plan.manner.fsync { 0 } else { FSYNC_DATASYNC },
             buffer_shift: buffer_shift.unwrap_or(31),
         })
     }
@@ -110,7 +113,7 @@ impl Form for Files {
             // The kernel refuses anything in words that it may use one day.
             entry.head = head;
             (entry.offset_bytes, entry.address, entry.buffer) = (0, 0, 0);
-            (entry.length, entry.further) = (FSYNC_DATASYNC, 0);
+            (entry.length, entry.further) = (self.sync, 0);
         } else if kind == Kind::Discard {
             let on_device = self.devices.get(usize::from(operation.file)) == Some(&true);
             discard(entry, head, on_device, operation);

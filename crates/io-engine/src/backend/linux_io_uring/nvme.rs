@@ -148,7 +148,7 @@ impl Commands {
             offset_bytes: 0,
             length_bytes,
         };
-        let mut result = self.carry_out(ring, &operation, buffers, capabilities.polled)?;
+        let mut result = self.execute(ring, &operation, buffers, capabilities.polled)?;
         if result == -libc::EINVAL && capabilities.registered_buffers {
             capabilities.registered_buffers = false;
             capabilities.fallbacks.push(
@@ -157,7 +157,7 @@ impl Commands {
                     .to_owned(),
             );
             (self.flags, self.buffer_shift) = (0, 31);
-            result = self.carry_out(ring, &operation, buffers, capabilities.polled)?;
+            result = self.execute(ring, &operation, buffers, capabilities.polled)?;
         }
         match -result {
             libc::EACCES | libc::EPERM => Err(refused(
@@ -176,7 +176,7 @@ impl Commands {
     }
 
     /// One operation, alone; its result.
-    fn carry_out(
+    fn execute(
         &self,
         ring: &mut Ring<Command>,
         operation: &Operation,
@@ -227,9 +227,10 @@ impl Form for Commands {
         plan: &OpenPlan,
         capabilities: &mut Capabilities,
     ) -> Result<Self> {
-        if plan.manner.dontcache || plan.manner.atomic || plan.manner.discards {
-            let what = "commands that are passed through are neither uncached nor atomic writes, \
-                        nor discards";
+        let manner = plan.manner;
+        if manner.dontcache || manner.atomic || manner.dsync || manner.discards {
+            let what = "commands that are passed through are no discards, nor uncached or atomic writes \
+                        or ones with RWF_DSYNC";
             let hint = "use <--engine> uring on the block device for these";
             let what = what.to_owned();
             return Err(setup::failure(ErrorKind::Unsupported, what, hint, None));

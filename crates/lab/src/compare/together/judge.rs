@@ -4,19 +4,14 @@ use super::{RequiredTogether, part_at_rate};
 use crate::compare::Requirement;
 use crate::compare::requirement::Quantity;
 use stripewise_results::{
-    AnswerBound, AnswerPlace, DueRecord, RequirementRecord, RunRecord, SeriesRecord, Status,
-    StepRecord,
+    AnswerBound, AnswerPlace, DueRecord, RequirementRecord, RunRecord, SeriesRecord, StepRecord,
 };
 use stripewise_stats::{
-    ClosedLadder, Design, DueSecond, Estimate, LatencyStatistic, MaxJudgement, OpenLoop,
-    Qualification, QualifyOutcome, QualifyVerdict, STALL_S, ShareRule, Slo, closed_ladder,
-    isotonic, judge_max, judge_mean,
+    ClosedLadder, Design, DueSecond, Estimate, LatencyJudgement, LatencyLimit, LatencySecond,
+    LatencyStatistic, OpenLoop, QualifyVerdict, STALL_S, Slo, closed_ladder, isotonic,
+    judge_latency,
 };
-use stripewise_units::{format_count, format_duration, format_iops};
-
-/// A mean is judged from this many seconds on, with this chance of a false verdict.
-const MEAN_SECONDS_MIN: usize = 180;
-const MEAN_ALPHA: f64 = 0.02;
+use stripewise_units::{format_count, format_duration, format_iops, quoted};
 
 /// A verdict and what it rests on.
 struct Judged {
@@ -49,7 +44,10 @@ pub(super) fn all<'a>(
     let judged: Vec<(&Requirement, Judged)> = both
         .latencies
         .iter()
-        .map(|one| (*one, of_latency(rate, one, series, &at_rate)))
+        .map(|one| {
+            let judged = of_latency(rate, one, series, &at_rate);
+            (*one, judged.unwrap_or_else(|| not_run(both, series, runs)))
+        })
         .collect();
     let worst = judged.iter().max_by_key(|one| badness(one.1.verdict));
     let of = of_words(both, rate, &at_rate);
@@ -57,10 +55,12 @@ pub(super) fn all<'a>(
         let texts: Vec<String> = all.iter().map(ToString::to_string).collect();
         texts.join(", ")
     };
+    // What it rests on is said once, with each latency.
+    let title = both.kind.title().to_lowercase();
     let of_rates = both.rates.iter().filter_map(|one| {
         let (_, worst) = worst?;
-        let words = format!("together with {}: {}", texts(&both.latencies), worst.words);
-        Some((*one, record(one, worst.verdict, words, &of)))
+        let words = format!("as {}, with which it is judged", texts(&both.latencies));
+        Some((*one, record(one, worst.verdict, words, &title)))
     });
     let of_latencies = judged.iter().map(|(one, judged)| {
         let words = format!("together with {}: {}", texts(&both.rates), judged.words);
@@ -109,7 +109,7 @@ fn of_words(both: &RequiredTogether<'_>, rate: f64, at_rate: &[&RunRecord]) -> S
         0 => format!("{title}, by its ladder alone"),
         seconds => format!(
             "{title} in the open loop at {} IOPS, {} s; stalls that come together are taken to \
-             last 1 s in total",
+             last {STALL_S} s in total",
             format_iops(rate),
             format_count(seconds as u64)
         ),
@@ -124,26 +124,38 @@ fn due_of(run: &RunRecord) -> Option<&DueRecord> {
     run.jobs.first()?.outcome.due.as_ref()
 }
 
+/// By runs at the rate, else by the ladder; none where neither tells.
 fn of_latency(
     rate: f64,
     required: &Requirement,
     series: &SeriesRecord,
     at_rate: &[&RunRecord],
-) -> Judged {
-    if let Some(judged) = by_runs(rate, required, at_rate) {
-        return judged;
-    }
-    if let Some(words) = by_ladder(rate, required, series) {
-        return Judged {
+) -> Option<Judged> {
+    by_runs(rate, required, at_rate).or_else(|| {
+        by_ladder(rate, required, series).map(|words| Judged {
             verdict: QualifyVerdict::Missed,
             words,
-        };
-    }
+        })
+    })
+}
+
+/// Undecided, with the command that decides it: an hour is enough for the ladder and the
+/// longest run at the rate.
+fn not_run(both: &RequiredTogether<'_>, series: &SeriesRecord, runs: &[RunRecord]) -> Judged {
+    let first = series.steps.first();
+    let run = first.and_then(|step| runs.iter().find(|run| run.id == step.run));
+    let job = run.and_then(|run| run.jobs.first());
+    let target = job.map_or_else(|| "TARGET".to_owned(), |job| quoted(&job.target.name));
+    let required = both.rates.iter().chain(&both.latencies);
+    let required = required.map(|one| format!(" --require '{one}'"));
     Judged {
         verdict: QualifyVerdict::Undecided,
-        words: "no run at that rate was made, and a ladder alone does not show that both are \
-                met; such a run takes 3 to 30 minutes (--time)"
-            .to_owned(),
+        words: format!(
+            "no run at that rate was made, and a ladder alone does not show that both are met; \
+             such a run takes 3 to 30 minutes: stripewise bench {target} --series {} --time 1h{}",
+            both.kind.name(),
+            required.collect::<String>()
+        ),
     }
 }
 
@@ -155,7 +167,7 @@ pub(super) fn by_ladder(
 ) -> Option<String> {
     let statistic = statistic_of(required)?;
     let plateau = plateau_of(required, statistic, series);
-    let below = below(rate, statistic, series);
+    let below = below(rate, required, statistic, series);
     let latency = below.as_ref().map(|(_, latency_ns)| *latency_ns);
     match closed_ladder(rate, required.value, plateau, latency) {
         ClosedLadder::Missed => plateau.map(|plateau| {
@@ -201,23 +213,33 @@ fn plateau_of(
     })
 }
 
-/// The step just below the rate, and the latency there on a curve that only rises.
-fn below(
+/// The step just below the rate, and its latency, where it and those of fewer in flight agree:
+/// the smaller of its own and of a curve that only rises. Steps past the highest rate are left
+/// out: with more in flight than the target takes, rates fall back to those of few. None where
+/// some step gives the rate within the limit.
+fn below<'a>(
     rate: f64,
+    required: &Requirement,
     statistic: LatencyStatistic,
-    series: &SeriesRecord,
-) -> Option<(&StepRecord, f64)> {
+    series: &'a SeriesRecord,
+) -> Option<(&'a StepRecord, f64)> {
     let mut steps: Vec<(&StepRecord, f64)> = series
         .steps
         .iter()
         .filter(|step| step.counts())
         .filter_map(|step| Some((step, step.latency_ns?.statistic(statistic)?)))
         .collect();
-    steps.sort_by(|a, b| a.0.iops.total_cmp(&b.0.iops));
+    let gives_both = |one: &(&StepRecord, f64)| one.0.iops >= rate && one.1 <= required.value;
+    if steps.iter().any(gives_both) {
+        return None;
+    }
+    steps.sort_by_key(|one| one.0.in_flight());
+    let highest = (0..steps.len()).max_by(|a, b| steps[*a].0.iops.total_cmp(&steps[*b].0.iops))?;
+    steps.truncate(highest + 1);
     let latencies: Vec<f64> = steps.iter().map(|step| step.1).collect();
     let rising = isotonic(&latencies);
     let index = steps.iter().rposition(|step| step.0.iops <= rate)?;
-    Some((steps[index].0, rising[index]))
+    Some((steps[index].0, steps[index].1.min(rising[index])))
 }
 
 fn statistic_of(required: &Requirement) -> Option<LatencyStatistic> {
@@ -235,22 +257,23 @@ fn statistic_of(required: &Requirement) -> Option<LatencyStatistic> {
     })
 }
 
-/// The share of operations that may be beyond the limit of a percentile.
-fn share_max(statistic: LatencyStatistic) -> Option<f64> {
-    match statistic {
-        LatencyStatistic::P50 => Some(0.5),
-        LatencyStatistic::P90 => Some(0.1),
-        LatencyStatistic::P95 => Some(0.05),
-        LatencyStatistic::P99 => Some(0.01),
-        LatencyStatistic::P999 => Some(0.001),
-        LatencyStatistic::Mean | LatencyStatistic::Max => None,
-    }
+/// The limit of a statistic, as the judge of latencies takes it.
+fn limit_of(required: &Requirement) -> Option<LatencyLimit> {
+    Some(match statistic_of(required)? {
+        LatencyStatistic::P50 => LatencyLimit::Share(0.5),
+        LatencyStatistic::P90 => LatencyLimit::Share(0.1),
+        LatencyStatistic::P95 => LatencyLimit::Share(0.05),
+        LatencyStatistic::P99 => LatencyLimit::Share(0.01),
+        LatencyStatistic::P999 => LatencyLimit::Share(0.001),
+        LatencyStatistic::Mean => LatencyLimit::Mean(required.value / 1e9),
+        LatencyStatistic::Max => LatencyLimit::Max,
+    })
 }
 
 /// Seconds of all runs at the rate, one after the other, as this requirement counts them.
-fn seconds(required: &Requirement, runs: &[&RunRecord]) -> Vec<DueSecond> {
+fn seconds(required: &Requirement, runs: &[&RunRecord]) -> Vec<LatencySecond> {
     let threshold_ns = required.threshold_ns();
-    let of_run = |due: &DueRecord| -> Vec<DueSecond> {
+    let of_run = |due: &DueRecord| -> Vec<LatencySecond> {
         let index = due
             .thresholds_ns
             .iter()
@@ -258,9 +281,12 @@ fn seconds(required: &Requirement, runs: &[&RunRecord]) -> Vec<DueSecond> {
         let Some(index) = index else {
             return Vec::new();
         };
-        let second = |one: &stripewise_results::DueSecondRecord| DueSecond {
-            due: one.due,
-            beyond: one.beyond.get(index).copied().unwrap_or(0),
+        let second = |one: &stripewise_results::DueSecondRecord| LatencySecond {
+            due: DueSecond {
+                due: one.due,
+                beyond: one.beyond.get(index).copied().unwrap_or(0),
+            },
+            latency_s_sum: one.latency_ns_sum as f64 / 1e9,
         };
         due.seconds.iter().map(second).collect()
     };
@@ -268,21 +294,17 @@ fn seconds(required: &Requirement, runs: &[&RunRecord]) -> Vec<DueSecond> {
     dues.flat_map(of_run).collect()
 }
 
-fn qualified(share_max: f64, seconds: &[DueSecond]) -> QualifyOutcome {
-    let rule = ShareRule::new(share_max);
-    let mut qualification = Qualification::new(rule, Design::Continuous, 1);
-    for second in seconds {
-        qualification.feed(*second);
-    }
-    qualification.outcome()
+/// By the judge that a qualification has too.
+fn judged(limit: LatencyLimit, seconds: &[LatencySecond]) -> LatencyJudgement {
+    judge_latency(limit, Design::Continuous, 1, seconds)
 }
 
 /// More seconds would not change the verdict.
 pub(super) fn is_decided(required: &Requirement, runs: &[&RunRecord]) -> bool {
-    let Some(share_max) = statistic_of(required).and_then(share_max) else {
-        return false;
-    };
-    qualified(share_max, &seconds(required, runs)).verdict != QualifyVerdict::Undecided
+    limit_of(required).is_some_and(|limit| {
+        let judged = judged(limit, &seconds(required, runs));
+        judged.until_seconds.is_none()
+    })
 }
 
 /// By runs at the rate; none where there are none.
@@ -298,11 +320,10 @@ fn by_runs(rate: f64, required: &Requirement, runs: &[&RunRecord]) -> Option<Jud
     if let Some(why) = void(rate, required, runs, &seconds) {
         return Some(undecided(why));
     }
-    let statistic = statistic_of(required)?;
-    Some(match (share_max(statistic), statistic) {
-        (Some(share_max), _) => of_share(required, share_max, &seconds),
-        (None, LatencyStatistic::Max) => of_max(required, &seconds),
-        _ => of_mean(required, runs),
+    let judged = judged(limit_of(required)?, &seconds);
+    Some(Judged {
+        verdict: judged.verdict,
+        words: judged.reason(&required.beyond_words()),
     })
 }
 
@@ -311,7 +332,7 @@ fn void(
     rate: f64,
     required: &Requirement,
     runs: &[&RunRecord],
-    seconds: &[DueSecond],
+    seconds: &[LatencySecond],
 ) -> Option<String> {
     let mut codes: Vec<&str> = Vec::new();
     for run in runs {
@@ -332,7 +353,7 @@ fn void(
     if slower.into_iter().any(|asked| asked.iops < rate * 0.999) {
         return Some("the runs were made at a lower rate".to_owned());
     }
-    let arrivals: u64 = seconds.iter().map(|second| second.due).sum();
+    let arrivals: u64 = seconds.iter().map(|second| second.due.due).sum();
     let own_lags: u64 = runs
         .iter()
         .filter_map(|run| due_of(run))
@@ -340,7 +361,10 @@ fn void(
         .sum();
     let run = OpenLoop {
         limit_ns: required.threshold_ns(),
-        share_max: statistic_of(required).and_then(share_max).unwrap_or(0.01),
+        share_max: match limit_of(required) {
+            Some(LatencyLimit::Share(share_max)) => share_max,
+            _ => 0.01,
+        },
     };
     run.is_void(arrivals, own_lags).then(|| {
         format!(
@@ -349,95 +373,4 @@ fn void(
             format_count(arrivals)
         )
     })
-}
-
-fn of_share(required: &Requirement, share_max: f64, seconds: &[DueSecond]) -> Judged {
-    let outcome = qualified(share_max, seconds);
-    let limit = format_duration(required.value as u64);
-    let percent = |share: f64| format!("{:.2}", share * 100.0);
-    let words = match outcome.judgement {
-        Some(found) => format!(
-            "{} % of operations took longer than {limit} ({}-{} %), and {} % may",
-            percent(found.share.value),
-            percent(found.share.low),
-            percent(found.share.high),
-            share_max * 100.0,
-        ),
-        None => "too few seconds were measured".to_owned(),
-    };
-    let short = match outcome.verdict {
-        QualifyVerdict::Undecided => format!(
-            "; that is not enough to tell ({} s of {} s)",
-            format_count(outcome.seconds as u64),
-            format_count(Design::Continuous.seconds() as u64)
-        ),
-        QualifyVerdict::Met | QualifyVerdict::Missed => String::new(),
-    };
-    let change = match outcome.change {
-        Some(change) => format!(
-            "; it changed after {} s, and this is since then",
-            change.at_s
-        ),
-        None => String::new(),
-    };
-    Judged {
-        verdict: outcome.verdict,
-        words: format!("{words}{short}{change}"),
-    }
-}
-
-/// A maximum is never met for good: the next operation may take longer.
-fn of_max(required: &Requirement, seconds: &[DueSecond]) -> Judged {
-    let due = seconds.iter().map(|second| second.due).sum();
-    let beyond = seconds.iter().map(|second| second.beyond).sum();
-    let limit = format_duration(required.value as u64);
-    match judge_max(due, beyond, seconds.len() as f64) {
-        Some(MaxJudgement::Missed { beyond }) => Judged {
-            verdict: QualifyVerdict::Missed,
-            words: format!(
-                "{} operations took longer than {limit}",
-                format_count(beyond)
-            ),
-        },
-        Some(MaxJudgement::NoneSeen {
-            operations,
-            rarer_than_one_per_s,
-        }) => Judged {
-            verdict: QualifyVerdict::Undecided,
-            words: format!(
-                "none of {} operations took longer than {limit}: that is rarer than once in \
-                 {rarer_than_one_per_s:.0} s, which is all that can be said of a maximum",
-                format_count(operations)
-            ),
-        },
-        None => Judged {
-            verdict: QualifyVerdict::Undecided,
-            words: "nothing was due".to_owned(),
-        },
-    }
-}
-
-fn of_mean(required: &Requirement, runs: &[&RunRecord]) -> Judged {
-    let dues = runs.iter().filter_map(|run| due_of(run));
-    let seconds: Vec<(u64, f64)> = dues
-        .flat_map(|due| &due.seconds)
-        .map(|one| (one.due, one.latency_ns_sum as f64 / 1e9))
-        .collect();
-    let enough =
-        seconds.len() >= MEAN_SECONDS_MIN && runs.iter().all(|run| run.status == Status::Complete);
-    let Some(found) = judge_mean(&seconds, required.value / 1e9, STALL_S) else {
-        return Judged {
-            verdict: QualifyVerdict::Undecided,
-            words: "too few seconds were measured".to_owned(),
-        };
-    };
-    let verdict = match enough {
-        true if found.p_missed < MEAN_ALPHA => QualifyVerdict::Missed,
-        true if found.p_met < MEAN_ALPHA => QualifyVerdict::Met,
-        _ => QualifyVerdict::Undecided,
-    };
-    Judged {
-        verdict,
-        words: format!("the mean is {}", format_duration((found.mean * 1e9) as u64)),
-    }
 }

@@ -20,6 +20,7 @@ use super::requirement::{Kind, Quantity, Relation};
 use crate::series::SeriesKind;
 use stripewise_results::{AT_RATE, RequirementRecord, RunRecord, SeriesRecord};
 use stripewise_stats::{Design, OpenLoop};
+use stripewise_units::format_duration;
 
 /// The part under which runs at the required rate of a series are kept.
 #[must_use]
@@ -108,6 +109,15 @@ impl Requirement {
         match self.quantity {
             Quantity::MibPerS => self.value * 1_048_576.0 / block_bytes.max(1) as f64,
             Quantity::Iops | Quantity::Latency(_) => self.value,
+        }
+    }
+
+    /// What an operation beyond its latency did: `took longer than 5 ms`.
+    fn beyond_words(&self) -> String {
+        let limit = format_duration(self.value as u64);
+        match self.relation {
+            Relation::Below => format!("took {limit} or longer"),
+            _ => format!("took longer than {limit}"),
         }
     }
 

@@ -40,6 +40,7 @@ fn ladder(steps: &[(u32, f64, u64)], answer: Option<AnswerRecord>) -> SeriesReco
         ceiling: None,
         answer,
         answer_runs: Vec::new(),
+        sustained: None,
         stopped: String::new(),
         sentence: String::new(),
     }
@@ -162,24 +163,23 @@ fn what_no_load_satisfies_is_missed_by_the_ladder() {
         ],
         Some(answer(AnswerPlace::Knee, [864.0, 885.0], None)),
     );
-    for (met, undecided, words) in verdicts(&raid, &[]) {
-        assert!(!met && !undecided, "{words}");
-        assert!(
-            words.contains("p99 is 108 ms at 737 IOPS already"),
-            "{words}"
-        );
-    }
+    let missed = verdicts(&raid, &[]);
+    assert!(missed.iter().all(|one| !one.0 && !one.1), "{missed:?}");
+    // The reason is said once.
+    let [rate, latency] = [&missed[0].2, &missed[1].2];
+    assert_eq!(rate, "as random-read p99<15ms, with which it is judged");
+    assert!(
+        latency.contains("p99 is 108 ms at 737 IOPS already"),
+        "{latency}"
+    );
     // It gives less than the rate at any latency.
     let slow = ladder(
         &[(1, 100.0, 1), (2, 200.0, 1), (4, 201.0, 2)],
         Some(answer(AnswerPlace::Plateau, [195.0, 205.0], None)),
     );
     let missed = verdicts(&slow, &[]);
-    assert!(
-        missed
-            .iter()
-            .all(|one| !one.0 && !one.1 && one.2.contains("205 IOPS at most"))
-    );
+    assert!(missed.iter().all(|one| !one.0 && !one.1), "{missed:?}");
+    assert!(missed[1].2.contains("205 IOPS at most"), "{missed:?}");
 }
 
 /// A step meets both, and the ladder says so of no stall.
@@ -193,10 +193,12 @@ fn what_a_ladder_seems_to_meet_is_not_met_by_it() {
             Some(AnswerBound::AtLeast),
         )),
     );
-    for (met, undecided, words) in verdicts(&fast, &[]) {
-        assert!(!met && undecided, "{words}");
-        assert!(words.contains("--time"), "{words}");
-    }
+    let open = verdicts(&fast, &[]);
+    assert!(open.iter().all(|one| !one.0 && one.1), "{open:?}");
+    // The command that decides it, with enough time.
+    let command = "stripewise bench TARGET --series random-read --time 1h \
+                   --require 'random-read iops>=800' --require 'random-read p99<15ms'";
+    assert!(open[1].2.ends_with(command), "{open:?}");
 }
 
 #[test]
@@ -235,6 +237,7 @@ fn void_runs_and_those_that_the_program_held_back_decide_nothing() {
         code: "io-throttled".to_owned(),
         severity: Severity::Void,
         message: String::new(),
+        short: String::new(),
         hint: String::new().into(),
     });
     let mut slower = at_rate(1_800, 0);
@@ -246,9 +249,9 @@ fn void_runs_and_those_that_the_program_held_back_decide_nothing() {
         (void, "io-throttled"),
         (slower, "lower rate"),
     ] {
-        for (met, undecided, words) in verdicts(&fast, std::slice::from_ref(&run)) {
-            assert!(!met && undecided && words.contains(says), "{words}");
-        }
+        let told = verdicts(&fast, std::slice::from_ref(&run));
+        assert!(told.iter().all(|one| !one.0 && one.1), "{told:?}");
+        assert!(told[1].2.contains(says), "{told:?}");
     }
 }
 
@@ -263,4 +266,29 @@ fn pieces_end_where_it_is_looked() {
         })
         .collect();
     assert_eq!(ends, [180, 300, 600, 1_200, 1_800]);
+}
+
+#[test]
+fn steps_past_the_highest_rate_say_nothing_of_few_in_flight() {
+    let all = parsed(&["random-read iops>=20000", "random-read p99<5ms"]);
+    let groups = required_together(&all, &[SeriesKind::RandomRead]).expect("pairs");
+    let both = groups.first().expect("a pair");
+    let missed = |steps: &[(u32, f64, u64)]| both.is_missed_by_ladder(&ladder(steps, None), 8_192);
+    // With 512 in flight the rate falls back to that of one.
+    assert!(!missed(&[
+        (1, 17_000.0, 1),
+        (64, 61_000.0, 4),
+        (512, 16_900.0, 90)
+    ]));
+    // A step that is slow by chance, beside one that gives both.
+    assert!(!missed(&[
+        (1, 17_000.0, 14),
+        (4, 40_000.0, 1),
+        (64, 61_000.0, 4)
+    ]));
+    assert!(missed(&[
+        (1, 17_000.0, 6),
+        (4, 40_000.0, 9),
+        (64, 61_000.0, 30)
+    ]));
 }

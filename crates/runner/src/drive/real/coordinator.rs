@@ -2,7 +2,7 @@
 //! and brings the run to its end whatever the device does.
 
 use super::RealJob;
-use super::pulse::Pulse;
+use super::heartbeat::Pulse;
 use super::thread::{Event, Gate, Shared, WorkerThread};
 use crate::collect::{Collector, Pace};
 use crate::pauses::PAUSE_NS_MIN;
@@ -16,8 +16,8 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use stripewise_io_engine::{Clock, Engine, Manner, OpenPlan};
-use stripewise_workload::{CacheMode, Workload};
+use stripewise_io_engine::{Clock, Engine, IoFeatures, OpenPlan};
+use stripewise_workload::{CacheMode, SyncCall, Workload};
 
 /// How often the interrupt flag is looked at and the observer's tick called.
 const TICK_NS: u64 = 50_000_000;
@@ -57,11 +57,15 @@ pub(super) struct Run {
 }
 
 /// What the workload's operations ask of the kernel besides.
-fn manner(workload: &Workload) -> Manner {
-    Manner {
+fn manner(workload: &Workload) -> IoFeatures {
+    IoFeatures {
         discards: workload.discards(),
         dontcache: workload.cache == CacheMode::Dontcache,
         atomic: workload.atomic,
+        dsync: workload.dsync,
+        fsync: workload
+            .sync
+            .is_some_and(|sync| sync.call == SyncCall::Fsync),
         poll: workload.poll,
         scattered: false,
     }

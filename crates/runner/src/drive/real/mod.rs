@@ -9,7 +9,7 @@
 //! pause of the program is told from a silent device, and cut out ([`crate::Pause`]).
 
 mod coordinator;
-mod pulse;
+mod heartbeat;
 mod thread;
 
 use crate::checked::Checks;

@@ -5,7 +5,10 @@ use crate::trust::{Code, Evidence, Moved};
 use stripewise_disk_inspect::storage::{Array, BlockDevice, BlockDeviceKind, Partition};
 use stripewise_machine::Throttle;
 use stripewise_machine::observe::{DeviceObserved, InFlight};
-use stripewise_results::{Drain, KindOutcome, Pause, Severity, TargetKind};
+use stripewise_results::{
+    Drain, DriveReport, KindOutcome, Pause, Severity, SustainedClaim, SustainedRecord, TargetKind,
+    VolumeReport,
+};
 use stripewise_units::DeviceNumber;
 use stripewise_workload::{CacheMode, Distribution, Pattern, SyncPolicy};
 
@@ -19,6 +22,26 @@ pub struct Case {
     pub near_miss: fn(&mut Evidence),
 }
 
+fn warm_drive() -> DriveReport {
+    DriveReport {
+        device: "nvme0n1".to_owned(),
+        temperature_celsius: Some(81),
+        ..DriveReport::default()
+    }
+}
+
+/// What a volume reports of a second, limits exceeded in thousandths of it.
+fn volume(iops: u64, instance_bandwidth: u64) -> Box<VolumeReport> {
+    Box::new(VolumeReport {
+        source: "Amazon EBS, NVMe log page 0xD0".to_owned(),
+        device: "nvme1n1".to_owned(),
+        elapsed_ns: 1_000_000_000,
+        volume_iops_exceeded_ns: iops * 1_000_000,
+        instance_bandwidth_exceeded_ns: instance_bandwidth * 1_000_000,
+        ..VolumeReport::default()
+    })
+}
+
 /// A pause, in seconds.
 fn pause(at: u64, duration: u64) -> Pause {
     Pause {
@@ -28,6 +51,22 @@ fn pause(at: u64, duration: u64) -> Pause {
 }
 
 /// Writes that are durable when they complete, half of them within a time.
+fn pilot(claim: SustainedClaim) -> SustainedRecord {
+    SustainedRecord {
+        claim,
+        absorbed_bytes: None,
+        absorbed_iops: None,
+        absorbed_mib_per_s: None,
+        iops: Some(1_000.0),
+        from_bytes: 0,
+        from_ns: 0,
+        written_bytes: GIB,
+        duration_ns: 60_000_000_000,
+        needed_ns: None,
+        needed_bytes: None,
+    }
+}
+
 fn durable_writes(e: &mut Evidence, p50_ns: u64) {
     writing(e);
     e.workload.cache = CacheMode::DirectSync;
@@ -41,7 +80,7 @@ fn durable_writes(e: &mut Evidence, p50_ns: u64) {
 fn synced_writes(e: &mut Evidence, p50_ns: u64) {
     durable_writes(e, 80_000);
     e.workload.cache = CacheMode::Direct;
-    e.workload.sync = Some(SyncPolicy { every: 1 });
+    e.workload.sync = Some(SyncPolicy::fdatasync(1));
     let mut sync = KindOutcome {
         operations: 50_000,
         ..KindOutcome::default()
@@ -479,7 +518,7 @@ pub const CASES: &[Case] = &[
         near_miss: |e| {
             writing(e);
             device(e).queue.write_cache = Some("write back".into());
-            e.workload.sync = Some(SyncPolicy { every: 8 });
+            e.workload.sync = Some(SyncPolicy::fdatasync(8));
         },
     },
     Case {
@@ -595,9 +634,16 @@ pub const CASES: &[Case] = &[
         },
     },
     Case {
+        code: NotSustained,
+        severity: Void,
+        says: &["cache may still absorb", "1 GiB written"],
+        fires: |e| e.sustained = Some(pilot(SustainedClaim::CacheAbsorbs)),
+        near_miss: |e| e.sustained = Some(pilot(SustainedClaim::AtLeast)),
+    },
+    Case {
         code: QuickRun,
         severity: Note,
-        says: &["caches and bursts possible"],
+        says: &["results may include caches and burst credit"],
         fires: |e| e.quick = true,
         near_miss: |e| e.interrupted = true,
     },
@@ -856,6 +902,18 @@ pub const CASES: &[Case] = &[
         near_miss: |e| seen(e).thermal_throttles = None,
     },
     Case {
+        code: ThermalThrottling,
+        severity: Warning,
+        says: &["nvme0n1 slowed itself for heat for 12 s", "81 degrees"],
+        fires: |e| {
+            e.outcome.drives = vec![DriveReport {
+                slowed_s: 12,
+                ..warm_drive()
+            }]
+        },
+        near_miss: |e| e.outcome.drives = vec![warm_drive()],
+    },
+    Case {
         code: PowerSaving,
         severity: Warning,
         says: &["from mains to battery"],
@@ -1086,7 +1144,7 @@ pub const CASES: &[Case] = &[
     Case {
         code: IoThrottled,
         severity: Void,
-        says: &["/slice", "sda", "2000 reads/s", "100 %"],
+        says: &["/slice", "sda", "2,000 reads/s", "100 %"],
         fires: |e| e.throttles = vec![throttle()],
         near_miss: |e| {
             e.throttles = vec![Throttle {
@@ -1107,6 +1165,28 @@ pub const CASES: &[Case] = &[
                 ..throttle()
             }]
         },
+        near_miss: |_| {},
+    },
+    Case {
+        code: Throttled,
+        severity: Warning,
+        says: &[
+            "throttled[volume-iops] for 61 % of the run",
+            "throttled[instance-bandwidth] for 4.0 % of the run",
+            "the volume's IOPS limit",
+            "nvme1n1",
+        ],
+        fires: |e| e.outcome.volume = Some(volume(610, 40)),
+        near_miss: |e| e.outcome.volume = Some(volume(0, 0)),
+    },
+    Case {
+        code: Throttled,
+        severity: Note,
+        says: &[
+            "throttled[instance-bandwidth] for 4.0 %",
+            "the instance's bandwidth limit",
+        ],
+        fires: |e| e.outcome.volume = Some(volume(0, 40)),
         near_miss: |_| {},
     },
     Case {

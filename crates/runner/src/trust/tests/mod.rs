@@ -82,7 +82,11 @@ fn every_code_has_a_case() {
         // and in `words`.
         if !matches!(
             code,
-            Code::FlatIops | Code::FlatBandwidth | Code::StoreBehind | Code::WrongData
+            Code::FlatIops
+                | Code::FlatBandwidth
+                | Code::StoreBehind
+                | Code::LateReplay
+                | Code::WrongData
         ) {
             assert!(
                 with_case.contains(code.as_str()),
@@ -266,5 +270,9 @@ fn a_cap_is_named_where_it_is_known() {
     let throttle = throttle();
     let warnings = judge_series(&jobs, std::slice::from_ref(&throttle));
     assert!(warnings[0].hint.contains("/slice"), "{}", warnings[0].hint);
-    assert!(judge_series(&jobs, &[])[0].hint.contains("cloud"));
+    assert!(
+        judge_series(&jobs, &[])[0]
+            .hint
+            .contains("stripewise limits")
+    );
 }

@@ -3,15 +3,15 @@
 
 use super::devices::MayDestroy;
 use super::journal::Journal;
-use super::make::{Workshop, take_down};
+use super::make::{LayoutBuilder, take_down};
 use super::passes::names_of;
-use crate::context::Context;
-use crate::exit::Exit;
-use crate::failure::{Failure, Outcome};
 use crate::steps::provision::provision_failure;
 use serde::Serialize;
 use std::path::Path;
 use std::time::Duration;
+use stripewise_conductor::context::Context;
+use stripewise_conductor::exit::Exit;
+use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_disk_inspect::{Inspect, System};
 use stripewise_disk_provision::{Identity, array_with, bears_mark, forget_mount_point, identify};
 use stripewise_store::Store;
@@ -107,7 +107,7 @@ fn clean(
         if let Some(failure) = unnamed(journal, &wanted, may) {
             return refused(layout, failure);
         }
-        let workshop = Workshop {
+        let workshop = LayoutBuilder {
             context,
             may,
             devices: &marked,

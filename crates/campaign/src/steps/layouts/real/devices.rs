@@ -1,12 +1,12 @@
 //! The devices of an experiment: who they are, whether they are still the same, and who
 //! may be written.
 
-use crate::context::Context;
-use crate::exit::Exit;
-use crate::failure::{Failure, Outcome};
-use crate::permissions::Permissions;
 use crate::steps::provision::provision_failure;
 use std::path::{Path, PathBuf};
+use stripewise_conductor::context::Context;
+use stripewise_conductor::exit::Exit;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::permissions::Permissions;
 use stripewise_disk_provision::{
     Destroy, Identifiers, Identity, Present, TablePlan, identify, plan_erase,
 };
@@ -195,7 +195,7 @@ pub fn erase(
     };
     // Nothing new is named: no identifiers are used.
     let nobody = Identifiers { entropy: [0; 32] };
-    plan.carry_out(&destroy, &nobody)
+    plan.execute(&destroy, &nobody)
         .map(drop)
         .map_err(provision_failure)
 }

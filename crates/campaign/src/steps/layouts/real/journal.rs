@@ -2,11 +2,11 @@
 //! killed process or a power cut knows from it where to look, and by which identifiers to
 //! tell what was made from everything else.
 
-use crate::context::{Context, keep_document, store_failure};
-use crate::exit::Exit;
-use crate::failure::{Failure, Outcome};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
+use stripewise_conductor::context::{Context, keep_document, store_failure};
+use stripewise_conductor::exit::Exit;
+use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_disk_provision::{Identifiers, Identity};
 use stripewise_results::SCHEMA_VERSION;
 use stripewise_store::{Owner, Store};
@@ -99,7 +99,7 @@ impl Journal {
         devices: &[Identity],
         slot: Option<(u32, &[Identity])>,
     ) -> Journal {
-        let (array, table) = (context.chance(), context.chance());
+        let (array, table) = (context.random_seed(), context.random_seed());
         let mount_point = Path::new("/run/stripewise").join(name_of(experiment, slot.map(|s| s.0)));
         Journal {
             schema_version: SCHEMA_VERSION,

@@ -4,14 +4,14 @@
 
 use super::devices::{MayDestroy, check_same, erase, node};
 use super::journal::Journal;
-use super::wish::LayoutWish;
-use crate::context::Context;
-use crate::failure::{Failure, Outcome};
-use crate::observer::Progress;
-use crate::steps::layouts::values::Halt;
+use super::spec::LayoutSpec;
+use crate::steps::layouts::measured_cells::StopReason;
 use crate::steps::provision::provision_failure;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use stripewise_conductor::context::Context;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::observer::Progress;
 use stripewise_disk_provision::{
     ArrayWish, Destroy, Identifiers, Identity, PrivateMount, Purpose, RaidLevel, TableKind, Wish,
     array_with, mount_privately, plan_array, plan_erase, plan_format, plan_partition, resync_of,
@@ -24,7 +24,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// What layouts are made with.
 #[derive(Clone, Copy)]
-pub struct Workshop<'a> {
+pub struct LayoutBuilder<'a> {
     /// Surroundings.
     pub context: &'a Context,
     /// Who may be written.
@@ -54,7 +54,7 @@ impl MadeLayout {
     }
 }
 
-impl Workshop<'_> {
+impl LayoutBuilder<'_> {
     /// Makes a layout; `words` describe it.
     ///
     /// # Errors
@@ -65,19 +65,22 @@ impl Workshop<'_> {
         store: &mut Store,
         experiment: &str,
         words: &str,
-        wish: &LayoutWish,
-    ) -> Result<MadeLayout, Halt> {
+        options: &LayoutSpec,
+    ) -> Result<MadeLayout, StopReason> {
         let journal = Journal::new(self.context, experiment, words, self.devices, self.slot);
         let same = self.devices.iter().map(check_same);
-        same.collect::<Outcome<Vec<_>>>().map_err(Halt::Failed)?;
-        journal.keep(self.context, store).map_err(Halt::Failed)?;
+        same.collect::<Outcome<Vec<_>>>()
+            .map_err(StopReason::Failed)?;
+        journal
+            .keep(self.context, store)
+            .map_err(StopReason::Failed)?;
         let mut made = MadeLayout {
             journal,
-            devices: wish.devices,
+            devices: options.devices,
             array: None,
             mount: None,
         };
-        match self.steps(&mut made, wish) {
+        match self.steps(&mut made, options) {
             Ok(()) => Ok(made),
             Err(halt) => {
                 let undone = self.unmake(store, made);
@@ -86,39 +89,39 @@ impl Workshop<'_> {
         }
     }
 
-    fn steps(&self, made: &mut MadeLayout, wish: &LayoutWish) -> Result<(), Halt> {
+    fn steps(&self, made: &mut MadeLayout, options: &LayoutSpec) -> Result<(), StopReason> {
         self.unless_stopped()?;
-        let disk = match wish.raid {
-            Some(level) => self.array(made, level, wish)?,
+        let disk = match options.raid {
+            Some(level) => self.array(made, level, options)?,
             None => node(&self.devices[0].name),
         };
         self.unless_stopped()?;
-        let partition = match (wish.raid, self.slot) {
+        let partition = match (options.raid, self.slot) {
             // The partition of the slot begins where the layout wants it to.
             (None, Some(_)) => disk,
             _ => self
-                .partition(&disk, wish, &made.journal.table_ids())
-                .map_err(Halt::Failed)?,
+                .partition(&disk, options, &made.journal.table_ids())
+                .map_err(StopReason::Failed)?,
         };
         self.unless_stopped()?;
         let file_system = || {
-            let plan = plan_format(&partition, &wish.format(), self.store()?.as_deref())
+            let plan = plan_format(&partition, &options.format(), self.store()?.as_deref())
                 .map_err(provision_failure)?;
             let name = plan.device.name.clone();
-            self.with(&name, |destroy| plan.carry_out(destroy).map(drop))
+            self.with(&name, |destroy| plan.execute(destroy).map(drop))
         };
-        file_system().map_err(Halt::Failed)?;
+        file_system().map_err(StopReason::Failed)?;
         self.unless_stopped()?;
-        let mount = mount_privately(&partition, wish.file_system, &made.journal.mount_point);
-        let mount = mount.map_err(|error| Halt::Failed(provision_failure(error)))?;
+        let mount = mount_privately(&partition, options.file_system, &made.journal.mount_point);
+        let mount = mount.map_err(|error| StopReason::Failed(provision_failure(error)))?;
         made.mount = Some(mount);
         Ok(())
     }
 
-    pub(super) fn unless_stopped(&self) -> Result<(), Halt> {
+    pub(super) fn unless_stopped(&self) -> Result<(), StopReason> {
         match self.context.signal() {
             None => Ok(()),
-            Some(_) => Err(Halt::Interrupted),
+            Some(_) => Err(StopReason::Interrupted),
         }
     }
 
@@ -147,12 +150,12 @@ impl Workshop<'_> {
         &self,
         made: &mut MadeLayout,
         level: RaidLevel,
-        wish: &LayoutWish,
-    ) -> Result<PathBuf, Halt> {
-        let members = &self.devices[..wish.devices];
+        options: &LayoutSpec,
+    ) -> Result<PathBuf, StopReason> {
+        let members = &self.devices[..options.devices];
         let asked = ArrayWish {
             level,
-            stripe_unit_bytes: wish.stripe_unit_bytes,
+            stripe_unit_bytes: options.stripe_unit_bytes,
             uuid: made.journal.array_uuid(),
         };
         let create = || {
@@ -170,9 +173,9 @@ impl Workshop<'_> {
                     now: &now,
                 })
                 .collect();
-            plan.carry_out(&permissions).map_err(provision_failure)
+            plan.execute(&permissions).map_err(provision_failure)
         };
-        let report = create().map_err(Halt::Failed)?;
+        let report = create().map_err(StopReason::Failed)?;
         made.array = Some(report.name.clone());
         if level.needs_resync() {
             self.wait_for_resync(&report.name)?;
@@ -181,7 +184,7 @@ impl Workshop<'_> {
     }
 
     /// The kernel computes parity; nothing is measured before it has.
-    fn wait_for_resync(&self, array: &str) -> Result<(), Halt> {
+    fn wait_for_resync(&self, array: &str) -> Result<(), StopReason> {
         let began_ns = self.context.now_ns();
         let title = format!("Waiting for the resync of {array}");
         self.context.status(format!(
@@ -203,24 +206,24 @@ impl Workshop<'_> {
     }
 
     /// The kernel's name of the partition as a path.
-    fn partition(&self, disk: &Path, wish: &LayoutWish, ids: &Identifiers) -> Outcome<PathBuf> {
+    fn partition(&self, disk: &Path, options: &LayoutSpec, ids: &Identifiers) -> Outcome<PathBuf> {
         let asked = Wish {
-            align_bytes: wish.offset_bytes,
+            align_bytes: options.offset_bytes,
             size_bytes: None,
             table: TableKind::Gpt,
             purpose: Purpose::Linux,
-            stripe_unit_bytes: wish.stripe_unit_bytes,
+            stripe_unit_bytes: options.stripe_unit_bytes,
         };
         let plan =
             plan_partition(disk, &asked, self.store()?.as_deref()).map_err(provision_failure)?;
         let name = plan.device.name.clone();
-        let report = self.with(&name, |destroy| plan.carry_out(destroy, ids))?;
+        let report = self.with(&name, |destroy| plan.execute(destroy, ids))?;
         let made = report.partitions.first();
         let place = made.map(|one| (node(&one.name), one.start_bytes));
         match place {
-            Some((path, start)) if start == wish.offset_bytes => Ok(path),
+            Some((path, start)) if start == options.offset_bytes => Ok(path),
             _ => Err(Failure::new(
-                crate::exit::Exit::Target,
+                stripewise_conductor::exit::Exit::Target,
                 format!("{name}: the partition does not start where it was asked to"),
                 "nothing was measured; look at the table with `stripewise disks`",
             )),
@@ -247,7 +250,7 @@ impl Workshop<'_> {
 /// # Errors
 /// With the first step that failed.
 pub(super) fn take_down(
-    workshop: &Workshop<'_>,
+    workshop: &LayoutBuilder<'_>,
     journal: &Journal,
     array: Option<String>,
     devices: usize,
@@ -262,7 +265,7 @@ pub(super) fn take_down(
             && plan.present.table.is_some()
         {
             let nobody = Identifiers { entropy: [0; 32] };
-            workshop.with(&array, |destroy| plan.carry_out(destroy, &nobody).map(drop))?;
+            workshop.with(&array, |destroy| plan.execute(destroy, &nobody).map(drop))?;
         }
         stop_array(&array, uuid).map_err(provision_failure)?;
     }
@@ -278,11 +281,11 @@ pub(super) fn take_down(
 }
 
 /// What ended the work, with what could not be taken down after it.
-pub(super) fn with_undone(halt: Halt, undone: Outcome<()>) -> Halt {
+pub(super) fn with_undone(halt: StopReason, undone: Outcome<()>) -> StopReason {
     match (halt, undone) {
         (halt, Ok(())) => halt,
-        (Halt::Interrupted, Err(left)) => Halt::Failed(left),
-        (Halt::Failed(first), Err(left)) => Halt::Failed(both(first, &left)),
+        (StopReason::Interrupted, Err(left)) => StopReason::Failed(left),
+        (StopReason::Failed(first), Err(left)) => StopReason::Failed(both(first, &left)),
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `wish` | what a layout is, from its levels; what cannot be; how much it holds |
+//! | `options` | what a layout is, from its levels; what cannot be; how much it holds |
 //! | `devices` | the devices that were named: who they are, who may be written |
 //! | `journal` | what is about to be made, in the store before it is made |
 //! | `make` | array, partition, file system, mount; and back |
@@ -22,4 +22,4 @@ pub mod make;
 pub mod passes;
 pub mod prepare;
 pub mod slots;
-pub mod wish;
+pub mod spec;

@@ -3,20 +3,21 @@
 //! slots, all of them are made before the first is measured, and taken down after the last.
 
 use super::devices::{MayDestroy, erase, judge};
-use super::make::{MadeLayout, Workshop, with_undone};
-use super::slots::Rack;
-use super::wish::LayoutWish;
-use crate::context::Context;
-use crate::failure::{Failure, Outcome};
-use crate::observer::Progress as Bar;
-use crate::permissions::Permissions;
+use super::make::{LayoutBuilder, MadeLayout, with_undone};
+use super::slots::SlotSet;
+use super::spec::LayoutSpec;
 use crate::steps::layouts::divided::Slots;
-use crate::steps::layouts::kept::{KeptLayouts, OnDevices};
-use crate::steps::layouts::pace::Pace;
+use crate::steps::layouts::eta::Pace;
+use crate::steps::layouts::measured_cells::{StopReason, requirements_of};
 use crate::steps::layouts::runs::{Bench, PlaceInPass, Remarks, show_pass};
-use crate::steps::layouts::values::{Halt, requirements_of};
-use crate::steps::measure::RunOptions;
-use crate::steps::targets::{TargetRequirements, open_target};
+use crate::steps::layouts::stored_layouts::{OnDevices, StoredLayouts};
+use stripewise_conductor::context::Context;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::measure::RunOptions;
+use stripewise_conductor::needs::Needs;
+use stripewise_conductor::observer::Progress as Bar;
+use stripewise_conductor::permissions::Permissions;
+use stripewise_conductor::targets::open_target;
 use stripewise_disk_provision::Identity;
 use stripewise_lab::layouts::{
     CellValue, LayoutPass, LayoutPlan, PassMaker, PassProgress, SlotPlan, runs_per_making,
@@ -36,7 +37,7 @@ pub struct RealPasses<'a> {
     may: &'a MayDestroy,
     on: OnDevices,
     /// Follows the experiment; kept after every pass.
-    kept: KeptLayouts,
+    kept: StoredLayouts,
     bar: Bar<'a>,
     started_ns: u64,
     elapsed_before_ns: u64,
@@ -50,7 +51,7 @@ impl<'a> RealPasses<'a> {
     pub fn new(
         context: &'a Context,
         store: &'a mut Store,
-        kept: KeptLayouts,
+        kept: StoredLayouts,
         may: &'a MayDestroy,
     ) -> Self {
         RealPasses {
@@ -75,7 +76,7 @@ impl<'a> RealPasses<'a> {
 
     /// What is left when all is done.
     #[must_use]
-    pub fn into_kept(self) -> KeptLayouts {
+    pub fn into_kept(self) -> StoredLayouts {
         self.kept
     }
 
@@ -83,7 +84,7 @@ impl<'a> RealPasses<'a> {
     ///
     /// # Errors
     /// Where one is refused or fails.
-    pub fn begin(&mut self) -> Result<(), Halt> {
+    pub fn begin(&mut self) -> Result<(), StopReason> {
         let blank = || -> Outcome<()> {
             let directory = self.context.store_path()?;
             let directory = directory.parent().map(|path| path.join("partition-tables"));
@@ -107,15 +108,15 @@ impl<'a> RealPasses<'a> {
             }
             Ok(())
         };
-        blank().map_err(Halt::Failed)
+        blank().map_err(StopReason::Failed)
     }
 
-    fn wish(&self, layout: usize) -> Outcome<LayoutWish> {
+    fn wanted(&self, layout: usize) -> Outcome<LayoutSpec> {
         wish_of(&self.kept.plan, layout, &self.on)
     }
 
-    fn layout(&mut self, place: PlaceInPass, layout: usize) -> Result<Vec<CellValue>, Halt> {
-        let wish = self.wish(layout).map_err(Halt::Failed)?;
+    fn layout(&mut self, place: PlaceInPass, layout: usize) -> Result<Vec<CellValue>, StopReason> {
+        let wanted = self.wanted(layout).map_err(StopReason::Failed)?;
         let words = self.kept.plan.set.words(layout);
         let began_ns = self.context.now_ns();
         self.bar.update(
@@ -125,16 +126,18 @@ impl<'a> RealPasses<'a> {
         );
         let devices = self.on.devices.clone();
         let (context, may) = (self.context, self.may);
-        let workshop = Workshop {
+        let workshop = LayoutBuilder {
             context,
             may,
             devices: &devices,
             slot: None,
         };
-        let made = workshop.make(self.store, &self.kept.id, &words, &wish)?;
+        let made = workshop.make(self.store, &self.kept.id, &words, &wanted)?;
         let making_ns = self.context.now_ns() - began_ns;
-        let measured = self.cells(&made, &wish, place, layout, making_ns);
-        let undone = workshop.unmake(self.store, made).map_err(Halt::Failed);
+        let measured = self.cells(&made, &wanted, place, layout, making_ns);
+        let undone = workshop
+            .unmake(self.store, made)
+            .map_err(StopReason::Failed);
         // What was measured does not count where something is left in the way.
         let values = measured?;
         undone.map(|()| values)
@@ -147,18 +150,20 @@ impl<'a> RealPasses<'a> {
         order: &[usize],
         plan: &SlotPlan,
         slots: Slots,
-    ) -> Result<Values, Halt> {
+    ) -> Result<Values, StopReason> {
         let devices = self.on.devices.clone();
-        let workshop = Workshop {
+        let workshop = LayoutBuilder {
             context: self.context,
             may: self.may,
             devices: &devices,
             slot: None,
         };
         let slot_of = plan.of_pass(pass as usize);
-        let wishes = (0..slot_of.len()).map(|layout| self.wish(layout));
-        let wishes = wishes.collect::<Outcome<Vec<_>>>().map_err(Halt::Failed)?;
-        let mut by_slot: Vec<&LayoutWish> = wishes.iter().collect();
+        let wishes = (0..slot_of.len()).map(|layout| self.wanted(layout));
+        let wishes = wishes
+            .collect::<Outcome<Vec<_>>>()
+            .map_err(StopReason::Failed)?;
+        let mut by_slot: Vec<&LayoutSpec> = wishes.iter().collect();
         for (layout, slot) in slot_of.iter().enumerate() {
             by_slot[*slot] = &wishes[layout];
         }
@@ -180,7 +185,7 @@ impl<'a> RealPasses<'a> {
         // With a layout left, `lab clean` takes all of it down.
         let undone = undone.and_then(|()| workshop.clear(self.store, rack));
         match measured {
-            Ok(values) => undone.map(|()| values).map_err(Halt::Failed),
+            Ok(values) => undone.map(|()| values).map_err(StopReason::Failed),
             Err(halt) => Err(with_undone(halt, undone)),
         }
     }
@@ -189,11 +194,11 @@ impl<'a> RealPasses<'a> {
     fn in_slots(
         &mut self,
         (pass, order): (u32, &[usize]),
-        wishes: &[LayoutWish],
-        (slot_of, rack): (&[usize], &Rack),
-        workshop: &Workshop<'_>,
+        wishes: &[LayoutSpec],
+        (slot_of, rack): (&[usize], &SlotSet),
+        workshop: &LayoutBuilder<'_>,
         standing: &mut Vec<(usize, MadeLayout)>,
-    ) -> Result<Values, Halt> {
+    ) -> Result<Values, StopReason> {
         let mut making_ns = vec![0; wishes.len()];
         for &layout in order {
             let began_ns = self.context.now_ns();
@@ -226,11 +231,11 @@ impl<'a> RealPasses<'a> {
     fn cells(
         &mut self,
         made: &MadeLayout,
-        wish: &LayoutWish,
+        wanted: &LayoutSpec,
         place: PlaceInPass,
         layout: usize,
         making_ns: u64,
-    ) -> Result<Vec<CellValue>, Halt> {
+    ) -> Result<Vec<CellValue>, StopReason> {
         let began_ns = self.context.now_ns();
         let path = made.path().as_text();
         let need = need(&self.kept.plan, self.on.size_bytes);
@@ -241,14 +246,14 @@ impl<'a> RealPasses<'a> {
         };
         let target = open_target(self.context, self.store, &path, &need, &permissions)
             .map_err(|failure| self.halted(failure))?;
-        let aimed = [target];
+        let opened = [target];
         let filling_ns = self.context.now_ns() - began_ns;
         let runs = self.runs(making_ns + filling_ns);
         let size_bytes = self.on.size_bytes;
         let mut bench = Bench {
             context: self.context,
             store: self.store,
-            aimed: &aimed,
+            opened: &opened,
             kept: &self.kept,
             bar: &self.bar,
             started_ns: self.started_ns,
@@ -256,17 +261,17 @@ impl<'a> RealPasses<'a> {
             remarks: &mut self.remarks,
             pace: self.pace,
         };
-        let fit = |workload: &Workload| fitted(workload, wish, size_bytes);
+        let fit = |workload: &Workload| fitted(workload, wanted, size_bytes);
         let values = bench.cells(place, layout, runs, &fit);
-        let [target] = aimed;
-        target.finish().map_err(Halt::Failed)?;
+        let [target] = opened;
+        target.finish().map_err(StopReason::Failed)?;
         values
     }
 
-    fn halted(&self, failure: Failure) -> Halt {
+    fn halted(&self, failure: Failure) -> StopReason {
         match self.context.signal() {
-            Some(_) => Halt::Interrupted,
-            None => Halt::Failed(failure),
+            Some(_) => StopReason::Interrupted,
+            None => StopReason::Failed(failure),
         }
     }
 
@@ -286,19 +291,19 @@ impl<'a> RealPasses<'a> {
 ///
 /// # Errors
 /// Where a level is not valid.
-pub fn wish_of(plan: &LayoutPlan, layout: usize, on: &OnDevices) -> Outcome<LayoutWish> {
+pub fn wish_of(plan: &LayoutPlan, layout: usize, on: &OnDevices) -> Outcome<LayoutSpec> {
     let mut levels = on.fixed.clone();
     levels.extend(plan.set.levels(layout));
-    LayoutWish::of(&levels, &on.devices)
+    LayoutSpec::of(&levels, &on.devices)
 }
 
 /// A workload as a layout runs it: with the options that it sets, on the same logical size.
 ///
 /// # Errors
 /// Where an option is not valid.
-pub fn fitted(workload: &Workload, wish: &LayoutWish, size_bytes: u64) -> Outcome<Workload> {
+pub fn fitted(workload: &Workload, wanted: &LayoutSpec, size_bytes: u64) -> Outcome<Workload> {
     let mut options = WorkloadOptions::default();
-    for (option, text) in &wish.options {
+    for (option, text) in &wanted.options {
         options.set(option, text).map_err(|error| {
             let hint = error.hint().to_owned();
             Failure::usage(error.to_string(), hint)
@@ -310,12 +315,12 @@ pub fn fitted(workload: &Workload, wish: &LayoutWish, size_bytes: u64) -> Outcom
     };
     options
         .build(&given)
-        .map_err(crate::steps::measure::workload_failure)
+        .map_err(stripewise_conductor::measure::workload_failure)
 }
 
 /// What all cells together ask of a test file.
-fn need(plan: &LayoutPlan, size_bytes: u64) -> TargetRequirements {
-    TargetRequirements {
+fn need(plan: &LayoutPlan, size_bytes: u64) -> Needs {
+    Needs {
         // The file is filled whatever the cells do.
         writes: true,
         size: Size::Exactly(size_bytes),
@@ -331,9 +336,9 @@ pub fn names_of(devices: &[Identity]) -> String {
 }
 
 impl PassMaker for RealPasses<'_> {
-    type Error = Halt;
+    type Error = StopReason;
 
-    fn pass(&mut self, pass: u32, order: &[usize]) -> Result<LayoutPass, Halt> {
+    fn pass(&mut self, pass: u32, order: &[usize]) -> Result<LayoutPass, StopReason> {
         let slots = self.kept.plan.slots.clone().zip(self.on.slots);
         if let Some((plan, slots)) = slots {
             let values = self.side_by_side(pass, order, &plan, slots)?;
@@ -342,7 +347,7 @@ impl PassMaker for RealPasses<'_> {
         let mut values: Values = vec![None; self.kept.plan.set.len()];
         for (position, &layout) in order.iter().enumerate() {
             if self.context.signal().is_some() {
-                return Err(Halt::Interrupted);
+                return Err(StopReason::Interrupted);
             }
             let place = PlaceInPass {
                 pass,
@@ -358,13 +363,13 @@ impl PassMaker for RealPasses<'_> {
         self.elapsed_before_ns + (self.context.now_ns() - self.started_ns)
     }
 
-    fn after_pass(&mut self, progress: &PassProgress<'_>) -> Result<bool, Halt> {
+    fn after_pass(&mut self, progress: &PassProgress<'_>) -> Result<bool, StopReason> {
         self.kept.measured = progress.measured.clone();
         self.kept.remark(&self.remarks);
         self.kept.elapsed_ns = self.elapsed_ns();
         self.kept
             .keep(self.context, self.store)
-            .map_err(Halt::Failed)?;
+            .map_err(StopReason::Failed)?;
         let made = progress.measured.passes.len();
         let passed_ns = self.context.now_ns() - self.started_ns;
         self.pace

@@ -4,16 +4,16 @@
 use super::devices::{MayDestroy, check_named, check_same, found, judge, node, words};
 use super::passes::{fitted, names_of, wish_of};
 use super::slots::parts;
-use super::wish::{LayoutWish, alike, check_factor, sector_of, size_for};
-use crate::context::Context;
-use crate::failure::{Failure, Outcome};
-use crate::steps::layouts::commands::Ground;
+use super::spec::{LayoutSpec, alike, check_factor, sector_of, size_for};
+use crate::steps::layouts::commands::LayoutSite;
 use crate::steps::layouts::divided::Slots;
-use crate::steps::layouts::kept::{KeptLayouts, LayoutPlace, OnDevices};
 use crate::steps::layouts::plan::{Asked, problem_failure, slots_of};
-use crate::steps::measure::workload_failure;
+use crate::steps::layouts::stored_layouts::{LayoutPlace, OnDevices, StoredLayouts};
 use crate::steps::provision::provision_failure;
 use std::cell::RefCell;
+use stripewise_conductor::context::Context;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::measure::workload_failure;
 use stripewise_disk_provision::{ArrayWish, Extent, Identity, plan_array, plan_division};
 use stripewise_lab::layouts::{LayoutPlan, LayoutSet};
 use stripewise_results::LayoutLevels;
@@ -39,7 +39,7 @@ pub fn prepare_on_devices(
     fixed: LayoutLevels,
     may_be_unseen: bool,
     asked: Asked,
-) -> Outcome<KeptLayouts> {
+) -> Outcome<StoredLayouts> {
     let devices = found(names)?;
     check_factors(&asked, &fixed, &devices)?;
     let set = set_of(&asked, &fixed, &devices)?;
@@ -66,7 +66,7 @@ pub fn prepare_on_devices(
     plan.check().map_err(problem_failure)?;
     let layouts = (0..plan.set.len())
         .map(|layout| Ok((plan.set.words(layout), wish_of(&plan, layout, &on)?)))
-        .collect::<Outcome<Vec<(String, LayoutWish)>>>()?;
+        .collect::<Outcome<Vec<(String, LayoutSpec)>>>()?;
     if asked.slots {
         plan.slots = Some(slots_of(&plan)?);
         on.slots = Some(Slots::of(&on.devices, layouts.len()));
@@ -81,16 +81,18 @@ pub fn prepare_on_devices(
         }
     }
     check_cells(&plan, &layouts, &on)?;
-    let places = layouts.iter().map(|(_, wish)| LayoutPlace {
+    let places = layouts.iter().map(|(_, wanted)| LayoutPlace {
         target: names_of(&on.devices),
-        options: wish.options.clone(),
+        options: wanted.options.clone(),
         base_offset_bytes: None,
     });
     let places = places.collect();
     let target = names_of(&on.devices);
-    let mut kept = KeptLayouts::new(context, store, asked.part, &target, plan, places)?;
+    let mut kept = StoredLayouts::new(context, store, asked.part, &target, plan, places)?;
     kept.label = asked.label;
-    kept.ground = layouts.first().map(|(_, wish)| ground(wish, &on.devices));
+    kept.ground = layouts
+        .first()
+        .map(|(_, wanted)| ground(wanted, &on.devices));
     kept.on_devices = Some(on);
     kept.not_tried = vec![
         "ageing: every file system is fresh".to_owned(),
@@ -139,8 +141,8 @@ fn set_of(asked: &Asked, fixed: &LayoutLevels, devices: &[Identity]) -> Outcome<
     let set = LayoutSet::full(asked.factors.clone(), |levels: &LayoutLevels| {
         let mut all = fixed.clone();
         all.extend(levels.clone());
-        match LayoutWish::of(&all, devices) {
-            Ok(wish) => wish.cannot(devices),
+        match LayoutSpec::of(&all, devices) {
+            Ok(wanted) => wanted.cannot(devices),
             Err(error) => {
                 let text = error.error.to_string();
                 failure.borrow_mut().get_or_insert(error);
@@ -158,20 +160,20 @@ fn set_of(asked: &Asked, fixed: &LayoutLevels, devices: &[Identity]) -> Outcome<
 /// only a layout without an array has one of its own.
 fn check_divisible(
     context: &Context,
-    layouts: &[(String, LayoutWish)],
+    layouts: &[(String, LayoutSpec)],
     on: &OnDevices,
 ) -> Outcome<()> {
     let store = context.store_path()?;
-    let wishes: Vec<&LayoutWish> = layouts.iter().map(|(_, wish)| wish).collect();
+    let wishes: Vec<&LayoutSpec> = layouts.iter().map(|(_, wanted)| wanted).collect();
     for (index, device) in on.devices.iter().enumerate() {
         let extents = match on.slots {
             Some(slots) => parts(slots, index, &wishes),
             None => (wishes
                 .iter()
-                .filter(|wish| index == 0 && wish.raid.is_none()))
+                .filter(|wanted| index == 0 && wanted.raid.is_none()))
             .take(1)
-            .map(|wish| Extent {
-                start_bytes: wish.offset_bytes,
+            .map(|wanted| Extent {
+                start_bytes: wanted.offset_bytes,
                 size_bytes: 1 << 20,
             })
             .collect(),
@@ -185,20 +187,20 @@ fn check_divisible(
 }
 
 /// mdadm is there, where arrays are made.
-fn check_tools(context: &Context, layouts: &[(String, LayoutWish)], on: &OnDevices) -> Outcome<()> {
+fn check_tools(context: &Context, layouts: &[(String, LayoutSpec)], on: &OnDevices) -> Outcome<()> {
     let wished = layouts
         .iter()
-        .find_map(|(_, wish)| Some((wish, wish.raid?)));
-    let Some((wish, level)) = wished else {
+        .find_map(|(_, wanted)| Some((wanted, wanted.raid?)));
+    let Some((wanted, level)) = wished else {
         return Ok(());
     };
-    let paths: Vec<_> = on.devices[..wish.devices]
+    let paths: Vec<_> = on.devices[..wanted.devices]
         .iter()
         .map(|device| node(&device.name))
         .collect();
     let asked = ArrayWish {
         level,
-        stripe_unit_bytes: wish.stripe_unit_bytes,
+        stripe_unit_bytes: wanted.stripe_unit_bytes,
         uuid: [0; 16],
     };
     let store = context.store_path()?;
@@ -208,14 +210,14 @@ fn check_tools(context: &Context, layouts: &[(String, LayoutWish)], on: &OnDevic
 }
 
 /// Every cell fits every layout.
-fn check_cells(plan: &LayoutPlan, layouts: &[(String, LayoutWish)], on: &OnDevices) -> Outcome<()> {
+fn check_cells(plan: &LayoutPlan, layouts: &[(String, LayoutSpec)], on: &OnDevices) -> Outcome<()> {
     let limits = TargetLimits {
         size_bytes: on.size_bytes,
         logical_sector_bytes: sector_of(&on.devices),
     };
-    for (_, wish) in layouts {
+    for (_, wanted) in layouts {
         for cell in &plan.cells {
-            let workload = fitted(&cell.workload, wish, on.size_bytes)?;
+            let workload = fitted(&cell.workload, wanted, on.size_bytes)?;
             validate(&workload, limits).map_err(workload_failure)?;
         }
     }
@@ -223,18 +225,20 @@ fn check_cells(plan: &LayoutPlan, layouts: &[(String, LayoutWish)], on: &OnDevic
 }
 
 /// For the commands that make the choice.
-fn ground(wish: &LayoutWish, devices: &[Identity]) -> Ground {
-    let level = wish.raid.map(|level| level.name().replacen("raid", "", 1));
-    Ground {
-        data_disks: wish
+fn ground(wanted: &LayoutSpec, devices: &[Identity]) -> LayoutSite {
+    let level = wanted
+        .raid
+        .map(|level| level.name().replacen("raid", "", 1));
+    LayoutSite {
+        data_disks: wanted
             .raid
-            .map_or(1, |level| u64::from(level.data_disks(wish.devices))),
+            .map_or(1, |level| u64::from(level.data_disks(wanted.devices))),
         level,
-        disks: wish.devices as u64,
-        stripe_unit_bytes: wish.stripe_unit_bytes,
-        offset_bytes: wish.offset_bytes,
+        disks: wanted.devices as u64,
+        stripe_unit_bytes: wanted.stripe_unit_bytes,
+        offset_bytes: wanted.offset_bytes,
         devices: devices.iter().map(|device| device.name.clone()).collect(),
-        file_system: Some(wish.file_system.name().to_owned()),
+        file_system: Some(wanted.file_system.name().to_owned()),
     }
 }
 
@@ -242,7 +246,7 @@ fn ground(wish: &LayoutWish, devices: &[Identity]) -> Ground {
 ///
 /// # Errors
 /// Where a device was not named by `--destroy`, is another one now, or in use.
-pub fn say_what_is_lost(context: &Context, kept: &KeptLayouts, may: &MayDestroy) -> Outcome<()> {
+pub fn say_what_is_lost(context: &Context, kept: &StoredLayouts, may: &MayDestroy) -> Outcome<()> {
     let Some(on) = &kept.on_devices else {
         return Ok(());
     };

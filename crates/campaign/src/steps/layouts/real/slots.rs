@@ -4,12 +4,12 @@
 
 use super::devices::{check_same, node};
 use super::journal::Journal;
-use super::make::{Workshop, take_down, with_undone};
-use super::wish::LayoutWish;
-use crate::failure::Outcome;
+use super::make::{LayoutBuilder, take_down, with_undone};
+use super::spec::LayoutSpec;
 use crate::steps::layouts::divided::{GRAIN_BYTES, Slots};
-use crate::steps::layouts::values::Halt;
+use crate::steps::layouts::measured_cells::StopReason;
 use crate::steps::provision::provision_failure;
+use stripewise_conductor::failure::Outcome;
 use stripewise_disk_provision::{Extent, Identity, identify, plan_division};
 use stripewise_store::Store;
 use stripewise_units::counted;
@@ -20,10 +20,10 @@ const PAGE_BYTES: u64 = 4 << 10;
 /// The parts of the device at `index`, for the layouts that lie in the slots, in the
 /// order of the slots. Where no array is made, the partition of the slot is that of the
 /// layout and begins at its offset.
-pub(super) fn parts(slots: Slots, index: usize, wishes: &[&LayoutWish]) -> Vec<Extent> {
-    let part = |(slot, wish): (u64, &&LayoutWish)| {
-        let inside = match wish.raid {
-            None if index == 0 => wish.offset_bytes,
+pub(super) fn parts(slots: Slots, index: usize, wishes: &[&LayoutSpec]) -> Vec<Extent> {
+    let part = |(slot, options): (u64, &&LayoutSpec)| {
+        let inside = match options.raid {
+            None if index == 0 => options.offset_bytes,
             _ => 0,
         };
         Extent {
@@ -36,20 +36,20 @@ pub(super) fn parts(slots: Slots, index: usize, wishes: &[&LayoutWish]) -> Vec<E
 
 /// Devices that are divided.
 #[derive(Debug)]
-pub struct Rack {
+pub struct SlotSet {
     journal: Journal,
     /// By slot, then by device: its partition.
     pub parts: Vec<Vec<Identity>>,
 }
 
-impl<'a> Workshop<'a> {
+impl<'a> LayoutBuilder<'a> {
     /// The same in a slot with these partitions.
     #[must_use]
-    pub fn in_slot<'b>(&self, slot: usize, parts: &'b [Identity]) -> Workshop<'b>
+    pub fn in_slot<'b>(&self, slot: usize, parts: &'b [Identity]) -> LayoutBuilder<'b>
     where
         'a: 'b,
     {
-        Workshop {
+        LayoutBuilder {
             context: self.context,
             may: self.may,
             devices: parts,
@@ -67,13 +67,15 @@ impl<'a> Workshop<'a> {
         store: &mut Store,
         experiment: &str,
         slots: Slots,
-        wishes: &[&LayoutWish],
-    ) -> Result<Rack, Halt> {
+        wishes: &[&LayoutSpec],
+    ) -> Result<SlotSet, StopReason> {
         self.unless_stopped()?;
         let words = format!("side by side in {}", counted(wishes.len(), "slot", "slots"));
         let journal = Journal::new(self.context, experiment, &words, self.devices, None);
-        journal.keep(self.context, store).map_err(Halt::Failed)?;
-        let mut rack = Rack {
+        journal
+            .keep(self.context, store)
+            .map_err(StopReason::Failed)?;
+        let mut rack = SlotSet {
             journal,
             parts: vec![Vec::new(); wishes.len()],
         };
@@ -81,19 +83,19 @@ impl<'a> Workshop<'a> {
             Ok(()) => Ok(rack),
             Err(failure) => {
                 let undone = self.clear(store, rack);
-                Err(with_undone(Halt::Failed(failure), undone))
+                Err(with_undone(StopReason::Failed(failure), undone))
             }
         }
     }
 
-    fn tables(&self, rack: &mut Rack, slots: Slots, wishes: &[&LayoutWish]) -> Outcome<()> {
+    fn tables(&self, rack: &mut SlotSet, slots: Slots, wishes: &[&LayoutSpec]) -> Outcome<()> {
         let ids = rack.journal.all_table_ids();
         for (index, (device, ids)) in self.devices.iter().zip(&ids).enumerate() {
             let path = check_same(device)?;
             let parts = parts(slots, index, wishes);
             let plan = plan_division(&path, &parts, self.store()?.as_deref())
                 .map_err(provision_failure)?;
-            let report = self.with(&device.name, |destroy| plan.carry_out(destroy, ids))?;
+            let report = self.with(&device.name, |destroy| plan.execute(destroy, ids))?;
             for (slot, part) in rack.parts.iter_mut().zip(&report.partitions) {
                 slot.push(identify(&node(&part.name)).map_err(provision_failure)?);
             }
@@ -105,7 +107,7 @@ impl<'a> Workshop<'a> {
     ///
     /// # Errors
     /// With the first step that failed; the journal stays then, for `lab clean`.
-    pub fn clear(&self, store: &mut Store, rack: Rack) -> Outcome<()> {
+    pub fn clear(&self, store: &mut Store, rack: SlotSet) -> Outcome<()> {
         take_down(self, &rack.journal, None, self.devices.len())?;
         rack.journal.forget(store)
     }
@@ -130,12 +132,12 @@ mod tests {
     #[test]
     fn without_an_array_a_part_begins_at_the_offset_of_its_layout() {
         let all = devices(&[640 * MIB; 4]);
-        let wish = |raid: &str| {
+        let options = |raid: &str| {
             let levels = [("raid", raid), ("offset", "63s")];
             let owned = levels.map(|(a, b)| (a.to_owned(), b.to_owned()));
-            LayoutWish::of(&LayoutLevels::from(owned), &all).unwrap()
+            LayoutSpec::of(&LayoutLevels::from(owned), &all).unwrap()
         };
-        let (single, array) = (wish("single"), wish("raid10"));
+        let (single, array) = (options("single"), options("raid10"));
         let slots = Slots::of(&all, 2);
         let places = |index: usize| {
             let parts = parts(slots, index, &[&array, &single]);

@@ -1,0 +1,259 @@
+//! `qualify`: products, verdicts and exit codes, what is refused before the first byte, and
+//! what is left of one that was interrupted.
+
+use crate::support::{Desk, Json, names};
+use rustix::process::Signal;
+
+/// 50 reads a second of 4 KiB at random times, and a limit.
+fn product(limit: &str) -> String {
+    format!(
+        r#"
+name = "mine"
+about = "reads of a test"
+[[file]]
+name = "data"
+size = "8M"
+[[job]]
+name = "reads"
+file = "data"
+options = {{ read = true, block = "4K", rate = 50, arrivals = "poisson" }}
+[[requirement]]
+name = "read-p99"
+job = "reads"
+metric = "p99"
+below = "{limit}"
+miss = "readers wait"
+"#
+    )
+}
+
+#[test]
+fn a_simulated_disk_is_met_missed_and_undecided() {
+    let desk = Desk::new();
+    let loose = desk.write("loose.toml", &product("100ms"));
+    let met = desk.run(&["qualify", "sim:sata-ssd", "--for", &loose, "--json"]);
+    let met = met.done().json();
+    assert_eq!(met.at("schema_version").count(), 1);
+    assert_eq!(met.at("for").text(), "mine");
+    assert_eq!(met.at("verdict").text(), "met");
+    assert_eq!(met.at("seconds").count(), 1_200);
+    let first = met.at("requirements.0");
+    for (key, text) in [
+        ("name", "read-p99"),
+        ("metric", "p99"),
+        ("unit", "ms"),
+        ("verdict", "met"),
+    ] {
+        assert_eq!(first.at(key).text(), text, "{key}");
+    }
+    assert!(!met.at("warnings").items().is_empty());
+    assert!(!met.at("resumable").truth());
+
+    let strict = desk.write("strict.toml", &product("1us"));
+    let missed = desk.run(&["qualify", "sim:sata-ssd", "--for", &strict]);
+    let missed = missed.ended(1);
+    let text: Vec<&str> = missed.stdout.split_whitespace().collect();
+    let text = text.join(" ");
+    for words in [
+        "Missed: 1 of 1 requirement, after 3 m",
+        "It means: readers wait.",
+    ] {
+        assert!(text.contains(words), "{text}");
+    }
+    let quick = ["qualify", "sim:sata-ssd", "--for", &loose, "--quick", "-q"];
+    let quick = desk.run(&quick).ended(1);
+    assert!(quick.stdout.contains("mine: undecided"), "{}", quick.stdout);
+    assert_eq!(quick.stdout.lines().count(), 1);
+    // A verdict to sign rests between its minutes, which takes no time here.
+    let signed = ["qualify", "sim:sata-ssd", "--for", &loose, "--sign"];
+    assert_eq!(desk.json(&signed).at("verdict").text(), "met");
+}
+
+#[test]
+fn a_spinning_disk_is_too_slow_for_etcd_and_its_page_has_the_sources() {
+    let desk = Desk::new();
+    let page = desk.file("etcd.html");
+    let markdown = desk.file("etcd.md");
+    let answer = desk.run(&[
+        "qualify",
+        "sim:disk-7k2",
+        "--for",
+        "etcd",
+        "-o",
+        &page,
+        "-o",
+        &markdown,
+    ]);
+    let answer = answer.ended(1);
+    assert!(
+        answer.stdout.contains("leaders change"),
+        "{}",
+        answer.stdout
+    );
+    for file in [page, markdown] {
+        let text = std::fs::read_to_string(&file).expect("it was written");
+        for words in [
+            "https://etcd.io/docs",
+            "p99 duration should be less than 10ms",
+        ] {
+            assert!(text.contains(words), "{file}: {words}");
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_judged_is_refused_before_the_first_byte() {
+    let desk = Desk::new();
+    let volume = desk.volume();
+    let own = desk.write("own.toml", &product("10ms"));
+    let bad = desk.write(
+        "bad.toml",
+        &product("10ms").replace("metric = \"p99\"", "metric = \"p98\""),
+    );
+    for (arguments, code, says) in [
+        (
+            vec!["qualify", &volume, "--for", "etcdd"],
+            2,
+            vec![
+                "there is no product etcdd",
+                "did you mean etcd",
+                "sqlserver",
+            ],
+        ),
+        (vec!["qualify", &volume, "--for", &bad], 2, vec!["p98"]),
+        (
+            vec!["qualify", &volume, "--for", "none.toml"],
+            2,
+            vec!["none.toml"],
+        ),
+        (vec!["qualify", &volume], 2, vec!["--for"]),
+        (
+            vec!["qualify", "/nowhere/at/all", "--for", "etcd"],
+            3,
+            vec!["/nowhere/at/all: there is no such file or directory"],
+        ),
+        (
+            vec!["qualify", &volume, "--for", &own, "--sign", "--busy-ok"],
+            2,
+            vec!["--busy-ok"],
+        ),
+        (
+            vec!["qualify", &volume, "--for", &own, "--sign", "--quick"],
+            2,
+            vec!["--quick"],
+        ),
+        (
+            vec!["qualify", &volume, "--for", &own, "-o", "x.txt"],
+            2,
+            vec!["does not give a format"],
+        ),
+        (
+            vec!["qualify", &volume, "--for", &own, "--destroy", "sdb"],
+            2,
+            vec!["no target is one"],
+        ),
+        (vec!["qualify", "sim:none", "--for", &own], 2, vec!["none"]),
+    ] {
+        desk.run(&arguments).ended(code).warned(&says);
+    }
+    assert!(names(&volume).is_empty());
+}
+
+#[test]
+fn products_are_listed_with_what_they_require() {
+    let desk = Desk::new();
+    let list = desk.json(&["qualify", "--list"]);
+    let found: Vec<String> = list
+        .items()
+        .iter()
+        .map(|one| one.at("name").text().to_owned())
+        .collect();
+    for name in ["etcd", "sqlserver", "sap-hana", "postgresql", "cockroachdb"] {
+        assert!(found.iter().any(|one| one == name), "{found:?}");
+    }
+    let text = desk.run(&["qualify", "--list"]).done().stdout;
+    for words in [
+        "wal-fsync-p99",
+        "p99 < 10 ms",
+        ">= 8,000 IOPS",
+        "measured, not judged",
+    ] {
+        assert!(text.contains(words), "{text}");
+    }
+}
+
+/// What `qualify` prints when Ctrl-C comes while it measures.
+fn interrupted(desk: &Desk, arguments: &[&str]) -> Json {
+    let arguments = [&["qualify"], arguments, &["--busy-ok", "--json"]].concat();
+    let mut running = desk.start(&arguments);
+    running.until("Measuring");
+    running.signal(Signal::INT);
+    running.wait().ended(130).json()
+}
+
+#[test]
+fn what_was_interrupted_is_stored_and_goes_on() {
+    let desk = Desk::new();
+    let volume = desk.volume();
+    let own = desk.write("own.toml", &product("10s"));
+    let first = interrupted(&desk, &[&volume, "--for", &own]);
+    assert_eq!(first.at("verdict").text(), "undecided");
+    assert!(first.at("resumable").truth());
+    assert!(names(&volume).is_empty());
+    let id = first.at("id").text().to_owned();
+    let again = interrupted(&desk, &["--resume", &id]);
+    assert_eq!(again.at("id").text(), id);
+    assert!(again.at("seconds").count() >= first.at("seconds").count());
+}
+
+#[test]
+fn commit_methods_are_compared_on_a_simulated_disk() {
+    let desk = Desk::new();
+    let found = desk.json(&["qualify", "sim:disk-7k2", "--commit"]);
+    let id = found.at("id").text().to_owned();
+    // What is whole is shown again, by `history` with its table instead of its runs.
+    let again = desk.json(&["qualify", "--resume", &id]);
+    assert_eq!(again.at("id").text(), id);
+    assert_eq!(again.at("commit").items().len(), 10);
+    let shown = desk.run(&["history", "show", &id]).done().stdout;
+    assert!(shown.contains("Commits a second"), "{shown}");
+    assert!(shown.lines().count() < 40, "{shown}");
+    desk.run(&["qualify", "sim:disk-7k2", "--commit", "--quick"])
+        .failed(2, &["'--commit' cannot be used with '--quick'"]);
+    assert_eq!(found.at("verdict").text(), "not-judged");
+    let commit = found.at("commit").items();
+    // Two methods without a page cache, three numbers of committers, and two of groups.
+    assert_eq!(commit.len(), 10);
+    for one in &commit {
+        assert_eq!(one.at("file").text(), "overwritten");
+        assert!(one.at("commits_per_s").number() > 0.0);
+    }
+    // A disk that spins commits a group in the turn that one commit takes.
+    let rate = |group: bool| {
+        let of_64 = commit.iter().find(|one| {
+            one.at("method").text() == "O_DIRECT|O_DSYNC"
+                && one.at("committers").count() == 64
+                && one.at("group_commit").truth() == group
+        });
+        of_64.expect("it was measured").at("commits_per_s").number()
+    };
+    assert!(
+        rate(true) > 4.0 * rate(false),
+        "{} {}",
+        rate(true),
+        rate(false)
+    );
+}
+
+#[test]
+fn a_comparison_of_commit_methods_goes_on_where_it_was_interrupted() {
+    let desk = Desk::new();
+    let volume = desk.volume();
+    let first = interrupted(&desk, &[&volume, "--commit"]);
+    assert!(first.at("resumable").truth());
+    assert!(names(&volume).is_empty());
+    let id = first.at("id").text().to_owned();
+    let again = interrupted(&desk, &["--resume", &id]);
+    assert_eq!(again.at("id").text(), id);
+    assert!(again.at("resumable").truth());
+}

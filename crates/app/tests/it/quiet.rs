@@ -1,0 +1,45 @@
+//! `-q` prints an answer as one line, whatever the command.
+
+use crate::support::Desk;
+
+/// Commands that answer, in an order in which each finds what it needs; lists stay lists.
+const ANSWERS: [&str; 15] = [
+    "run sim:raid10-10k --duration 1s",
+    "run sim:nvme --duration 10ms --threads 1,2",
+    "bench sim:nvme --series random-read --step 1s --no-report",
+    "profile sim:raid10-10k --places 16",
+    "probe flash sim:nvme",
+    "align sim:raid10-10k --blocks 10 --step 1s --threads 1 --read",
+    "advise sim:raid10-10k --mix random-read=100 --vary offset=63s,1M --passes 6",
+    "run sim:raid10-10k --duration 1s --label now",
+    "run sim:raid10-10k --duration 1s --label then",
+    "compare now then",
+    "compare dataset:oja-nisula-2007-offset",
+    "baseline set last-run",
+    "qualify sim:raid10-10k --for etcd --quick",
+    "doctor .",
+    "lab clean",
+];
+
+#[test]
+fn a_quiet_answer_is_one_line() {
+    let desk = Desk::new();
+    for line in ANSWERS {
+        let mut words: Vec<&str> = line.split(' ').collect();
+        words.push("--quiet");
+        let answer = desk.run(&words);
+        assert!(
+            matches!(answer.code, Some(0 | 1)),
+            "{line}: {}",
+            answer.stderr
+        );
+        assert_eq!(
+            answer.stdout.lines().count(),
+            1,
+            "{line}: {}",
+            answer.stdout
+        );
+        let is_empty = answer.stdout.trim().is_empty();
+        assert!(!is_empty, "{line} prints an empty line");
+    }
+}

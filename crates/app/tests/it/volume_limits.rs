@@ -1,0 +1,234 @@
+//! `limits`, as a user meets it: which limit a volume has.
+
+use crate::support::machine::{append, skip_kernel};
+use crate::support::{Answer, Cgroup, Desk, Json, Loop, MIB, can_run, users_file};
+
+/// Kind, whom it holds, and whether a limiter sets it, of each cap.
+fn caps(document: &Json) -> Vec<(String, String, Option<bool>)> {
+    let caps = document.at("caps").items();
+    let of = |cap: &Json| {
+        let limiter = cap.at("limiter");
+        let limiter = (!limiter.is_null()).then(|| limiter.truth());
+        (cap.at("kind").text(), cap.at("applies_to").text(), limiter)
+    };
+    caps.iter().map(of).collect()
+}
+
+#[test]
+fn the_caps_of_volumes_are_named_and_those_of_a_disk_are_none() {
+    let desk = Desk::new();
+    let gp3 = desk.json(&["limits", "sim:ebs-gp3", "--cloud", "aws", "--price", "12"]);
+    let both = |kind: &str| (kind.to_owned(), "both".to_owned(), Some(true));
+    assert_eq!(caps(&gp3), [both("iops"), both("bytes_per_s")]);
+    let [iops, bytes] = [gp3.at("caps.0"), gp3.at("caps.1")];
+    for (cap, truth) in [(iops, 3_000.0), (bytes, 125.0 * 1_048_576.0)] {
+        let (low, high) = (cap.at("per_s_low").number(), cap.at("per_s_high").number());
+        assert!((low..=high).contains(&truth), "{low} to {high}");
+    }
+    assert!(
+        gp3.at("names.0")
+            .text()
+            .starts_with("a gp3 of 3,000 IOPS and 125 MiB/s")
+    );
+    assert!((gp3.at("price_per_1000_iops").number() - 4.0).abs() < 0.01);
+    assert!(gp3.at("refused").is_null() && gp3.at("control_group").is_null());
+    // What is shown of its runs is the answer.
+    let id = gp3.at("id").text();
+    let again = desk.json(&["history", "show", &id]);
+    assert_eq!(caps(&again), caps(&gp3));
+    let shown = desk.run(&["history", "show", &id]).done().stdout;
+    assert!(shown.contains("shared by reads and writes"), "{shown}");
+    let end = id.rsplit('-').next().unwrap_or_default();
+    assert!(
+        shown.contains(&format!("Again  stripewise history show {end}")),
+        "{shown}"
+    );
+    let report = desk.run(&["report", &id, "--format", "md"]).done().stdout;
+    assert!(report.contains("shared by reads and writes"), "{report}");
+    let listed = desk.run(&["history"]).done().stdout;
+    assert!(listed.contains(" limits "), "{listed}");
+    let disks = desk.json(&["limits", "sim:raid10-10k"]);
+    assert!(caps(&disks).is_empty());
+}
+
+#[test]
+fn a_burst_is_driven_to_its_end() {
+    let desk = Desk::new();
+    let bucket = "sim:ebs-gp2-100?limit.burst_operations=1000000";
+    let found = desk.json(&["limits", bucket, "--burst"]);
+    let burst = found.at("burst");
+    let near = |value: f64, truth: f64| (value / truth - 1.0).abs() < 0.05;
+    assert!(near(burst.at("burst_per_s").number(), 3_000.0));
+    assert!(near(burst.at("sustained_per_s").number(), 300.0));
+    assert!(near(burst.at("refill_per_s").number(), 300.0));
+    assert!(near(burst.at("bucket").number(), 1_000_000.0));
+    assert_eq!(burst.at("bucket_unit").text(), "operations");
+}
+
+#[test]
+fn a_burst_without_an_end_is_in_the_answer_and_the_document() {
+    let desk = Desk::new();
+    let all = ["limits", "sim:ebs-gp3", "--burst", "5m"];
+    let found = desk.json(&all);
+    assert!(found.at("burst").is_null());
+    let search = found.at("burst_search");
+    assert_eq!(search.at("result").text(), "not-ended");
+    assert!((search.at("per_s").number() - 3_000.0).abs() < 10.0);
+    assert!((search.at("driven_s").number() - 300.0).abs() < 1.0);
+    let line = desk.run(&[&all[..], &["-q"]].concat()).done().stdout;
+    assert!(
+        line.contains("No burst ended within 5 min at 3,000 IOPS."),
+        "{line}"
+    );
+}
+
+#[test]
+fn a_drive_whose_reads_are_faster_behind_writes_keeps_its_cap() {
+    let desk = Desk::new();
+    let found = desk.json(&["limits", "sim:nvme", "--step", "100ms"]);
+    assert!(found.at("refused").is_null(), "{found:?}");
+    let kinds: Vec<_> = caps(&found)
+        .into_iter()
+        .map(|(kind, _, limiter)| (kind, limiter))
+        .collect();
+    assert_eq!(kinds, [("bytes_per_s".to_owned(), None)]);
+}
+
+#[test]
+fn what_cannot_be_measured_is_refused_before_anything_is() {
+    let desk = Desk::new();
+    for (arguments, word) in [
+        (&["--size", "1M"][..], "256 MiB"),
+        (&["--block", "3K"], "4K to 4M"),
+        (&["--outstanding", "1000"], "1 to 128"),
+        (&["--step", "1ms"], "100 ms"),
+        (&["--table", "missing.toml"], "missing.toml"),
+        (&["--price", "0"], "not a price"),
+        (&["--price", "nan"], "not a price"),
+        (&["--burst", "1ms"], "1 m to 7 d"),
+        (&["--burst", "400d"], "1 m to 7 d"),
+    ] {
+        let mut all = vec!["limits", "sim:ebs-gp3"];
+        all.extend(arguments);
+        desk.run(&all).failed(2, &[word, "hint:"]);
+    }
+    desk.run(&["limits", "sim:ebs-gp3?size=64M"])
+        .failed(3, &["64 MiB", "256 MiB", "hint:"]);
+    let table = desk.write("table.toml", "as_of = 1\n");
+    desk.run(&["limits", "sim:ebs-gp3", "--table", &table])
+        .failed(2, &["not a table of volume types", "hint:"]);
+    let file = desk.file("data");
+    users_file(&file, 64 << 10);
+    desk.run(&["limits", &file, "--busy-ok"])
+        .failed(3, &["256 MiB", "hint:"]);
+}
+
+#[test]
+fn the_answer_is_written_as_a_page_a_picture_and_a_document() {
+    let desk = Desk::new();
+    let files = ["a.html", "a.md", "a.svg", "a.png", "a.json"].map(|name| desk.file(name));
+    let mut all = vec!["limits", "sim:ebs-gp3"];
+    all.extend(files.iter().flat_map(|file| ["-o", file.as_str()]));
+    desk.run(&all).ended(0);
+    let bytes = files.map(|file| std::fs::read(file).expect("written"));
+    for text in &bytes[..3] {
+        let text = String::from_utf8_lossy(text);
+        assert!(text.contains("3,000 IOPS (2,970"), "{text}");
+    }
+    assert!(bytes[3].starts_with(b"\x89PNG"));
+    assert!(String::from_utf8_lossy(&bytes[4]).contains("\"caps\""));
+    desk.run(&["limits", "sim:ebs-gp3", "-o", "a.csv"])
+        .failed(2, &["a.csv", "hint:"]);
+    desk.run(&["limits", "sim:ebs-gp3", "-o", "a.txt"])
+        .failed(2, &["a.txt", "hint:"]);
+}
+
+#[test]
+fn the_files_of_a_control_group_may_be_hidden() {
+    own_process!();
+    let test = "the_files_of_a_control_group_may_be_hidden";
+    if !can_run(test, &["root", "losetup", "unshare"]) {
+        return;
+    }
+    let Some(group) = Cgroup::new("blkio") else {
+        return skip_kernel(test, "control groups of version 1");
+    };
+    let device = Loop::dense(256 * MIB, &[]);
+    let file = "blkio.throttle.read_iops_device";
+    if !group.set(file, &format!("{} 300", device.number())) {
+        return skip_kernel(test, "limits of control groups on loop devices");
+    }
+    let desk = Desk::new();
+    let command = [
+        "limits",
+        &device.device,
+        "--busy-ok",
+        "--json",
+        "--step",
+        "100ms",
+    ];
+    let mut hidden = std::process::Command::new("unshare");
+    hidden.args([
+        "-m",
+        "sh",
+        "-c",
+        "mount -t tmpfs none /sys/fs/cgroup && exec \"$@\"",
+        "sh",
+    ]);
+    append(&mut hidden, &desk.command(&command));
+    let found = Answer::of(&mut group.wrap(&hidden)).json();
+    // Whether there is a cap to be seen depends on what else this machine does; that nothing
+    // is far above the limit does not. The kernel hands out by slices, so short runs may have
+    // a little more.
+    assert!(found.at("control_group").is_null());
+    for cell in found.at("cells").items() {
+        assert!(cell.at("iops").number() < 600.0, "{cell:?}");
+    }
+    for cap in found.at("caps").items() {
+        assert!(cap.at("per_s_low").number() <= 600.0 || cap.at("kind").text() != "iops");
+    }
+}
+
+#[test]
+fn a_control_group_that_limits_the_device_is_named_itself() {
+    own_process!();
+    let test = "a_control_group_that_limits_the_device_is_named_itself";
+    if !can_run(test, &["root", "losetup"]) {
+        return;
+    }
+    let Some(group) = Cgroup::new("blkio") else {
+        return skip_kernel(test, "control groups of version 1");
+    };
+    let device = Loop::dense(256 * MIB, &[]);
+    let limits = [
+        ("blkio.throttle.read_iops_device", 1_500),
+        ("blkio.throttle.read_bps_device", 50 * MIB),
+    ];
+    for (file, limit) in limits {
+        if !group.set(file, &format!("{} {limit}", device.number())) {
+            return skip_kernel(test, "limits of control groups on loop devices");
+        }
+    }
+    let desk = Desk::new();
+    let command = [
+        "limits",
+        &device.device,
+        "--busy-ok",
+        "--json",
+        "--step",
+        "200ms",
+    ];
+    let answer = Answer::of(&mut group.wrap(&desk.command(&command)));
+    let found = answer.json();
+    let group = found.at("control_group");
+    assert_eq!(group.at("read_iops").count(), 1_500);
+    assert_eq!(group.at("read_bytes_per_s").count(), 50 * MIB);
+    // Other work may keep a run below it, never above; no cap is the volume's own.
+    assert!(
+        caps(&found).iter().all(|(_, _, limiter)| limiter.is_none()),
+        "{found:?}"
+    );
+    let applies = found.at("applies").items();
+    let held = |one: &Json| one.at("limits.0").text() == "control-group";
+    assert_eq!(applies.iter().any(held), group.at("reached").truth());
+}

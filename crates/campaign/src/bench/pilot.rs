@@ -1,0 +1,131 @@
+//! Before a series that writes: what does a cache absorb of it, and what lasts?
+
+use super::{BenchOptions, Steps};
+use stripewise_conductor::failure::Outcome;
+use stripewise_conductor::keep::RunPlace;
+use stripewise_conductor::measure::{PlacedJob, RunOptions, pilot_with};
+use stripewise_conductor::pilot::pilot_on;
+use stripewise_conductor::targets::living_arrays;
+use stripewise_io_engine::EngineName;
+use stripewise_lab::ladder::Load;
+use stripewise_lab::{SeriesKind, SeriesPlan};
+use stripewise_results::RunRecord;
+use stripewise_stats::PilotPlan;
+use stripewise_studies::LoadPilot;
+use stripewise_units::ByteSize;
+use stripewise_workload::Workload;
+
+/// Operations in flight of a pilot: more than fill a cache, few enough to show the rate of
+/// what is behind it.
+const IN_FLIGHT: u32 = 32;
+/// On a real target the pilot takes at most this share of the time of its series ...
+const SHARE: u64 = 2;
+/// ... but never less than a quick one needs, if that is left at all.
+const LEAST_NS: u64 = 11_000_000_000;
+/// What a thorough one takes where nothing is absorbed.
+const THOROUGH_NS: u64 = 130_000_000_000;
+
+/// Time of the pilot before a series that writes; virtual time is nobody's.
+pub(super) fn expected_ns(options: &BenchOptions) -> u64 {
+    match options.qualify {
+        _ if options.target.starts_with("sim:") || options.engine == EngineName::Null => 0,
+        true => THOROUGH_NS,
+        false => LEAST_NS,
+    }
+}
+
+impl Steps<'_> {
+    /// Writes until what a cache absorbs is known; the runs of the series that follow say
+    /// what was found, and begin behind it.
+    pub(super) fn pilot(&mut self, options: &BenchOptions, series: &SeriesPlan) -> Outcome<()> {
+        (self.arrays, self.how.sustained) = (None, None);
+        let Some(mut pilot) = self.pilot_before(options, series) else {
+            return Ok(());
+        };
+        if self.opened[0].simulated().is_some() {
+            self.arrays = Some(living_arrays(self.opened));
+        }
+        let series_options = RunOptions {
+            series: (self.how.series.clone()).map(|(id, _)| (id, series.kind.name().to_owned())),
+            ..self.how.clone()
+        };
+        let found = pilot_with(
+            self.context,
+            &mut pilot,
+            &series_options,
+            &mut |piece, options| self.piece_of_pilot(series.kind, piece, options),
+        )?;
+        self.how.sustained = Some(found);
+        Ok(())
+    }
+
+    /// None where nothing is absorbed, or no medium is behind it.
+    fn pilot_before(&self, options: &BenchOptions, series: &SeriesPlan) -> Option<LoadPilot> {
+        let target = &self.opened[0];
+        // Of several hosts each has an array of its own, new for every run.
+        let is_shared = target.simulated().is_some() && self.leading.is_some();
+        if !series.kind.writes() || is_shared {
+            return None;
+        }
+        let in_flight = if series.kind.climbs() { IN_FLIGHT } else { 1 };
+        let load = Load::spread(in_flight, series.limits.cores);
+        let job = PlacedJob::new(
+            series.kind.name(),
+            Workload {
+                threads: load.threads,
+                outstanding: load.outstanding,
+                ..series.workload.clone()
+            },
+        );
+        let plan = PilotPlan {
+            cache_bytes: options.cache_size_bytes,
+            ..PilotPlan::new(!options.qualify)
+        };
+        pilot_on(target, &job, plan, self.pilot_time_ns(series))
+    }
+
+    /// Time for a pilot on a real target.
+    fn pilot_time_ns(&self, series: &SeriesPlan) -> Option<u64> {
+        let elapsed_ns = self.elapsed();
+        let own_ns = series.deadline_ns?.saturating_sub(elapsed_ns);
+        let all_ns = self.end_ns?.saturating_sub(elapsed_ns);
+        // The first step always runs.
+        let most_ns = all_ns.saturating_sub(series.workload.length_ns());
+        match most_ns < LEAST_NS {
+            // What could not be finished would only take time from the ladder.
+            true => Some(0),
+            false => Some((own_ns / SHARE).max(LEAST_NS).min(most_ns)),
+        }
+    }
+
+    fn piece_of_pilot(
+        &mut self,
+        kind: SeriesKind,
+        piece: &PlacedJob,
+        options: &RunOptions,
+    ) -> Outcome<RunRecord> {
+        let (elapsed_ns, length_ns) = (self.elapsed(), piece.workload.length_ns());
+        let title = format!(
+            "{} {}, until no cache absorbs it",
+            kind.title(),
+            ByteSize(piece.workload.block_size_bytes)
+        );
+        let later_ns = self.series_left_ns;
+        self.progress.set_total(
+            elapsed_ns
+                .saturating_add(length_ns)
+                .saturating_add(later_ns),
+        );
+        let place = RunPlace {
+            title: &title,
+            before_ns: elapsed_ns,
+            expected_ns: length_ns,
+            after_ns: Some(later_ns),
+        };
+        let virtual_ns = self.virtual_ns;
+        let record = self.measured(piece.clone(), options, &place);
+        // The time that is given is that of the ladders.
+        self.virtual_ns = virtual_ns;
+        record
+    }
+}

@@ -1,0 +1,353 @@
+//! The load at factor 1: a recording, or a profile.
+
+use super::HeadroomRequest;
+use crate::steps::measured::{OBSERVATION, json_of};
+use crate::steps::observation::ObservationDocument;
+use crate::steps::recording::FileRecording;
+use std::path::Path;
+use std::rc::Rc;
+use stripewise_conductor::context::Context;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_lab::profiles::{ProfileRow, profile, profiles};
+use stripewise_stats::ExceedanceDesign;
+use stripewise_studies::PlacedJob;
+use stripewise_studies::headroom::{HeadroomLoad, LoadFacts, LoadTimeline, allowed_share};
+use stripewise_trace::closedness::INSENSITIVE;
+use stripewise_trace::replay::{Recording, run_length};
+use stripewise_units::{
+    Kind, counted, format_bytes, format_count, format_duration, format_iops, nearest,
+};
+use stripewise_workload::{Arrivals, Rate, Workload};
+
+/// The busiest part of a longer recording.
+const BUSIEST_NS: u64 = 3_600_000_000_000;
+
+/// Runs of a profile, whose rate does not vary.
+const RUN_NS: u64 = 10_000_000_000;
+
+/// Undecided whether the load waits, with an elasticity of up to this: no answer.
+const ELASTICITY_MAX: f64 = 0.5;
+
+/// A recording that lost more is no load.
+const LOST_SHARE_MAX: f64 = 0.001;
+
+/// Of a picture of the recording over time.
+const TIMELINE_BINS: u64 = 240;
+
+/// Operations in flight of each job with a rate.
+const OUTSTANDING: u32 = 256;
+
+/// The load, as the study takes it.
+pub(super) struct GivenLoad {
+    /// For the study.
+    pub(super) load: HeadroomLoad,
+    /// What is known of it.
+    pub(super) facts: LoadFacts,
+    /// The recording, where it is one.
+    pub(super) file: Option<Rc<FileRecording>>,
+    /// The length that its runs need.
+    pub(super) run_ns: u64,
+    /// A line of the plan.
+    pub(super) plan: String,
+}
+
+/// The load that was named: a file, or else a profile, or else what an observation recorded.
+pub(super) fn given_load(context: &Context, asked: &HeadroomRequest) -> Outcome<GivenLoad> {
+    if Path::new(&asked.load).exists() {
+        return of_file(context, asked);
+    }
+    if profiles().iter().any(|(name, _)| *name == asked.load) {
+        return of_profile(context, asked);
+    }
+    match json_of(context, OBSERVATION, &asked.load)? {
+        Some(json) => of_observation(context, asked, &json),
+        None => Err(unknown(&asked.load)),
+    }
+}
+
+/// Neither a file nor a profile nor an observation.
+fn unknown(load: &str) -> Failure {
+    let near = nearest(load, profiles().into_iter().map(|(name, _)| name));
+    let hint = match near {
+        Some(near) => format!("did you mean the profile `{near}`?"),
+        None => "name a trace, a model (.swmodel), a profile (`stripewise run --help` lists them), or an observation \
+                 of `stripewise history`"
+            .to_owned(),
+    };
+    Failure::usage(
+        format!("{load} is neither a file nor a profile nor an observation"),
+        hint,
+    )
+}
+
+/// The file that an observation was read from, or wrote its operations to.
+fn of_observation(context: &Context, asked: &HeadroomRequest, json: &str) -> Outcome<GivenLoad> {
+    let observation = ObservationDocument::of_stored(json)?;
+    let recorded = observation.source.recorded.ok_or_else(|| {
+        Failure::usage(
+            format!("observation {} kept no operations", observation.id),
+            "observe again with --keep-trace FILE or --model FILE, and name that observation or file",
+        )
+    })?;
+    of_file(
+        context,
+        &HeadroomRequest {
+            load: recorded.path,
+            columns: asked.columns.clone().or(recorded.columns),
+            ..asked.clone()
+        },
+    )
+}
+
+fn of_file(context: &Context, asked: &HeadroomRequest) -> Outcome<GivenLoad> {
+    if asked.rate.is_some() {
+        return Err(Failure::usage(
+            "--rate applies to a profile, and a recording has arrivals of its own",
+            "leave out --rate",
+        ));
+    }
+    let (path, columns) = (Path::new(&asked.load), asked.columns.as_deref());
+    let mut file = FileRecording::read(context, path, columns, asked.base.seed)?;
+    let failed = |error: stripewise_trace::replay::RecordingError| {
+        Failure::usage(error.to_string(), error.hint())
+    };
+    let whole_ns = file.recording.duration_ns();
+    let mut timeline = timeline(&file.recording);
+    let from_ns = file.recording.keep_busiest(BUSIEST_NS).map_err(failed)?;
+    if file.recording.facts.lost_share > LOST_SHARE_MAX {
+        return Err(Failure::usage(
+            format!("{} lost more than 0.1 % of its events", file.name),
+            "record again with larger buffers",
+        ));
+    }
+    let recording = &file.recording;
+    let (closedness, waiting_users) = closedness(&file)?;
+    let length = run_length(recording);
+    let operations = recording.requests.len() as u64;
+    let iops = operations as f64 * 1e9 / recording.duration_ns() as f64;
+    let mut plan = format!(
+        "Load: {} ({}), {} operations in {}, {} IOPS, {} written",
+        file.name,
+        file.format,
+        format_count(operations),
+        format_duration(recording.duration_ns()),
+        format_iops(iops),
+        format_bytes(recording.of_kind(Kind::Write).1),
+    );
+    if whole_ns > recording.duration_ns() {
+        timeline.busiest_ns = Some([from_ns, from_ns + recording.duration_ns()]);
+        plan += &format!(
+            ": the busiest hour of {}, from {} on",
+            format_duration(whole_ns),
+            format_duration(from_ns)
+        );
+    }
+    if let Some(missed) = missed_in_recording(&file, asked) {
+        context.note(missed);
+    }
+    let workload = file.workload(file.unchanged(false), &asked.base, 512);
+    Ok(GivenLoad {
+        facts: LoadFacts {
+            name: file.name.clone(),
+            operations: Some(operations),
+            duration_ns: Some(recording.duration_ns()),
+            iops: Some(iops),
+            waits: waiting_users.is_some() || file.recording.waited,
+            waiting_users,
+            closedness,
+            design: match length.varies_slowly {
+                true => ExceedanceDesign::Blocks,
+                false => ExceedanceDesign::Independent,
+            },
+            timeline: Some(timeline),
+            cap: None,
+        },
+        load: HeadroomLoad::Recorded(Box::new(workload)),
+        run_ns: length.run_ns,
+        file: Some(Rc::new(file)),
+        plan,
+    })
+}
+
+/// Operations a second over the time of a recording.
+fn timeline(recording: &Recording) -> LoadTimeline {
+    let bin_ns = recording.duration_ns().div_ceil(TIMELINE_BINS).max(1);
+    let bins = recording.duration_ns().div_ceil(bin_ns) as usize;
+    let mut counts = vec![0u64; bins];
+    for one in &recording.requests {
+        if let Some(count) = counts.get_mut((one.request.at_ns / bin_ns) as usize) {
+            *count += 1;
+        }
+    }
+    let rate = |count: u64| count as f64 * 1e9 / bin_ns as f64;
+    LoadTimeline {
+        bin_ns,
+        iops: counts.into_iter().map(rate).collect(),
+        busiest_ns: None,
+    }
+}
+
+/// The limit was missed where the load was recorded: that is a question to `observe`.
+fn missed_in_recording(file: &FileRecording, asked: &HeadroomRequest) -> Option<String> {
+    let allowed = allowed_share(&asked.slo)?;
+    let lasted = file
+        .recording
+        .requests
+        .iter()
+        .filter_map(|one| one.lasted_ns);
+    let (all, over) = lasted.fold((0u64, 0u64), |(all, over), ns| {
+        (all + 1, over + u64::from(ns > asked.slo.limit_ns))
+    });
+    let share = over as f64 / all.max(1) as f64;
+    (all > 0 && share > allowed).then(|| {
+        format!(
+            "{} was missed in the recording itself: {:.1} % of its operations took longer",
+            asked.slo,
+            100.0 * share
+        )
+    })
+}
+
+/// Whether the recording waits for its disk, in words, and its users where it does for
+/// certain.
+fn closedness(file: &FileRecording) -> Outcome<(String, Option<u32>)> {
+    if file.recording.waited {
+        let text = "yes, when it was recorded: a model keeps arrivals and not who waits for what, so its rate is a \
+                    lower bound, and users cannot be counted";
+        return Ok((text.to_owned(), None));
+    }
+    let Some(load) = &file.recording.closedness else {
+        let text = "not known: completions were not recorded; if it does, the answers are lower bounds of its rate";
+        return Ok((text.to_owned(), None));
+    };
+    let [low, high] = load.elasticity_interval;
+    if load.waits() {
+        let slots = load.tasks.iter().filter_map(|task| task.closedness.slots);
+        let users = slots.sum::<f64>().round().max(1.0) as usize;
+        let tasks = load.tasks.len();
+        let text = format!(
+            "yes: about {} of {} at a time, and the rate falls {low:.2}-{high:.2} % for each % of latency",
+            counted(users, "operation", "operations"),
+            counted(tasks, "task", "tasks")
+        );
+        return Ok((text, Some(tasks.max(1) as u32)));
+    }
+    let Some(elasticity) = load.elasticity else {
+        let text = "not known: too few operations of each task; if it does, the answers are lower bounds of its rate";
+        return Ok((text.to_owned(), None));
+    };
+    if high < INSENSITIVE {
+        return Ok((
+            "hardly: its rate does not depend on latency".to_owned(),
+            None,
+        ));
+    }
+    let is_open = load
+        .tasks
+        .iter()
+        .all(|task| task.closedness.structure.is_open());
+    if is_open {
+        return Ok(("no: it comes whatever the disk does".to_owned(), None));
+    }
+    if high > ELASTICITY_MAX {
+        return Err(Failure::usage(
+            format!(
+                "whether {} waits for its disk is undecided (elasticity {low:.2}-{high:.2}): if it does not, open \
+                 replay is right; if it does, that is a lower bound",
+                file.name
+            ),
+            "record longer, with tasks and completions",
+        ));
+    }
+    let text = format!("partly: elasticity {elasticity:.2} ({low:.2}-{high:.2})");
+    Ok((text, None))
+}
+
+/// The cells of a profile: at a rate, shared out as their operations are, or closed.
+fn of_profile(context: &Context, asked: &HeadroomRequest) -> Outcome<GivenLoad> {
+    let refused = |error: stripewise_lab::experiment::PlanProblem| {
+        Failure::usage(error.to_string(), error.hint())
+    };
+    let cores = context.host().cpu.count.max(1);
+    let profile = profile(&asked.load, cores).map_err(refused)?;
+    if let Some(rate) = asked.rate
+        && !(rate > 0.0 && rate <= 1e9)
+    {
+        return Err(Failure::usage(
+            format!("--rate {rate} is out of range"),
+            "give operations a second above 0",
+        ));
+    }
+    let rows: Vec<_> = profile
+        .rows
+        .iter()
+        .filter(|row| row.share_percent > 0.0)
+        .collect();
+    let all: f64 = rows.iter().map(|row| row.share_percent).sum();
+    let room = OUTSTANDING / rows.len().max(1) as u32;
+    let jobs: Vec<PlacedJob> = (rows.iter())
+        .map(|row| job_of(row, asked, row.share_percent / all, room))
+        .collect();
+    let in_flight: u32 = (jobs.iter())
+        .map(|job| job.workload.threads * job.workload.outstanding)
+        .sum();
+    let (closedness, waiting_users, plan) = match asked.rate {
+        Some(rate) => (
+            "no: a rate is given".to_owned(),
+            None,
+            format!(
+                "Load: profile {} at {} IOPS",
+                profile.name,
+                format_iops(rate)
+            ),
+        ),
+        None => (
+            "yes: a profile without --rate keeps its depth".to_owned(),
+            Some(in_flight),
+            format!(
+                "Load: profile {} with its own {in_flight} operations in flight, closed: --rate N makes it open",
+                profile.name
+            ),
+        ),
+    };
+    Ok(GivenLoad {
+        load: HeadroomLoad::Jobs(jobs),
+        facts: LoadFacts {
+            name: profile.name,
+            operations: None,
+            duration_ns: None,
+            iops: asked.rate,
+            waits: waiting_users.is_some(),
+            waiting_users,
+            closedness,
+            design: ExceedanceDesign::Independent,
+            timeline: None,
+            cap: None,
+        },
+        file: None,
+        run_ns: RUN_NS,
+        plan,
+    })
+}
+
+/// A cell of a profile: with its share of the rate and room for its arrivals, or at its own
+/// depth.
+fn job_of(row: &ProfileRow, asked: &HeadroomRequest, share: f64, room: u32) -> PlacedJob {
+    let own = &row.workload;
+    let (threads, outstanding) = match asked.rate {
+        Some(_) => (1, room.max(1)),
+        None => (own.threads, own.outstanding),
+    };
+    let workload = Workload {
+        threads,
+        outstanding,
+        rate: asked.rate.map(|iops| Rate {
+            iops: iops * share,
+            arrivals: Arrivals::Poisson,
+        }),
+        think_time: None,
+        data: asked.base.data,
+        ..own.clone()
+    };
+    PlacedJob::new(row.name.clone(), workload)
+}

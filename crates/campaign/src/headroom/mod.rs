@@ -1,0 +1,271 @@
+//! `headroom`: how much more of a load a target carries before its latency limit.
+
+mod cap;
+mod load;
+
+use crate::steps::TIMES_ARE_SIMULATED;
+pub use crate::steps::headroom::{HeadroomComparison, compare_headrooms};
+use crate::steps::headroom::{KIND, StoredHeadroom};
+use crate::steps::recording::FileRecording;
+use cap::known_cap;
+use load::{GivenLoad, given_load};
+use std::rc::Rc;
+use stripewise_conductor::conduct::{Setup, conduct, open};
+use stripewise_conductor::context::{Context, keep_measured};
+use stripewise_conductor::exit::Exit;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::measure::{Recordings, exit_of};
+use stripewise_conductor::permissions::Permissions;
+use stripewise_conductor::targets::OpenTarget;
+use stripewise_stats::ExceedanceDesign;
+pub use stripewise_stats::Slo;
+use stripewise_store::Store;
+use stripewise_studies::headroom::{Headroom, HeadroomLoad, HeadroomOptions, allowed_share};
+use stripewise_targets::Size;
+use stripewise_units::{format_duration, path_of};
+use stripewise_workload::{Request, Workload};
+
+/// The confirming run is at least so long.
+pub const CONFIRM_NS: u64 = 120_000_000_000;
+
+/// A recording is at least so many runs long.
+const RUNS_OF_RECORDING_MIN: u64 = 20;
+
+/// What is asked.
+#[derive(Clone, Debug)]
+pub struct HeadroomRequest {
+    /// As typed.
+    pub target: String,
+    /// A trace, a model, or the name of a profile.
+    pub load: String,
+    /// Columns of a trace of an unknown format.
+    pub columns: Option<String>,
+    /// The limit.
+    pub slo: Slo,
+    /// Operations a second of a profile.
+    pub rate: Option<f64>,
+    /// Length of a run, where it does not follow from the recording.
+    pub run_ns: Option<u64>,
+    /// Of the confirming run.
+    pub confirm_ns: u64,
+    /// Size of the test file.
+    pub size_bytes: Option<u64>,
+    /// The engine.
+    pub engine: String,
+    /// Cache mode, data and seed.
+    pub base: Workload,
+    /// Stored with the runs.
+    pub label: Option<String>,
+    /// One that was interrupted: it goes on. All else is asked as it was then.
+    pub resume: Option<String>,
+}
+
+/// What came of it.
+pub struct Answered {
+    /// What was found, as it is kept.
+    pub found: StoredHeadroom,
+    /// How to end.
+    pub exit: Exit,
+    /// The failure that ended it early, if one did.
+    pub ended: Option<Failure>,
+}
+
+/// Finds the headroom.
+///
+/// # Errors
+/// Where it cannot begin: nothing was measured.
+pub fn headroom(
+    context: &Context,
+    asked: &HeadroomRequest,
+    permissions: &Permissions,
+) -> Outcome<Answered> {
+    if allowed_share(&asked.slo).is_none() {
+        return Err(Failure::usage(
+            format!(
+                "--slo {}: a headroom is found by the share of operations beyond a limit",
+                asked.slo
+            ),
+            "give a percentile, such as 'p99<5ms'",
+        ));
+    }
+    let mut given = given_load(context, asked)?;
+    let mut store = context.open_store()?;
+    let begun = (asked.resume.as_deref())
+        .map(|name| begun(&store, name, &asked.target))
+        .transpose()?;
+    given.facts.cap = match &begun {
+        Some((_, begun)) => begun.options().facts.cap.clone(),
+        None => known_cap(&store, &asked.target, given.file.as_deref())?,
+    };
+    let id = match &begun {
+        Some((id, _)) => id.clone(),
+        None => context.free_id(&store, &context.timestamp())?,
+    };
+    let mut study = Headroom::new(options(asked, &given)?).ok_or_else(|| {
+        Failure::usage("the limit is no percentile", "give one such as 'p99<5ms'")
+    })?;
+    let request = Request {
+        engine: asked.engine.clone(),
+        label: asked.label.clone(),
+        ..Request::default()
+    };
+    let setup = Setup {
+        id: &id,
+        target: &asked.target,
+        size: size(asked, &given),
+        request: &request,
+        permissions,
+        recordings: (given.file.clone()).map(|file| file as Rc<dyn Recordings>),
+    };
+    for line in plan(asked, &given, &study) {
+        context.plan(line);
+    }
+    let targets = open(context, &mut store, &study, &setup)?;
+    if let Some(file) = &given.file {
+        study = fitted_to(study, file, &targets[0])?;
+    }
+    if let Some(begun) = begun {
+        study = going_on(begun, &study)?;
+    }
+    let mut changed = |store: &mut _, study: &Headroom| {
+        let found = StoredHeadroom::of(study, &id, &asked.target);
+        keep_measured(context, store, KIND, &id, &found)
+    };
+    let conducted = conduct(
+        context,
+        &mut store,
+        &mut study,
+        targets,
+        &setup,
+        &mut changed,
+    );
+    let exit = match exit_of(context, &conducted.records) {
+        Exit::Done if study.refused().is_some() || study.is_not_carried() => Exit::Finding,
+        exit => exit,
+    };
+    Ok(Answered {
+        found: StoredHeadroom::of(&study, &id, &asked.target),
+        exit,
+        ended: conducted.ended.err(),
+    })
+}
+
+/// The study of this id on this target, which has something left to measure, and its whole id.
+fn begun(store: &Store, name: &str, target: &str) -> Outcome<(String, Headroom)> {
+    let found = StoredHeadroom::find(store, name)?;
+    if let Some(found) = &found
+        && found.document.target != target
+    {
+        let (id, of) = (&found.document.id, &found.document.target);
+        return Err(Failure::usage(
+            format!("{id} is of {of}, and this is {target}"),
+            "repeat the command that was interrupted, with --resume",
+        ));
+    }
+    let found = found.and_then(StoredHeadroom::into_study);
+    let (id, study) = found.ok_or_else(|| {
+        Failure::usage(
+            format!("there is no headroom {name} that can go on"),
+            "give the id that `headroom` printed; `stripewise history` lists them",
+        )
+    })?;
+    match study.is_open() {
+        true => Ok((id, study)),
+        false => Err(Failure::usage(
+            format!("{id} is finished"),
+            format!("`stripewise history show {id}` prints it"),
+        )),
+    }
+}
+
+/// The one that was begun, where it asked the same.
+fn going_on((id, begun): (String, Headroom), asked: &Headroom) -> Outcome<Headroom> {
+    match begun.options() == asked.options() {
+        true => Ok(begun),
+        false => Err(Failure::usage(
+            format!("{id} asked something else"),
+            "repeat the command that was interrupted, with the same load and limit, and --resume",
+        )),
+    }
+}
+
+fn size(asked: &HeadroomRequest, given: &GivenLoad) -> Size {
+    match (asked.size_bytes, &given.file) {
+        (Some(bytes), _) => Size::Exactly(bytes),
+        (None, Some(file)) if path_of(&asked.target).is_dir() => Size::Exactly(file.file_bytes()),
+        _ => Size::Auto,
+    }
+}
+
+/// Lengths of runs, and what stands against an answer before anything is measured.
+fn options(asked: &HeadroomRequest, given: &GivenLoad) -> Outcome<HeadroomOptions> {
+    let run_ns = asked.run_ns.unwrap_or(given.run_ns);
+    if let Some(duration_ns) = given.facts.duration_ns
+        && duration_ns < RUNS_OF_RECORDING_MIN * run_ns
+    {
+        let needed = format_duration(RUNS_OF_RECORDING_MIN * run_ns);
+        return Err(Failure::usage(
+            format!(
+                "{} has {}, and its bursts need runs of {}: an answer would be one for these bursts alone",
+                given.facts.name,
+                format_duration(duration_ns),
+                format_duration(run_ns)
+            ),
+            format!("record at least {needed}: 20 runs"),
+        ));
+    }
+    Ok(HeadroomOptions {
+        slo: asked.slo,
+        load: given.load.clone(),
+        facts: given.facts.clone(),
+        run_ns,
+        confirm_ns: asked.confirm_ns.max(run_ns),
+        seed: asked.base.seed,
+    })
+}
+
+/// The study with the load as the target's sectors want it; refused where it does not go
+/// onto the target.
+fn fitted_to(study: Headroom, file: &FileRecording, target: &OpenTarget) -> Outcome<Headroom> {
+    file.mapping(target)?;
+    let sector_bytes = u64::from(target.limits().logical_sector_bytes);
+    let options = study.options().clone();
+    let HeadroomLoad::Recorded(workload) = &options.load else {
+        return Ok(study);
+    };
+    let recorded = workload.recorded.as_deref().cloned();
+    let Some(recorded) = recorded else {
+        return Ok(study);
+    };
+    let load = file.workload(recorded, workload, sector_bytes);
+    let again = Headroom::new(HeadroomOptions {
+        load: HeadroomLoad::Recorded(Box::new(load)),
+        ..options
+    });
+    Ok(again.unwrap_or(study))
+}
+
+fn plan(asked: &HeadroomRequest, given: &GivenLoad, study: &Headroom) -> Vec<String> {
+    let options = study.options();
+    let time = stripewise_studies::Study::time(study);
+    let is_simulated = asked.target.starts_with("sim:");
+    let mut lines = vec![
+        given.plan.clone(),
+        format!(
+            "Runs of {} around the load at which {} is reached, then one of {}: about {} in all",
+            format_duration(options.run_ns),
+            asked.slo,
+            format_duration(options.confirm_ns),
+            format_duration(time.left_ns)
+        ),
+    ];
+    if options.facts.design == ExceedanceDesign::Blocks {
+        lines.push(
+            "The load's rate varies slowly: blocks of runs use the same parts of it".to_owned(),
+        );
+    }
+    if is_simulated {
+        lines.push(TIMES_ARE_SIMULATED.to_owned());
+    }
+    lines
+}

@@ -1,0 +1,417 @@
+//! `limits`: which limit a volume has, whether it is a limiter's, and how long a burst lasts.
+
+mod control_group;
+
+pub use crate::steps::limits::{rendered, sheet};
+
+use crate::steps::limits::KIND;
+use std::path::{Path, PathBuf};
+use stripewise_conductor::conduct::{Conducted, Setup, conduct, needs, open};
+use stripewise_conductor::context::{Context, keep_measured};
+use stripewise_conductor::exit::Exit;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::input::read_text;
+use stripewise_conductor::measure::exit_of;
+use stripewise_conductor::permissions::Permissions;
+use stripewise_conductor::targets::{OpenTarget, judge_requirements, reads_instead};
+use stripewise_disk_inspect::{Inspect, System};
+use stripewise_store::Store;
+use stripewise_studies::Study;
+use stripewise_studies::limits::{
+    CapKind, LimitsDocument, LimitsFacts, LimitsOptions, LimitsStudy, VolumeTable,
+};
+use stripewise_targets::Size;
+use stripewise_units::{NameText, format_bytes, format_duration, path_of};
+use stripewise_workload::Request;
+
+const SECOND_NS: u64 = 1_000_000_000;
+/// Blocks of 1 MiB at random places of less would all be in one place.
+pub const SIZE_BYTES_MIN: u64 = 256 << 20;
+const RUN_NS: u64 = 2 * SECOND_NS;
+const RUNS_NS: std::ops::RangeInclusive<u64> = SECOND_NS / 10..=60 * SECOND_NS;
+/// The same on simulated arrays, whose runs go on until enough operations completed.
+const SIMULATED_RUN_NS: u64 = SECOND_NS / 5;
+const SIMULATED_OPERATIONS_MIN: u64 = 2_000;
+/// An end is not known before minutes behind it; a week is longer than any bucket lasts.
+const BURSTS_NS: std::ops::RangeInclusive<u64> = 60 * SECOND_NS..=7 * 86_400 * SECOND_NS;
+/// Threads of deep cells, where there are so many processors.
+const THREADS_MAX: u32 = 4;
+/// Block sizes of the user's own load: its neighbours have half and twice as much.
+const BLOCK_BYTES: std::ops::RangeInclusive<u64> = 4 << 10..=4 << 20;
+const OUTSTANDING_MAX: u32 = 128;
+const TABLE_BYTES_MAX: u64 = 1 << 20;
+/// A gp2 volume holds 5.4 million operations and bursts at 3,000 a second; three a second
+/// refill it for each GiB.
+const GP2_CREDITS: f64 = 5.4e6;
+const GP2_BURST: f64 = 3_000.0;
+const GP2_PER_GIB: f64 = 3.0;
+const GP2_MIN: f64 = 100.0;
+
+/// Whose volume types are compared with the caps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cloud {
+    /// Of the cloud that the machine or the device names.
+    Auto,
+    /// Amazon's.
+    Aws,
+    /// Microsoft's.
+    Azure,
+    /// Google's.
+    Gcp,
+    /// Nobody's.
+    None,
+}
+
+/// What is asked for.
+#[derive(Clone, Debug)]
+pub struct LimitsRequest {
+    /// The target, as typed.
+    pub target: String,
+    /// Size of the test file, or how much of the target to use.
+    pub size_bytes: Option<u64>,
+    /// Block size and depth of the user's own load.
+    pub load: Option<(u64, u32)>,
+    /// Measured time of one run; `None`: the usual.
+    pub run_ns: Option<u64>,
+    /// A burst is driven until it ends, for so long at most.
+    pub burst_ns_max: Option<u64>,
+    /// Nothing is written.
+    pub read_only: bool,
+    /// Whose volume types are compared with the caps.
+    pub cloud: Cloud,
+    /// A table of volume types in place of the one that comes with the program.
+    pub table: Option<PathBuf>,
+    /// What the target costs, in the user's unit.
+    pub price: Option<f64>,
+    /// Engine, label: what all runs have in common.
+    pub request: Request,
+    /// Seed of positions and order.
+    pub seed: u64,
+}
+
+/// Measures the limits of a target.
+///
+/// # Errors
+/// Where the target cannot be used, or what is asked for is not possible.
+pub fn limits(
+    context: &Context,
+    request: &LimitsRequest,
+    permissions: &Permissions,
+) -> Outcome<(LimitsDocument, Exit)> {
+    check(request)?;
+    let table = match &request.table {
+        Some(path) => read_table(context, path)?,
+        None => VolumeTable::bundled(),
+    };
+    let mut store = context.open_store()?;
+    let measured_at = context.timestamp();
+    let id = context.free_id(&store, &measured_at)?;
+    let setup = Setup {
+        id: &id,
+        target: &request.target,
+        size: request.size_bytes.map_or(Size::Auto, Size::Exactly),
+        request: &request.request,
+        permissions,
+        recordings: None,
+    };
+    let mut study = possible(context, &store, request, &setup)?;
+    announce(context, request, &study);
+    let targets = open(context, &mut store, &study, &setup)?;
+    let target = &targets[0];
+    large_enough(request, target)?;
+    let cloud = cloud_of(context, request.cloud, target);
+    let facts = LimitsFacts {
+        id: id.clone(),
+        target: request.target.clone(),
+        measured_at,
+        control_group: control_group::of(target),
+    };
+    let Conducted { records, ended } = conduct(
+        context,
+        &mut store,
+        &mut study,
+        targets,
+        &setup,
+        // Nothing resumes it: what it says is stored at its end.
+        &mut |_, _: &LimitsStudy| Ok(()),
+    );
+    let document = named(
+        request,
+        cloud.as_deref().map(|cloud| (cloud, table)),
+        study.document(&facts),
+    );
+    keep_measured(context, &mut store, KIND, &id, &document)?;
+    if records.is_empty() {
+        ended?;
+    } else if let Err(failure) = ended {
+        context.note_failure(&failure.error.to_string(), &failure);
+        return Ok((document, failure.exit));
+    }
+    let exit = match exit_of(context, &records) {
+        // Numbers that are void are a finding, as everywhere.
+        Exit::Done if document.refused.is_some() => Exit::Finding,
+        exit => exit,
+    };
+    Ok((document, exit))
+}
+
+/// What can be refused without a look at the target.
+fn check(request: &LimitsRequest) -> Outcome<()> {
+    if let Some(bytes) = request.size_bytes.filter(|bytes| *bytes < SIZE_BYTES_MIN) {
+        return Err(Failure::usage(
+            format!(
+                "--size {}: limits need {} at least, to be random over",
+                format_bytes(bytes),
+                format_bytes(SIZE_BYTES_MIN)
+            ),
+            "use a larger --size",
+        ));
+    }
+    if let Some(run_ns) = request.run_ns.filter(|run_ns| !RUNS_NS.contains(run_ns)) {
+        return Err(Failure::usage(
+            format!(
+                "--step {}: a run of limits takes 100 ms to 1 m",
+                format_duration(run_ns)
+            ),
+            "use a time in that range, or leave it out",
+        ));
+    }
+    if let Some(burst_ns) = request.burst_ns_max.filter(|ns| !BURSTS_NS.contains(ns)) {
+        return Err(Failure::usage(
+            format!(
+                "--burst {}: a burst is driven for 1 m to 7 d",
+                format_duration(burst_ns)
+            ),
+            "use a time in that range, or --burst alone for 30 minutes",
+        ));
+    }
+    if let Some(price) = request
+        .price
+        .filter(|price| !(price.is_finite() && *price > 0.0))
+    {
+        return Err(Failure::usage(
+            format!("--price {price} is not a price"),
+            "use a number above 0",
+        ));
+    }
+    let Some((bytes, outstanding)) = request.load else {
+        return Ok(());
+    };
+    if !BLOCK_BYTES.contains(&bytes) || !bytes.is_multiple_of(8 << 10) && bytes != 4 << 10 {
+        return Err(Failure::usage(
+            format!(
+                "--block {}: a load of limits has 4K to 4M",
+                format_bytes(bytes)
+            ),
+            "use 4K or a multiple of 8K: half and twice as much are measured too",
+        ));
+    }
+    if outstanding == 0 || outstanding > OUTSTANDING_MAX {
+        return Err(Failure::usage(
+            format!("--outstanding {outstanding}: a load of limits has 1 to {OUTSTANDING_MAX}"),
+            "use a number in that range: twice as many are measured too",
+        ));
+    }
+    Ok(())
+}
+
+fn options(context: &Context, request: &LimitsRequest, writes: bool) -> LimitsOptions {
+    let simulated = request.target.starts_with("sim:");
+    let (usual_ns, operations_min) = match simulated {
+        true => (SIMULATED_RUN_NS, SIMULATED_OPERATIONS_MIN),
+        false => (RUN_NS, 0),
+    };
+    let run_ns = request.run_ns.unwrap_or(usual_ns);
+    LimitsOptions {
+        writes,
+        run_ns,
+        ramp_ns: run_ns / 4,
+        simulated_operations_min: operations_min,
+        threads: match simulated {
+            true => 1,
+            false => largest_power(context.host().cpu.count.min(THREADS_MAX)),
+        },
+        size_bytes: request.size_bytes,
+        load: request.load,
+        burst_ns_max: request.burst_ns_max,
+        seed: request.seed,
+    }
+}
+
+/// The largest power of two up to a number: depths divide by it.
+fn largest_power(count: u32) -> u32 {
+    1 << count.max(1).ilog2()
+}
+
+/// The study that permissions allow: reads alone where nobody permitted writes.
+fn possible(
+    context: &Context,
+    store: &Store,
+    request: &LimitsRequest,
+    setup: &Setup<'_>,
+) -> Outcome<LimitsStudy> {
+    let reading = || LimitsStudy::new(options(context, request, false));
+    if request.read_only {
+        return Ok(reading());
+    }
+    let study = LimitsStudy::new(options(context, request, true));
+    let permissions = setup.permissions;
+    let need = needs(&study.loads(), setup);
+    match judge_requirements(context, store, setup.target, &need, permissions) {
+        Ok(()) => Ok(study),
+        Err(failure) => reads_instead(context, permissions, failure).map(|()| reading()),
+    }
+}
+
+fn announce(context: &Context, request: &LimitsRequest, study: &LimitsStudy) {
+    let time = match request.target.starts_with("sim:") {
+        // How long its runs take follows from their rates, which are not known yet.
+        true => "in simulated time, each run until enough operations completed".to_owned(),
+        false => format!(
+            "about {}, up to four times as long if rates scatter",
+            format_duration(study.time().left_ns)
+        ),
+    };
+    let mut text = format!(
+        "Reads{} of 4K to 1M at random places of {}, 1 to 64 in flight: {time}",
+        if study.writes() { " and writes" } else { "" },
+        request.target,
+    );
+    if let Some(burst_ns) = request.burst_ns_max {
+        text = format!(
+            "{text}; a burst is driven for {} at most",
+            format_duration(burst_ns)
+        );
+        let examples =
+            volume_gib(&request.target).map_or_else(|| vec![100.0, 500.0], |gib| vec![gib]);
+        let lasts = examples.into_iter().filter_map(|gib| {
+            Some(format!(
+                "of {gib:.0} GiB bursts for {:.0} min",
+                gp2_minutes(gib)?
+            ))
+        });
+        let lasts: Vec<String> = lasts.collect();
+        if !lasts.is_empty() {
+            text = format!("{text}. A full gp2 volume {}", lasts.join(", one "));
+        }
+    }
+    context.plan(text);
+}
+
+/// Size of the one disk that is under a target.
+fn volume_gib(target: &str) -> Option<f64> {
+    let storage = System::live().storage_of_path(&path_of(target)).ok()?;
+    match storage.bottom()[..] {
+        [disk] => Some(disk.size_bytes as f64 / (1u64 << 30) as f64),
+        _ => None,
+    }
+}
+
+/// Minutes that a full gp2 volume of this size bursts; `None` where it does not.
+fn gp2_minutes(gib: f64) -> Option<f64> {
+    let sustained = (GP2_PER_GIB * gib).max(GP2_MIN);
+    (sustained < GP2_BURST).then(|| GP2_CREDITS / (GP2_BURST - sustained) / 60.0)
+}
+
+fn large_enough(request: &LimitsRequest, target: &OpenTarget) -> Outcome<()> {
+    let bytes = target.limits().size_bytes;
+    if bytes >= SIZE_BYTES_MIN {
+        return Ok(());
+    }
+    Err(Failure::new(
+        Exit::Target,
+        format!(
+            "{} has {}; limits need {} at least, to be random over",
+            request.target,
+            format_bytes(bytes),
+            format_bytes(SIZE_BYTES_MIN)
+        ),
+        "name the whole device, or a larger file",
+    ))
+}
+
+/// A cloud by its name; `None` where it is not known, or is not to be looked for.
+fn cloud_of(context: &Context, cloud: Cloud, target: &OpenTarget) -> Option<String> {
+    let name = match cloud {
+        Cloud::Aws => "aws",
+        Cloud::Azure => "azure",
+        Cloud::Gcp => "gcp",
+        Cloud::None => return None,
+        Cloud::Auto => {
+            // What this machine is says nothing of a simulated volume.
+            let facts = target.real()?.facts();
+            let device = facts.device.as_ref();
+            let model = device.and_then(|device| device.model.as_deref());
+            let is_ebs = model.is_some_and(|model| model.contains("Amazon Elastic Block Store"));
+            match is_ebs {
+                true => "aws",
+                false => cloud_of_machine(context.host().virtualization.as_deref()?)?,
+            }
+        }
+    };
+    Some(name.to_owned())
+}
+
+/// The cloud of a machine, by its hypervisor's name; a container's may follow it.
+fn cloud_of_machine(virtualization: &str) -> Option<&'static str> {
+    match virtualization.split('/').next()? {
+        "amazon" => Some("aws"),
+        "azure" => Some("azure"),
+        "google" => Some("gcp"),
+        _ => None,
+    }
+}
+
+fn read_table(context: &Context, path: &Path) -> Outcome<VolumeTable> {
+    const HINT: &str = "see docs/LIMITS.md for the form of a table";
+    let text = read_text(context, path, TABLE_BYTES_MAX, HINT)?;
+    VolumeTable::parse(&text).map_err(|error| {
+        Failure::usage(
+            format!("{} is not a table of volume types: {error}", path.as_text()),
+            HINT,
+        )
+    })
+}
+
+/// The document with the names of types and the price.
+fn named(
+    request: &LimitsRequest,
+    named_by: Option<(&str, VolumeTable)>,
+    document: LimitsDocument,
+) -> LimitsDocument {
+    let iops = document.caps.iter().find(|cap| cap.kind == CapKind::Iops);
+    let price = request.price.zip(iops);
+    LimitsDocument {
+        names: named_by.map_or_else(Vec::new, |(cloud, table)| table.names(cloud, &document)),
+        price_per_1000_iops: price.map(|(price, cap)| price / cap.per_s * 1_000.0),
+        ..document
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clouds_are_known_by_their_machines() {
+        let clouds = [
+            "amazon",
+            "azure/docker",
+            "google/kubernetes",
+            "hyper-v",
+            "docker",
+        ];
+        let named = clouds.map(cloud_of_machine);
+        assert_eq!(named, [Some("aws"), Some("azure"), Some("gcp"), None, None]);
+    }
+
+    #[test]
+    fn the_plan_knows_how_long_a_gp2_volume_bursts() {
+        let minutes = |gib| gp2_minutes(gib).map(f64::round);
+        assert_eq!(minutes(100.0), Some(33.0));
+        assert_eq!(minutes(500.0), Some(60.0));
+        assert_eq!(minutes(900.0), Some(300.0));
+        assert_eq!(minutes(1_000.0), None);
+        assert_eq!([1, 2, 3, 4, 6].map(largest_power), [1, 2, 2, 4, 4]);
+    }
+}

@@ -1,0 +1,119 @@
+//! Which devices are observed: those that carry out operations, under what was named.
+
+use stripewise_conductor::exit::Exit;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_disk_inspect::storage::{BlockDevice, BlockDeviceKind};
+use stripewise_disk_inspect::{Inspect, System};
+use stripewise_units::{DeviceNumber, path_of};
+
+/// A device that is observed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Watched {
+    /// The device that carries out operations.
+    pub number: DeviceNumber,
+    /// Only what lies from the first byte to the second counts, as of a partition; None: all
+    /// of it.
+    pub range: Option<(u64, u64)>,
+}
+
+/// The devices under a device or path; empty where nothing is named: all.
+pub fn watched(target: Option<&str>) -> Outcome<Vec<Watched>> {
+    let Some(target) = target else {
+        return Ok(Vec::new());
+    };
+    let system = System::live();
+    let devices = match system.device_named(target) {
+        Ok(device) => vec![device],
+        Err(_) => {
+            let storage = system.storage_of_path(&path_of(target)).map_err(|error| {
+                Failure::new(
+                    Exit::Target,
+                    format!("{target}: {error}"),
+                    "name a device as `stripewise disks` lists them, or a path that exists",
+                )
+            })?;
+            storage.devices
+        }
+    };
+    let mut all = Vec::new();
+    devices
+        .iter()
+        .for_each(|device| carriers(device, None, &mut all));
+    if all.is_empty() {
+        return Err(Failure::new(
+            Exit::Target,
+            format!("{target} is on no block device: it is in memory or on a network"),
+            "name a path on a disk; servers of network file systems are observed where they run",
+        ));
+    }
+    Ok(all)
+}
+
+/// The devices that carry out what is sent to this one: layers of md and device mapper hand
+/// on what they get, and so do partitions.
+fn carriers(device: &BlockDevice, range: Option<(u64, u64)>, all: &mut Vec<Watched>) {
+    let hands_on = matches!(
+        device.kind,
+        BlockDeviceKind::Partition | BlockDeviceKind::Array | BlockDeviceKind::Mapper
+    );
+    if !hands_on || device.below.is_empty() {
+        let watched = Watched {
+            number: device.number,
+            range,
+        };
+        if !all.contains(&watched) {
+            all.push(watched);
+        }
+        return;
+    }
+    let of_partition = device.partition.as_ref().map(|partition| {
+        let start = partition.start_bytes;
+        (start, start.saturating_add(device.size_bytes))
+    });
+    for below in &device.below {
+        carriers(below, of_partition, all);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stripewise_disk_inspect::storage::Partition;
+
+    fn device(minor: u32, kind: BlockDeviceKind, below: Vec<BlockDevice>) -> BlockDevice {
+        BlockDevice {
+            number: DeviceNumber { major: 8, minor },
+            kind,
+            below,
+            ..BlockDevice::default()
+        }
+    }
+
+    #[test]
+    fn layers_hand_on_and_a_partition_is_a_part_of_its_disk() {
+        let disk = |minor| device(minor, BlockDeviceKind::Disk, Vec::new());
+        let partition = BlockDevice {
+            size_bytes: 1_000,
+            partition: Some(Partition {
+                index: 1,
+                start_bytes: 500,
+            }),
+            ..device(1, BlockDeviceKind::Partition, vec![disk(0)])
+        };
+        let array = device(9, BlockDeviceKind::Array, vec![partition, disk(16)]);
+        let mut all = Vec::new();
+        carriers(&array, None, &mut all);
+        let number = |minor| DeviceNumber { major: 8, minor };
+        let expected = [(number(0), Some((500, 1_500))), (number(16), None)];
+        let found: Vec<_> = all.iter().map(|one| (one.number, one.range)).collect();
+        assert_eq!(found, expected);
+        // A loop device carries out what it gets, whatever is below it.
+        let mut all = Vec::new();
+        carriers(
+            &device(7, BlockDeviceKind::Loop, vec![disk(0)]),
+            None,
+            &mut all,
+        );
+        assert_eq!(all[0].number, number(7));
+    }
+}

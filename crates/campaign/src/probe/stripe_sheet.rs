@@ -1,0 +1,82 @@
+//! Answers of `probe stripe`, as a sheet.
+
+use super::document::{LayoutFound, StripeDocument};
+use super::flash_sheet::{cost, no_answer};
+use crate::steps::surface::void;
+use stripewise_report::{Caution, Sheet};
+use stripewise_units::{ByteSize, format_bytes};
+
+/// What reads showed of an array.
+#[must_use]
+pub fn sheet(document: &StripeDocument) -> Sheet {
+    let cost = cost(&document.target, document.reads, document.duration_ns);
+    let (Some(unit), Some(phase), Some(disks)) = (
+        document.stripe_unit_bytes,
+        document.phase_bytes,
+        document.disks,
+    ) else {
+        let reason = document.refused.as_deref().unwrap_or("unknown");
+        return no_answer(&document.target, reason, cost);
+    };
+    let mut findings: Vec<(String, String)> = void(&document.warnings).into_iter().collect();
+    let mut line = |name: &str, value: String| findings.push((name.to_owned(), value));
+    line("stripe unit", format!("{} ({unit} bytes)", ByteSize(unit)));
+    let begins = match phase {
+        0 => "a unit begins at byte 0".to_owned(),
+        _ => format!(
+            "units begin {phase} bytes after byte 0; byte 0 is {} bytes inside one",
+            unit - phase
+        ),
+    };
+    line("phase", begins);
+    let period = document.period_bytes.unwrap_or(unit * u64::from(disks));
+    let repeats = format_bytes(period);
+    line(
+        "disks",
+        format!("{disks} in the pattern, which repeats after {repeats}"),
+    );
+    let layouts: Vec<String> = document.layouts.iter().map(layout).collect();
+    line("layouts", layouts.join("; "));
+    if document.level.is_none() && document.layouts.len() > 1 {
+        line("", "(reads cannot tell these apart)".to_owned());
+    }
+    line(
+        "confidence",
+        format!(
+            "{:.2} %; reads of one disk take {:.2} times as long as reads of two",
+            document.confidence * 100.0,
+            document.contrast.unwrap_or(0.0)
+        ),
+    );
+    let mut notes = vec![advice(unit, phase), cost];
+    if document.accepted {
+        let kept = "Saved with the disk as measured; `disks --forget DEVICE` undoes it.";
+        notes.push(kept.to_owned());
+    }
+    Sheet {
+        title: document.target.clone(),
+        findings,
+        cautions: Caution::of_all(&document.warnings),
+        notes,
+        ..Sheet::default()
+    }
+}
+
+fn layout(layout: &LayoutFound) -> String {
+    let rotation = layout.rotation.as_deref();
+    let rotation = rotation.map_or(String::new(), |rotation| format!(" ({rotation})"));
+    match layout.level.as_str() {
+        "flash" => format!("one drive of flash with {} channels", layout.disks),
+        level => format!("RAID {level} of {}{rotation}", layout.disks),
+    }
+}
+
+/// What it means for a partition.
+fn advice(unit: u64, phase: u64) -> String {
+    let unit = ByteSize(unit);
+    let place = match phase {
+        0 => "on a stripe unit boundary.",
+        _ => "inside a stripe unit: it is misaligned.",
+    };
+    format!("Whatever starts at a multiple of {unit} here starts {place}")
+}

@@ -1,0 +1,116 @@
+//! `qualify --commit`: which way of making a commit durable is the fastest here?
+
+use super::{Qualified, StoredQualification, placement, refuse_memory};
+use crate::steps::qualification::compared;
+use stripewise_conductor::conduct::{Setup, conduct, open};
+use stripewise_conductor::context::Context;
+use stripewise_conductor::exit::Exit;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::measure::exit_of;
+use stripewise_conductor::permissions::Permissions;
+use stripewise_store::Store;
+use stripewise_studies::Study;
+use stripewise_studies::commit::CommitStudy;
+use stripewise_targets::{HAS_OPERATION_FLAGS, Size};
+use stripewise_units::format_duration;
+use stripewise_workload::Request;
+
+/// What is asked.
+#[derive(Clone, Debug)]
+pub struct CommitRequest {
+    /// As typed.
+    pub target: String,
+    /// The engine of the operations.
+    pub engine: String,
+    /// Kept with the runs.
+    pub label: Option<String>,
+    /// Seed of the order and the streams.
+    pub seed: u64,
+}
+
+/// Measures every method.
+///
+/// # Errors
+/// Where it cannot begin: nothing was measured.
+pub fn commit(
+    context: &Context,
+    asked: &CommitRequest,
+    permissions: &Permissions,
+) -> Outcome<Qualified> {
+    let placement = placement(&asked.target, permissions)?;
+    if placement.reads_only {
+        return Err(Failure::usage(
+            format!("commits are writes, and {} may only be read", asked.target),
+            "name a directory, or allow writes: --destroy NAME of a device, --overwrite of a file",
+        ));
+    }
+    refuse_memory(&asked.target)?;
+    let study = CommitStudy::new(!placement.is_one_target, HAS_OPERATION_FLAGS, asked.seed);
+    let mut store = context.open_store()?;
+    let timestamp = context.timestamp();
+    let stored = StoredQualification {
+        id: context.free_id(&store, &timestamp)?,
+        target: asked.target.clone(),
+        engine: asked.engine.clone(),
+        label: asked.label.clone(),
+        is_busy_ok: permissions.busy_ok,
+        began_at: timestamp,
+        is_commit: true,
+        study: String::new(),
+    };
+    go(context, &mut store, study, stored, permissions)
+}
+
+/// Goes on with one that was interrupted.
+pub(super) fn resume(
+    context: &Context,
+    store: &mut Store,
+    study: CommitStudy,
+    stored: StoredQualification,
+    permissions: &Permissions,
+) -> Outcome<Qualified> {
+    if study.is_whole() {
+        return Ok(compared(&study, &stored, Exit::Done, None));
+    }
+    go(context, store, study, stored, permissions)
+}
+
+fn go(
+    context: &Context,
+    store: &mut Store,
+    mut study: CommitStudy,
+    mut stored: StoredQualification,
+    permissions: &Permissions,
+) -> Outcome<Qualified> {
+    context.plan(format!(
+        "Time: {} of measuring; every method in random order, five times.",
+        format_duration(study.time().left_ns)
+    ));
+    let request = Request {
+        engine: stored.engine.clone(),
+        label: stored.label.clone(),
+        ..Request::default()
+    };
+    let (id, target) = (stored.id.clone(), stored.target.clone());
+    let setup = Setup {
+        id: &id,
+        target: &target,
+        size: Size::Auto,
+        request: &request,
+        permissions,
+        recordings: None,
+    };
+    let targets = open(context, store, &study, &setup)?;
+    stored.is_busy_ok |= permissions.busy_ok;
+    stored.keep(context, store, study.to_json())?;
+    // Not after each run: it is larger than what a run writes.
+    let mut changed = |store: &mut Store, study: &CommitStudy| match study.is_at_pause() {
+        true => stored.keep(context, store, study.to_json()),
+        false => Ok(()),
+    };
+    let conducted = conduct(context, store, &mut study, targets, &setup, &mut changed);
+    // A signal between two runs interrupts none of them.
+    stored.keep(context, store, study.to_json())?;
+    let exit = exit_of(context, &conducted.records);
+    Ok(compared(&study, &stored, exit, conducted.ended.err()))
+}

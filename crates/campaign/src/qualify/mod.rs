@@ -1,0 +1,251 @@
+//! `qualify`: is this target good enough for a product? The product's load runs, and each
+//! of its requirements is met, missed, or undecided.
+
+mod commit;
+mod products;
+
+pub use crate::steps::qualification::{KIND, Qualified, StoredQualification};
+pub use commit::{CommitRequest, commit};
+pub use products::{
+    ProductLine, ProductText, RequirementLine, product_lines, product_names, product_text,
+};
+
+pub use stripewise_studies::qualify::QualifyDesign;
+
+use crate::steps::TIMES_ARE_SIMULATED;
+use crate::steps::qualification::{StoredStudy, exit_of_verdict, qualified};
+use stripewise_conductor::conduct::{Setup, conduct, open};
+use stripewise_conductor::context::Context;
+use stripewise_conductor::exit::Exit;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::measure::exit_of;
+use stripewise_conductor::permissions::Permissions;
+use stripewise_conductor::targets::void_in_memory;
+use stripewise_store::Store;
+use stripewise_studies::Study;
+use stripewise_studies::product::ProductError;
+use stripewise_studies::qualify::{Placement, Qualify, QualifyOptions, Verdict};
+use stripewise_targets::{ErrorKind, Size, TargetName};
+use stripewise_units::{format_bytes, path_of};
+use stripewise_workload::Request;
+
+/// What a page of flash and of memory has: the least that is written to a device.
+const PAGE_BYTES: u64 = 4_096;
+
+/// What is asked.
+#[derive(Clone, Debug)]
+pub struct QualifyRequest {
+    /// As typed.
+    pub target: String,
+    /// The product's file.
+    pub product: ProductText,
+    /// How long, and how surely.
+    pub design: QualifyDesign,
+    /// Processors of the product, where its limits are for each; none: those of this host.
+    pub processors: Option<u32>,
+    /// Seed of the loads and random places.
+    pub seed: u64,
+    /// It ends with the first requirement that is missed.
+    pub ends_at_miss: bool,
+    /// The engine of the operations.
+    pub engine: String,
+    /// Kept with the runs.
+    pub label: Option<String>,
+}
+
+/// Measures until every requirement is decided, or the design is over.
+///
+/// # Errors
+/// Where it cannot begin: nothing was measured.
+pub fn qualify(
+    context: &Context,
+    request: &QualifyRequest,
+    permissions: &Permissions,
+) -> Outcome<Qualified> {
+    let placement = placement(&request.target, permissions)?;
+    let options = QualifyOptions {
+        design: request.design,
+        placement,
+        processors: request
+            .processors
+            .unwrap_or_else(|| context.host().cpu.count),
+        seed: request.seed,
+        ends_at_miss: request.ends_at_miss,
+    };
+    let study = Qualify::new(&request.product.text, options)
+        .map_err(|error| product_failure(&request.product.name, &error))?;
+    refuse_unfit(&request.target, &study)?;
+    let mut store = context.open_store()?;
+    let timestamp = context.timestamp();
+    let stored = StoredQualification {
+        id: context.free_id(&store, &timestamp)?,
+        target: request.target.clone(),
+        engine: request.engine.clone(),
+        label: request.label.clone(),
+        is_busy_ok: permissions.busy_ok,
+        began_at: timestamp,
+        is_commit: false,
+        study: String::new(),
+    };
+    go(context, &mut store, study, stored, permissions)
+}
+
+/// Goes on with a qualification that was interrupted.
+///
+/// # Errors
+/// Where it is not known, or nothing is left to measure.
+pub fn resume(context: &Context, name: &str, permissions: &Permissions) -> Outcome<Qualified> {
+    let mut store = context.open_store_there()?;
+    let stored = StoredQualification::load(&store, name)?;
+    let study = match stored.study()? {
+        StoredStudy::Product(study) => *study,
+        StoredStudy::Commit(study) => {
+            return commit::resume(context, &mut store, study, stored, permissions);
+        }
+    };
+    if study.options().design == QualifyDesign::Signed && permissions.busy_ok {
+        return Err(Failure::usage(
+            "a verdict to sign is not made beside other load",
+            "leave out --busy-ok",
+        ));
+    }
+    if !study.is_open() {
+        let exit = exit_of_verdict(study.verdict());
+        return Ok(qualified(&study, &stored, exit, None));
+    }
+    go(context, &mut store, study, stored, permissions)
+}
+
+fn go(
+    context: &Context,
+    store: &mut Store,
+    mut study: Qualify,
+    mut stored: StoredQualification,
+    permissions: &Permissions,
+) -> Outcome<Qualified> {
+    for line in study.plan() {
+        context.plan(line);
+    }
+    if stored.target.starts_with("sim:") {
+        context.plan(TIMES_ARE_SIMULATED);
+    }
+    let request = Request {
+        engine: stored.engine.clone(),
+        label: stored.label.clone(),
+        ..Request::default()
+    };
+    let target = stored.target.clone();
+    let id = stored.id.clone();
+    let setup = Setup {
+        id: &id,
+        target: &target,
+        size: Size::Auto,
+        request: &request,
+        permissions,
+        recordings: None,
+    };
+    let targets = open(context, store, &study, &setup)
+        .map_err(|failure| without_room(failure, &target, &study))?;
+    stored.is_busy_ok |= permissions.busy_ok;
+    // An interruption before its first piece ends can be gone on from, too.
+    stored.keep(context, store, study.to_json())?;
+    let mut changed =
+        |store: &mut Store, study: &Qualify| stored.keep(context, store, study.to_json());
+    let conducted = conduct(context, store, &mut study, targets, &setup, &mut changed);
+    let exit = match (study.verdict(), exit_of(context, &conducted.records)) {
+        // What is missed stays missed, however it ended.
+        (Verdict::Missed, _) => Exit::Finding,
+        (verdict, Exit::Done) => exit_of_verdict(verdict),
+        (_, other) => other,
+    };
+    Ok(qualified(&study, &stored, exit, conducted.ended.err()))
+}
+
+/// Where the jobs go on this target.
+fn placement(target: &str, permissions: &Permissions) -> Outcome<Placement> {
+    let name: TargetName = target
+        .parse()
+        .map_err(stripewise_conductor::targets::target_failure)?;
+    let on_device = Placement {
+        is_one_target: true,
+        sector_bytes: PAGE_BYTES,
+        reads_only: false,
+    };
+    let TargetName::Path(path) = name else {
+        return Ok(on_device);
+    };
+    if path.is_dir() {
+        return Ok(Placement::default());
+    }
+    let missing = std::fs::metadata(&path).err();
+    if missing.is_some_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
+        return Err(Failure::new(
+            Exit::Target,
+            format!("{target}: there is no such file or directory"),
+            "name a directory that is there, a file, a device or sim:NAME",
+        ));
+    }
+    if path.is_file() {
+        return Ok(Placement {
+            sector_bytes: 0,
+            reads_only: !permissions.overwrite,
+            ..on_device
+        });
+    }
+    Ok(Placement {
+        reads_only: permissions.destroy_of(target).is_none(),
+        ..on_device
+    })
+}
+
+/// What cannot come to a verdict is refused before the first byte.
+fn refuse_unfit(target: &str, study: &Qualify) -> Outcome<()> {
+    if study.loads().is_empty() {
+        return Err(Failure::new(
+            Exit::Target,
+            format!(
+                "{} requires nothing of reads alone, and {target} may only be read",
+                study.product().name
+            ),
+            "name a directory, or allow writes: --destroy NAME of a device, --overwrite of a file",
+        ));
+    }
+    refuse_memory(target)
+}
+
+/// What is no disk is refused.
+fn refuse_memory(target: &str) -> Outcome<()> {
+    if target.starts_with("sim:") {
+        return Ok(());
+    }
+    match void_in_memory(&path_of(target)) {
+        Some(void) => Err(Failure::new(
+            Exit::Target,
+            format!(
+                "{target}: nothing here is stored by a disk: {}",
+                void.message
+            ),
+            void.hint,
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Where the files of a load have no room: their sizes are the product's, not the user's.
+fn without_room(failure: Failure, target: &str, study: &Qualify) -> Failure {
+    let error = failure.error.downcast_ref::<stripewise_targets::Error>();
+    if error.is_none_or(|error| error.kind != ErrorKind::NoSpace) {
+        return failure;
+    }
+    let bytes = Placement::size_bytes(study.product());
+    failure.hinted(format!(
+        "the files of {} take {} in all: name a directory with more room than {target}",
+        study.product().name,
+        format_bytes(bytes)
+    ))
+}
+
+/// A product that cannot be used.
+fn product_failure(name: &str, error: &ProductError) -> Failure {
+    Failure::usage(format!("{name}: {error}"), error.hint())
+}

@@ -1,0 +1,116 @@
+//! What pilots found of the cells of an experiment: the second number beside each answer,
+//! and no answer where only a cache was measured.
+
+use serde::{Deserialize, Serialize};
+use stripewise_results::{ComparisonRecord, SustainedRecord, Verdict};
+
+/// What a pilot found of a cell at a level.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct CellSustained {
+    /// Name of the cell.
+    pub cell: String,
+    /// Name of the level, or the levels of a layout in words.
+    pub level: String,
+    /// What was found.
+    #[serde(flatten)]
+    pub found: SustainedRecord,
+}
+
+/// A sentence for each cell, of the first level that was piloted: what a cache absorbs.
+#[must_use]
+pub fn absorbed_notes(all: &[CellSustained]) -> Vec<String> {
+    let firsts = all.iter().enumerate().filter(|(index, one)| {
+        let mut earlier = all[..*index].iter();
+        !earlier.any(|other| other.cell == one.cell)
+    });
+    let notes = firsts.filter_map(|(_, one)| {
+        let absorbed = one.found.absorbed_words(false)?;
+        Some(format!(
+            "{} at {}: {absorbed}; runs measure what lasts behind that.",
+            one.cell, one.level
+        ))
+    });
+    notes.collect()
+}
+
+/// Cells of which no sustained rate was reached, each with the reason.
+#[must_use]
+pub fn not_sustained(all: &[CellSustained]) -> Vec<(&str, String)> {
+    let mut cells: Vec<(&str, String)> = Vec::new();
+    for one in all {
+        if let Some(why) = one.found.not_reached_words()
+            && !cells.iter().any(|(cell, _)| *cell == one.cell)
+        {
+            cells.push((&one.cell, why));
+        }
+    }
+    cells
+}
+
+/// Notes what was absorbed, and takes back the verdicts of cells that are not sustained;
+/// the rows of a table are the cells, in their order.
+pub fn apply(all: &[CellSustained], cells: &[&str], comparison: &mut ComparisonRecord) {
+    comparison.notes.extend(absorbed_notes(all));
+    let missing = not_sustained(all);
+    if missing.is_empty() {
+        return;
+    }
+    for (row, cell) in comparison.rows.iter_mut().zip(cells) {
+        if missing.iter().any(|(name, _)| name == cell) {
+            row.verdict = Verdict::Undecided;
+        }
+    }
+    let reasons = missing.iter().map(|(cell, why)| format!("{cell}: {why}"));
+    let reasons: Vec<String> = reasons.collect();
+    comparison.verdict = Verdict::over_all(comparison.rows.iter().map(|row| row.verdict));
+    comparison.sentences = vec![format!(
+        "No verdict about writes: a cache was measured, not what lasts. {}.",
+        reasons.join("; ")
+    )];
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stripewise_results::SustainedClaim;
+
+    fn cell(cell: &str, level: &str, claim: SustainedClaim, absorbed: bool) -> CellSustained {
+        CellSustained {
+            cell: cell.to_owned(),
+            level: level.to_owned(),
+            found: SustainedRecord {
+                claim,
+                absorbed_bytes: absorbed.then_some(64 << 20),
+                absorbed_iops: absorbed.then_some(20_000.0),
+                absorbed_mib_per_s: absorbed.then_some(156.25),
+                iops: Some(300.0),
+                from_bytes: 0,
+                from_ns: 0,
+                written_bytes: 1 << 30,
+                duration_ns: 60_000_000_000,
+                needed_ns: None,
+                needed_bytes: None,
+            },
+        }
+    }
+
+    #[test]
+    fn each_cell_is_noted_once_and_what_does_not_last_is_named() {
+        let all = [
+            cell("a", "63s", SustainedClaim::Sustained, true),
+            cell("a", "1M", SustainedClaim::Sustained, true),
+            cell("b", "63s", SustainedClaim::Sustained, false),
+            cell("b", "1M", SustainedClaim::CacheAbsorbs, false),
+        ];
+        assert_eq!(
+            absorbed_notes(&all),
+            [
+                "a at 63s: 20,000 IOPS until 64 MiB are written; runs measure what lasts behind \
+              that."
+            ]
+        );
+        let missing = not_sustained(&all);
+        assert_eq!(missing.len(), 1);
+        assert_eq!(missing[0].0, "b");
+    }
+}

@@ -1,0 +1,195 @@
+//! One sitting of an experiment: from an open target and finished blocks to the
+//! answer and the exit code.
+
+use super::answer::{Answer, part};
+use super::runner::{Runner, StopReason};
+use super::stored_experiment::StoredExperiment;
+use stripewise_conductor::context::Context;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::host_group::GroupRuns;
+use stripewise_conductor::measure::RunOptions;
+use stripewise_conductor::targets::OpenTarget;
+use stripewise_lab::experiment::{Block, Ended, ExperimentPlan, conduct, needs};
+use stripewise_results::{RunRecord, SCHEMA_VERSION};
+use stripewise_store::Store;
+use stripewise_units::format_duration;
+use stripewise_workload::Request;
+
+/// What a run on a real target takes besides its ramp and duration: opening,
+/// snapshots of the machine, the store.
+const OVERHEAD_NS: u64 = 60_000_000;
+const MINUTE_NS: u64 = 60_000_000_000;
+/// Time of an experiment on a real target where nothing else is asked.
+const TIME_UNASKED_NS: u64 = 10 * MINUTE_NS;
+
+/// How the runs of an experiment are made.
+pub fn how(context: &Context, opened: &OpenTarget, kept: &StoredExperiment) -> RunOptions {
+    let request = Request {
+        interval_ns: 100_000_000,
+        engine: kept.engine.clone(),
+        label: kept.label.clone(),
+        load_by_number: kept.load_given,
+        ..Request::default()
+    };
+    RunOptions {
+        series: Some((kept.id.clone(), part(kept.kind))),
+        ..RunOptions::of(context, request, opened.simulated().is_some())
+    }
+}
+
+/// Time for an experiment on a real target where none is given: ten minutes, or
+/// what its rows need for a verdict and a tenth more.
+pub fn time_unasked_ns(plan: &ExperimentPlan) -> u64 {
+    let verdict_ns = needs(plan, OVERHEAD_NS).verdict_ns;
+    let minutes = (verdict_ns + verdict_ns / 10).div_ceil(MINUTE_NS);
+    TIME_UNASKED_NS.max(minutes * MINUTE_NS)
+}
+
+/// Says what will be done, and how long it may take.
+pub fn announce(context: &Context, kept: &StoredExperiment, simulated: bool) {
+    let overhead_ns = if simulated { 0 } else { OVERHEAD_NS };
+    for sentence in needs(&kept.plan, overhead_ns).sentences {
+        context.plan(sentence);
+    }
+    if simulated {
+        context.plan(crate::steps::TIMES_ARE_SIMULATED);
+    }
+    if kept.blocks > 0 {
+        context.plan(format!(
+            "{} blocks are finished ({}); they are not repeated.",
+            kept.blocks,
+            format_duration(kept.elapsed_ns)
+        ));
+    }
+}
+
+/// What one sitting came to.
+pub struct ExperimentSession {
+    /// What was found; none where no block was finished.
+    pub answer: Option<Answer>,
+    /// The failure that ended it, if one did; what was found is shown first.
+    pub ended: Outcome<()>,
+}
+
+/// What earlier sittings made.
+#[derive(Default)]
+pub struct Earlier {
+    /// Blocks that are whole.
+    pub finished: Vec<Block>,
+    /// Their runs, without details.
+    pub records: Vec<RunRecord>,
+}
+
+/// Runs what is left of the experiment. The target is given back in any case.
+///
+/// # Errors
+/// Where the experiment could not be kept, or its target not be given back.
+pub fn run_sitting(
+    context: &Context,
+    store: &mut Store,
+    opened: OpenTarget,
+    how: RunOptions,
+    kept: StoredExperiment,
+    earlier: Earlier,
+    leading: Option<GroupRuns>,
+) -> Outcome<ExperimentSession> {
+    let Earlier { finished, records } = earlier;
+    kept.keep(context, store)?;
+    let (plan, id) = (kept.plan.clone(), kept.id.clone());
+    let targets = [opened];
+    let several_hosts = leading.is_some();
+    let mut runner = Runner::new(context, store, &targets, how, kept, records).beside(leading);
+    let conducted = conduct(&plan, &id, finished, &mut runner);
+    let (mut experiment, failure) = match conducted {
+        Ok(experiment) => (experiment, None),
+        Err(broken) => {
+            let (experiment, halt) = *broken;
+            match halt {
+                StopReason::Interrupted => (experiment, None),
+                StopReason::Failed(failure) => (experiment, Some(failure)),
+            }
+        }
+    };
+    if context.signal().is_some() && !experiment.ended.is_some_and(Ended::finished) {
+        experiment.ended = Some(Ended::Interrupted);
+    }
+    let (mut kept, records) = runner.into_parts();
+    kept.blocks = u32::try_from(experiment.blocks.len()).unwrap_or(u32::MAX);
+    kept.ended = experiment.ended;
+    kept.elapsed_ns = experiment.elapsed_ns;
+    let kept_at_end = kept.keep(context, store);
+    for target in targets {
+        target.finish()?;
+    }
+    if experiment.blocks.is_empty() {
+        return Ok(ExperimentSession {
+            answer: None,
+            ended: Err(nothing_finished(context, &kept, several_hosts, failure)),
+        });
+    }
+    let mut answer = Answer::of(&experiment, kept, records);
+    answer.is_kept = kept_at_end.is_ok();
+    Ok(ExperimentSession {
+        answer: Some(answer),
+        ended: failure.map_or(kept_at_end, Err),
+    })
+}
+
+/// No block was finished: there is nothing to show, and a way to go on.
+fn nothing_finished(
+    context: &Context,
+    kept: &StoredExperiment,
+    several_hosts: bool,
+    failure: Option<Failure>,
+) -> Failure {
+    if let Some(failure) = failure {
+        return failure;
+    }
+    let resume = match several_hosts {
+        true => "start it again with stripewise-mpi".to_owned(),
+        false => format!("`stripewise lab resume {}` continues it", kept.id),
+    };
+    match context.signal() {
+        Some(signal) => Failure::new(
+            stripewise_conductor::exit::Exit::Interrupted(signal),
+            "interrupted before the first block was finished",
+            resume,
+        ),
+        None => Failure::new(
+            stripewise_conductor::exit::Exit::InputOutput,
+            "a run stopped before the first block was finished",
+            format!("`stripewise history show {}` says why; {resume}", kept.id),
+        ),
+    }
+}
+
+/// A document for a new experiment; the caller fills in the rest.
+pub fn new_document(
+    context: &Context,
+    store: &Store,
+    kind: super::stored_experiment::ExperimentKind,
+    target: &str,
+    plan: ExperimentPlan,
+) -> Outcome<StoredExperiment> {
+    let started_at = context.timestamp();
+    Ok(StoredExperiment {
+        schema_version: SCHEMA_VERSION,
+        id: context.free_id(store, &started_at)?,
+        kind,
+        target: target.to_owned(),
+        started_at,
+        command: context.command().to_vec(),
+        version: context.version().to_owned(),
+        label: None,
+        size_bytes: None,
+        engine: Request::default().engine,
+        load_given: false,
+        place: None,
+        layout: stripewise_lab::experiment::LayoutFacts::default(),
+        plan,
+        sustained: Vec::new(),
+        blocks: 0,
+        ended: None,
+        elapsed_ns: 0,
+    })
+}

@@ -1,0 +1,480 @@
+//! A headroom as the store keeps it beside its runs: shown again, drawn, and held against
+//! another one.
+
+use super::measured::json_of_file;
+use super::pages::{PictureLook, Rendered, ReportFormat};
+use super::render_sheet::{Renderable, chart_drawing};
+use serde::{Deserialize, Serialize};
+use stripewise_conductor::context::{Context, store_failure};
+use stripewise_conductor::exit::Exit;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_report::{Judgement, Sheet};
+use stripewise_store::Store;
+use stripewise_studies::headroom::{
+    Bound, GrowthDocument, HEADROOM_SCHEMA_VERSION, Headroom, HeadroomDocument,
+};
+
+/// Under which documents are stored.
+pub const KIND: &str = "headroom";
+
+/// The document, and the study that it comes from.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct StoredHeadroom {
+    /// What `--json` prints.
+    #[serde(flatten)]
+    pub document: HeadroomDocument,
+    /// None where an earlier version stored the document alone.
+    #[serde(default, deserialize_with = "stripewise_studies::if_readable")]
+    study: Option<Headroom>,
+}
+
+impl StoredHeadroom {
+    /// Of a study as far as it came.
+    #[must_use]
+    pub fn of(study: &Headroom, id: &str, target: &str) -> StoredHeadroom {
+        StoredHeadroom {
+            document: HeadroomDocument::of(study, id, target),
+            study: Some(study.clone()),
+        }
+    }
+
+    /// One that was stored.
+    ///
+    /// # Errors
+    /// Where it cannot be read.
+    pub fn of_stored(json: &str) -> Outcome<StoredHeadroom> {
+        serde_json::from_str(json).map_err(|error| Failure::of(Exit::Store, error))
+    }
+
+    /// The one of this name in the store. None where there is none.
+    ///
+    /// # Errors
+    /// Where the store cannot be read.
+    pub fn find(store: &Store, name: &str) -> Outcome<Option<StoredHeadroom>> {
+        let json = json_of(store, name)?;
+        json.as_deref().map(StoredHeadroom::of_stored).transpose()
+    }
+
+    /// Its id and its study; none where that cannot be read.
+    #[must_use]
+    pub fn into_study(self) -> Option<(String, Headroom)> {
+        Some((self.document.id, self.study?))
+    }
+
+    /// The answer, and what it comes from.
+    #[must_use]
+    pub fn sheet(&self) -> Sheet {
+        let sheet = match &self.study {
+            Some(study) => stripewise_studies::Study::sheet(study),
+            None => self.answers(),
+        };
+        let id = &self.document.id;
+        let mut pointers = vec![("kept as".to_owned(), format!("series {id}"))];
+        if self.document.resumable {
+            let text = format!("the same command with --resume {id}");
+            pointers.push(("go on".to_owned(), text));
+        }
+        Sheet {
+            subtitle: format!("on {}", self.document.target),
+            pointers,
+            foot: format!(
+                "Stripewise {}, {}",
+                env!("CARGO_PKG_VERSION"),
+                self.document.id
+            ),
+            ..sheet
+        }
+    }
+
+    /// What the document alone says.
+    fn answers(&self) -> Sheet {
+        let document = &self.document;
+        let mut findings = vec![
+            ("load".to_owned(), document.load.name.clone()),
+            ("limit".to_owned(), document.slo.clone()),
+        ];
+        for (name, growth) in [
+            ("more users", &document.more_users),
+            ("the same users, faster", &document.faster),
+        ] {
+            let Some(growth) = growth else { continue };
+            let text = match (growth.low, growth.high) {
+                (Some(low), Some(high)) => format!("{:.2} ({low:.2}-{high:.2})", growth.factor),
+                (Some(low), None) => format!("at least {low:.2}"),
+                (None, Some(high)) => format!("at most {high:.2}"),
+                (None, None) => "open".to_owned(),
+            };
+            let ends = match growth.is_short_lived {
+                true => ", for a short time",
+                false => "",
+            };
+            findings.push((name.to_owned(), format!("{text} times the load{ends}")));
+        }
+        let refused = document.refused.as_ref();
+        Sheet {
+            title: format!("Headroom of {}", document.load.name),
+            answer: refused.map_or_else(String::new, |why| why.clone()),
+            verdict: refused.map(|_| (Judgement::Open, "No answer".to_owned())),
+            findings,
+            notes: vec![
+                "An earlier version stored it, without what its tables and pictures show."
+                    .to_owned(),
+            ],
+            ..Sheet::default()
+        }
+    }
+
+    /// In one of the forms of a report.
+    ///
+    /// # Errors
+    /// Where a picture cannot be drawn, or there is none of that name.
+    pub fn rendered(&self, format: ReportFormat, wanted: &PictureLook) -> Outcome<Rendered> {
+        let mut sheet = self.sheet();
+        if let Some(title) = &wanted.title {
+            sheet.title.clone_from(title);
+        }
+        if sheet.charts.is_empty() {
+            return Err(Failure::of(
+                Exit::Target,
+                match self.study {
+                    Some(_) => "nothing was measured that could be shown",
+                    None => "an earlier version stored it, without what a page shows",
+                },
+            ));
+        }
+        let first = sheet.charts.remove(0);
+        let name = first.name.clone();
+        let draw = chart_drawing(first, &sheet.title, wanted);
+        let shown = Renderable {
+            sheet,
+            picture: (&name, &draw),
+            what: "a headroom",
+            csv: &|| self.csv(),
+            document: &self.document,
+        };
+        shown.rendered(format, wanted)
+    }
+
+    /// A row for each run.
+    fn csv(&self) -> String {
+        let mut text = String::from("growth,factor,purpose,operations,beyond\n");
+        for run in &self.document.runs {
+            text.push_str(&format!(
+                "{},{},{},{},{}\n",
+                run.growth.name(),
+                run.factor,
+                run.purpose,
+                run.operations,
+                run.beyond
+            ));
+        }
+        text
+    }
+}
+
+/// The JSON of the one of this name in the store. None where there is none.
+///
+/// # Errors
+/// Where the store cannot be read.
+pub fn json_of(store: &Store, name: &str) -> Outcome<Option<String>> {
+    json_of_series(store, KIND, name)
+}
+
+/// The JSON of the answer of this kind that a series of runs came to. None where there is none.
+///
+/// # Errors
+/// Where the store cannot be read.
+pub fn json_of_series(store: &Store, kind: &str, name: &str) -> Outcome<Option<String>> {
+    // A name that the store does not know may be a file's.
+    let id = store.full_name(name).unwrap_or_else(|_| name.to_owned());
+    let document = store.document(kind, &id).map_err(store_failure)?;
+    Ok(document.map(|document| document.json))
+}
+
+/// Two headrooms of one load: B against A.
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+pub struct HeadroomComparison {
+    /// Of this document.
+    pub schema_version: u32,
+    /// The reference.
+    pub a: HeadroomSide,
+    /// What is held against it.
+    pub b: HeadroomSide,
+    /// The load of both.
+    pub load: String,
+    /// The limit of both.
+    pub slo: String,
+    /// A row for each way to grow that both have.
+    pub rows: Vec<ComparedGrowth>,
+}
+
+/// One of the two.
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+pub struct HeadroomSide {
+    /// The series.
+    pub id: String,
+    /// As typed.
+    pub target: String,
+}
+
+/// What B carries of what A does.
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+pub struct ComparedGrowth {
+    /// `more users`, `the same users, faster` or `users who wait`.
+    pub growth: String,
+    /// Factor of A, or users; an open answer's known end.
+    pub a: f64,
+    /// Of B.
+    pub b: f64,
+    /// B carries so many times what A does; null where an answer is open.
+    pub times: Option<f64>,
+    /// Lower end of the 95 % interval; null where nothing bounds it.
+    pub low: Option<f64>,
+    /// Upper end.
+    pub high: Option<f64>,
+}
+
+/// A factor with its ends.
+#[derive(Clone, Copy)]
+struct Answer {
+    factor: f64,
+    low: Option<f64>,
+    high: Option<f64>,
+    is_at: bool,
+}
+
+impl Answer {
+    fn of(growth: &GrowthDocument) -> Answer {
+        Answer {
+            factor: growth.factor,
+            low: growth.low,
+            high: growth.high,
+            is_at: growth.low.is_some() && growth.high.is_some(),
+        }
+    }
+}
+
+/// Compares two headrooms, by their ids in the store or as files that `--json` printed. `None`
+/// where neither of both is one.
+///
+/// # Errors
+/// Where only one of them is one, or they are of different loads or limits.
+pub fn compare_headrooms(
+    context: &Context,
+    a: &str,
+    b: &str,
+) -> Outcome<Option<HeadroomComparison>> {
+    // Files are compared without a store.
+    let there = context.store_is_there()?;
+    let store = there
+        .then(|| context.open_store_to_read())
+        .and_then(Result::ok);
+    let read = |name: &str| -> Outcome<Option<HeadroomDocument>> {
+        let kept = store
+            .as_ref()
+            .map(|store| json_of(store, name))
+            .transpose()?;
+        let json = kept.flatten().or_else(|| json_of_file(name));
+        Ok(json.and_then(|json| serde_json::from_str(&json).ok()))
+    };
+    match (read(a)?, read(b)?) {
+        (None, None) => Ok(None),
+        (Some(a), Some(b)) => compared(&a, &b).map(Some),
+        (one, _) => {
+            let (headroom, other) = if one.is_some() { (a, b) } else { (b, a) };
+            Err(Failure::usage(
+                format!("{headroom} is a headroom, and {other} is not"),
+                "name two, by the series that `headroom` printed or as files of --json",
+            ))
+        }
+    }
+}
+
+fn compared(a: &HeadroomDocument, b: &HeadroomDocument) -> Outcome<HeadroomComparison> {
+    if a.load != b.load || a.slo != b.slo {
+        return Err(Failure::usage(
+            format!(
+                "{} is of {} until {}, {} of {} until {}",
+                a.id, a.load.name, a.slo, b.id, b.load.name, b.slo
+            ),
+            "find the headroom of one load on both targets, with one --slo",
+        ));
+    }
+    if let Some(refused) = [a, b].into_iter().find(|one| one.refused.is_some()) {
+        return Err(Failure::usage(
+            format!("{} has no answer", refused.id),
+            "`stripewise history show` says why; find it again",
+        ));
+    }
+    let grown = |name: &str, of: fn(&HeadroomDocument) -> Option<Answer>| {
+        let (a, b) = of(a).zip(of(b))?;
+        Some(row(name, a, b))
+    };
+    let rows = [
+        grown("more users", |one| one.more_users.as_ref().map(Answer::of)),
+        grown("the same users, faster", |one| {
+            one.faster.as_ref().map(Answer::of)
+        }),
+        grown("users who wait", |one| {
+            let closed = one.closed.as_ref()?;
+            Some(Answer {
+                factor: closed.users?,
+                low: closed.low,
+                high: closed.high,
+                is_at: closed.bound == Some(Bound::At),
+            })
+        }),
+    ];
+    let side = |one: &HeadroomDocument| HeadroomSide {
+        id: one.id.clone(),
+        target: one.target.clone(),
+    };
+    Ok(HeadroomComparison {
+        schema_version: HEADROOM_SCHEMA_VERSION,
+        a: side(a),
+        b: side(b),
+        load: a.load.name.clone(),
+        slo: a.slo.clone(),
+        rows: rows.into_iter().flatten().collect(),
+    })
+}
+
+/// The ratio of two independent answers: distances to the ends add up as squares, on the
+/// logarithmic scale on which they were found. Of open answers only the ends are divided.
+fn row(growth: &str, a: Answer, b: Answer) -> ComparedGrowth {
+    let ends = |one: Answer| one.low.zip(one.high).filter(|_| one.is_at);
+    let (times, low, high) = match (ends(a), ends(b)) {
+        (Some((a_low, a_high)), Some((b_low, b_high))) => {
+            let times = b.factor / a.factor;
+            let down = (b.factor / b_low).ln().hypot((a_high / a.factor).ln());
+            let up = (b_high / b.factor).ln().hypot((a.factor / a_low).ln());
+            let low = times * (-down).exp();
+            (Some(times), Some(low), Some(times * up.exp()))
+        }
+        _ => {
+            let ratio = |b: Option<f64>, a: Option<f64>| b.zip(a).map(|(b, a)| b / a);
+            (None, ratio(b.low, a.high), ratio(b.high, a.low))
+        }
+    };
+    ComparedGrowth {
+        growth: growth.to_owned(),
+        a: a.factor,
+        b: b.factor,
+        times,
+        low,
+        high,
+    }
+}
+
+impl HeadroomComparison {
+    /// For a terminal.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = format!("{} until {}\n", self.load, self.slo);
+        for (letter, side) in [("A", &self.a), ("B", &self.b)] {
+            text += &format!("{letter}  {} on {}\n", side.id, side.target);
+        }
+        if self.rows.is_empty() {
+            text += "They have no answer in common.\n";
+        }
+        for row in &self.rows {
+            text += &format!("  {}: {}\n", row.growth, row.sentence());
+        }
+        text
+    }
+}
+
+impl ComparedGrowth {
+    fn sentence(&self) -> String {
+        match (self.times, self.low, self.high) {
+            (Some(times), Some(low), Some(high)) => {
+                let word = match (low > 1.0, high < 1.0) {
+                    (false, false) => "; not told apart",
+                    _ => "",
+                };
+                format!("B carries {times:.2} times ({low:.2}-{high:.2}) what A does{word}")
+            }
+            (_, Some(low), None) => format!("B carries at least {low:.2} times what A does"),
+            (_, None, Some(high)) => format!("B carries at most {high:.2} times what A does"),
+            (_, Some(low), Some(high)) => {
+                format!("B carries {low:.2} to {high:.2} times what A does")
+            }
+            (_, None, None) => "both are open, and nothing is said".to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(low: Option<f64>, factor: f64, high: Option<f64>) -> Answer {
+        Answer {
+            factor,
+            low,
+            high,
+            is_at: low.is_some() && high.is_some(),
+        }
+    }
+
+    #[test]
+    fn a_ratio_has_the_errors_of_both() {
+        let (a, b) = (
+            answer(Some(1.9), 2.0, Some(2.1)),
+            answer(Some(5.0), 6.0, Some(7.0)),
+        );
+        let found = row("more users", a, b);
+        assert_eq!(found.times, Some(3.0));
+        let (low, high) = (found.low.unwrap(), found.high.unwrap());
+        // Wider than B's own interval over 2, and narrower than the ends divided.
+        assert!(low < 2.5 && low > 5.0 / 2.1, "{low}");
+        assert!(high > 3.5 && high < 7.0 / 1.9, "{high}");
+        assert!(found.sentence().starts_with("B carries 3.00 times"));
+        let same = row("more users", a, a);
+        assert!(same.sentence().ends_with("not told apart"));
+    }
+
+    #[test]
+    fn one_that_was_stored_without_its_study_says_its_answers() {
+        let json = r#"{"schema_version": 1, "id": "20261126-0200-abcd", "target": "/data",
+            "load": {"name": "oltp", "operations": null, "duration_s": null, "iops": null},
+            "slo": "p99 < 1ms", "more_users": {"factor": 2.0, "low": 1.9, "high": 2.1,
+            "bound": "at", "limited_by": "reads", "is_short_lived": false}, "faster": null, "closed": null,
+            "fidelity": null, "closedness": "no", "refused": null, "runs": []}"#;
+        let old = StoredHeadroom::of_stored(json).unwrap();
+        let sheet = old.sheet();
+        assert_eq!(sheet.title, "Headroom of oltp");
+        let text = "2.00 (1.90-2.10) times the load";
+        assert!(
+            sheet
+                .findings
+                .contains(&("more users".to_owned(), text.to_owned()))
+        );
+        assert!(sheet.notes[0].contains("earlier version"));
+        // Of another form.
+        let other = json.replacen('{', r#"{"study": {"options": 1}, "#, 1);
+        assert_eq!(StoredHeadroom::of_stored(&other).unwrap().study, None);
+    }
+
+    #[test]
+    fn an_open_answer_gives_one_end() {
+        let (a, b) = (
+            answer(Some(1.9), 2.0, Some(2.0)),
+            answer(Some(20.0), 20.0, None),
+        );
+        let found = row("faster", a, b);
+        assert_eq!(
+            (found.times, found.low, found.high),
+            (None, Some(10.0), None)
+        );
+        assert_eq!(
+            found.sentence(),
+            "B carries at least 10.00 times what A does"
+        );
+        assert_eq!(
+            row("faster", b, a).sentence(),
+            "B carries at most 0.10 times what A does"
+        );
+        assert!(row("faster", b, b).sentence().contains("nothing is said"));
+    }
+}

@@ -1,0 +1,232 @@
+//! One sitting of an experiment over layouts.
+
+use super::base::{PlacedExperiment, TargetPasses};
+use super::measured_cells::StopReason;
+use super::real::devices::MayDestroy;
+use super::real::passes::RealPasses;
+use super::real::prepare::say_what_is_lost;
+use super::simulated::{Arrays, SimulatedPasses};
+use super::stored_layouts::StoredLayouts;
+use stripewise_conductor::context::Context;
+use stripewise_conductor::exit::Exit;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_lab::layouts::{Measured, PASSES_MIN, PassesEnded, conduct_passes};
+use stripewise_store::Store;
+use stripewise_units::{counted, format_duration};
+
+/// What one sitting came to.
+pub struct LayoutsSession {
+    /// With all that was measured.
+    pub kept: StoredLayouts,
+    /// The failure that ended it, if one did; what was found is shown first.
+    pub ended: Outcome<()>,
+}
+
+/// Says what will be done.
+pub fn announce(context: &Context, kept: &StoredLayouts, simulated: bool) {
+    let plan = &kept.plan;
+    context.plan(format!(
+        "{} of {}; a pass of all of them takes {} and at least {PASSES_MIN} are made, at most {}.",
+        counted(plan.set.len(), "layout", "layouts"),
+        counted(plan.cells.len(), "cell", "cells"),
+        format_duration(plan.pass_ns()),
+        plan.passes_max,
+    ));
+    if simulated {
+        context.plan(crate::steps::TIMES_ARE_SIMULATED);
+    }
+    if !kept.measured.passes.is_empty() {
+        context.plan(format!(
+            "{} finished; they are not repeated.",
+            counted(kept.measured.passes.len(), "pass is", "passes are")
+        ));
+    }
+}
+
+/// Runs what is left of an experiment on simulated arrays.
+///
+/// # Errors
+/// Where the experiment could not be kept.
+pub fn simulate_layouts(
+    context: &Context,
+    store: &mut Store,
+    arrays: &Arrays,
+    mut kept: StoredLayouts,
+) -> Outcome<LayoutsSession> {
+    kept.ended = None;
+    kept.keep(context, store)?;
+    let plan = kept.plan.clone();
+    let mut measured = kept.measured.clone();
+    let mut passes = SimulatedPasses::new(context, store, arrays, kept);
+    let conducted = conduct_passes(&plan, &mut measured, &mut passes);
+    let kept = passes.into_kept();
+    conclude(context, store, kept, measured, conducted)
+}
+
+/// Makes what is left of an experiment on real devices. What is on them is lost.
+///
+/// # Errors
+/// Where the experiment could not be kept.
+pub fn make_layouts(
+    context: &Context,
+    store: &mut Store,
+    mut kept: StoredLayouts,
+    may: &MayDestroy,
+) -> Outcome<LayoutsSession> {
+    kept.ended = None;
+    kept.keep(context, store)?;
+    let plan = kept.plan.clone();
+    let mut measured = kept.measured.clone();
+    let mut passes = RealPasses::new(context, store, kept, may);
+    let begun = passes.begin();
+    let conducted = match begun {
+        Ok(()) => conduct_passes(&plan, &mut measured, &mut passes),
+        Err(halt) => Err(halt),
+    };
+    let kept = passes.into_kept();
+    conclude(context, store, kept, measured, conducted)
+}
+
+/// Measures layouts on a target that is there.
+///
+/// # Errors
+/// Where the experiment could not be kept.
+pub fn measure_on_target(
+    context: &Context,
+    store: &mut Store,
+    on: PlacedExperiment,
+) -> Outcome<LayoutsSession> {
+    let PlacedExperiment { mut kept, opened } = on;
+    kept.ended = None;
+    kept.keep(context, store)?;
+    let plan = kept.plan.clone();
+    let mut measured = kept.measured.clone();
+    let opened = [opened];
+    let mut passes = TargetPasses::new(context, store, &opened, kept);
+    let conducted = conduct_passes(&plan, &mut measured, &mut passes);
+    let kept = passes.into_kept();
+    let [target] = opened;
+    let finished = target.finish();
+    let mut sitting = conclude(context, store, kept, measured, conducted)?;
+    sitting.ended = sitting.ended.and(finished);
+    Ok(sitting)
+}
+
+/// Keeps what a sitting came to.
+fn conclude(
+    context: &Context,
+    store: &mut Store,
+    mut kept: StoredLayouts,
+    measured: Measured,
+    conducted: Result<PassesEnded, StopReason>,
+) -> Outcome<LayoutsSession> {
+    kept.measured = measured;
+    let failure = match conducted {
+        Ok(ended) => {
+            kept.ended = Some(ended);
+            None
+        }
+        Err(StopReason::Interrupted) => {
+            kept.ended = Some(PassesEnded::Interrupted);
+            None
+        }
+        Err(StopReason::Failed(failure)) => Some(failure),
+    };
+    let kept_at_end = kept.keep(context, store);
+    let ended = failure.map_or(kept_at_end, Err);
+    Ok(LayoutsSession {
+        ended: ended.and_then(|()| stopped(context, &kept)),
+        kept,
+    })
+}
+
+/// The exit code of an interruption, and a way to go on; a failure where so little was
+/// measured that nothing can be said.
+fn stopped(context: &Context, kept: &StoredLayouts) -> Outcome<()> {
+    let Some(signal) = context.signal() else {
+        return Ok(());
+    };
+    let passes = kept.measured.passes.len();
+    Err(Failure::new(
+        Exit::Interrupted(signal),
+        format!(
+            "interrupted after {}",
+            counted(passes, "whole pass", "whole passes")
+        ),
+        match kept.can_go_on() {
+            true => format!("`stripewise lab resume {}` continues it", kept.id),
+            false => format!("start it again; what was measured is stored as {}", kept.id),
+        },
+    ))
+}
+
+/// What is left of an experiment, or its answer again where nothing is left to do. A margin
+/// or limits that are given take the place of the plan's.
+///
+/// # Errors
+/// Where it cannot go on.
+pub fn resume_layouts(
+    context: &Context,
+    store: &mut Store,
+    mut kept: StoredLayouts,
+    limits: &ResumeLimits,
+    may: &MayDestroy,
+) -> Outcome<LayoutsSession> {
+    let plan = &mut kept.plan;
+    plan.margin_percent = limits.margin_percent.unwrap_or(plan.margin_percent);
+    plan.passes_max = limits.passes_max.unwrap_or(plan.passes_max);
+    let more = limits
+        .time_ns
+        .map(|time_ns| kept.elapsed_ns.saturating_add(time_ns));
+    plan.time_budget_ns = more.or(plan.time_budget_ns);
+    plan.check().map_err(|problem| {
+        let hint = problem.hint().to_owned();
+        Failure::usage(problem.to_string(), hint)
+    })?;
+    if (kept.is_over() || !kept.can_go_on()) && *limits == ResumeLimits::default() {
+        return Ok(LayoutsSession {
+            kept,
+            ended: Ok(()),
+        });
+    }
+    if kept.on_devices.is_some() {
+        say_what_is_lost(context, &kept, may)?;
+        announce(context, &kept, false);
+        return make_layouts(context, store, kept, may);
+    }
+    if !kept.can_go_on() {
+        return Err(Failure::usage(
+            format!(
+                "the experiment {} was made on {} and cannot be continued: it may be in a different place now",
+                kept.id, kept.target
+            ),
+            "start it again",
+        ));
+    }
+    let mut arrays = Arrays::open(context, &kept.places)?;
+    if kept.plan.slots.is_some() {
+        arrays.divide(&kept.target, &kept.plan.cells)?;
+    }
+    if !kept.arrays.is_empty() && arrays.descriptions() != kept.arrays {
+        return Err(Failure::usage(
+            format!(
+                "{} is not the array that it was when the experiment {} began",
+                kept.target, kept.id
+            ),
+            "start a new experiment: values from two arrays must not be mixed",
+        ));
+    }
+    announce(context, &kept, true);
+    simulate_layouts(context, store, &arrays, kept)
+}
+
+/// What a resumption says instead of the plan.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ResumeLimits {
+    /// Differences up to this do not count.
+    pub margin_percent: Option<f64>,
+    /// Passes at most, earlier ones included.
+    pub passes_max: Option<u32>,
+    /// Time beside what was spent before.
+    pub time_ns: Option<u64>,
+}

@@ -1,0 +1,446 @@
+//! The document of an experiment over layouts: plan and values, so that the answer can be
+//! given again from them alone, or the experiment gone on with.
+
+use super::commands::{LayoutSite, commands};
+use super::divided::Slots;
+use crate::steps::absorbed::{CellSustained, absorbed_notes, not_sustained};
+use crate::steps::measured::{EXPERIMENTS, by_id};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use stripewise_conductor::context::{Context, keep_document, store_failure};
+use stripewise_conductor::exit::Exit;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_disk_provision::Identity;
+use stripewise_lab::layouts::{
+    LayoutPlan, Measured, MixCell, PassesEnded, Question, judge, slot_differences, slot_note,
+    unjudged,
+};
+use stripewise_results::{
+    AdviceRecord, EffectRecord, LayoutLevels, RecommendationRecord, SCHEMA_VERSION, Status,
+};
+use stripewise_store::{Filter, KeptDocument, Store};
+use stripewise_units::counted;
+
+/// Kind of these documents in the store.
+const KIND: &str = "layouts";
+
+/// What was found, and what it comes to.
+pub struct FoundLayouts {
+    /// The answer, or before there is one what is known.
+    pub record: AdviceRecord,
+    /// A finding where the present layout is outside the set of the best by more than the
+    /// margin, and where there is no answer.
+    pub exit: Exit,
+}
+
+/// An experiment over layouts as the store keeps it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct StoredLayouts {
+    /// Version of the document.
+    pub schema_version: u32,
+    /// Unique; also the series of its runs.
+    pub id: String,
+    /// `advise` or `lab`; also the part of the series of its runs.
+    pub part: String,
+    /// As typed.
+    pub target: String,
+    /// RFC 3339, UTC.
+    pub started_at: String,
+    /// The command line that made it.
+    pub command: Vec<String>,
+    /// The program's version.
+    pub version: String,
+    /// The machine that measured; absent in what older versions kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
+    /// The user's words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// What is done.
+    pub plan: LayoutPlan,
+    /// What caches absorb of its cells that write, and what lasts; empty where nothing was
+    /// looked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sustained: Vec<CellSustained>,
+    /// Of each layout: the target that stands for it, and the options of workloads that
+    /// it sets.
+    pub places: Vec<LayoutPlace>,
+    /// Of each layout on a simulated array: all keys of the array, so that one whose file
+    /// has changed is not taken for it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub arrays: Vec<String>,
+    /// What is known of the place, for the commands that make a layout.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ground: Option<LayoutSite>,
+    /// The devices that its layouts are made on; absent on simulated arrays and where
+    /// nothing is made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_devices: Option<OnDevices>,
+    /// What was measured so far.
+    pub measured: Measured,
+    /// Absent while it runs, and where its process was killed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<PassesEnded>,
+    /// In all sittings; virtual on simulated arrays.
+    pub elapsed_ns: u64,
+    /// Effects that follow from arithmetic or the model and are not measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by_arithmetic: Vec<EffectRecord>,
+    /// The answer where nothing could be measured, by arithmetic alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unmeasured: Option<Box<AdviceRecord>>,
+    /// What must be known to read the answer rightly.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// What is wrong with its runs, which is read with the answer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
+    /// What is not tried, and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_tried: Vec<String>,
+}
+
+/// How a layout is had.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct LayoutPlace {
+    /// A target, as the user would type it.
+    pub target: String,
+    /// Options of a workload with their values.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<(String, String)>,
+    /// First byte in use.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base_offset_bytes: Option<u64>,
+}
+
+/// Where layouts are made.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct OnDevices {
+    /// All of them, as they were when the experiment began.
+    pub devices: Vec<Identity>,
+    /// Levels of factors that are not varied.
+    #[serde(default, skip_serializing_if = "LayoutLevels::is_empty")]
+    pub fixed: LayoutLevels,
+    /// Bytes of the test file, the same on all layouts.
+    pub size_bytes: u64,
+    /// The slots of each device, where layouts lie side by side.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slots: Option<Slots>,
+    /// Runs of each cell on one making; absent before the first was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runs_per_making: Option<u32>,
+}
+
+/// Which layouts are the best, as a document.
+#[derive(Serialize, schemars::JsonSchema)]
+pub struct AdviceDocument<'a> {
+    schema_version: u32,
+    id: &'a str,
+    started_at: &'a str,
+    status: Status,
+    elapsed_ns: u64,
+    #[serde(flatten)]
+    advice: &'a AdviceRecord,
+}
+
+impl StoredLayouts {
+    /// The answer as a document.
+    #[must_use]
+    pub fn document<'a>(&'a self, advice: &'a AdviceRecord) -> AdviceDocument<'a> {
+        AdviceDocument {
+            schema_version: SCHEMA_VERSION,
+            id: &self.id,
+            started_at: &self.started_at,
+            status: self.status(),
+            elapsed_ns: self.elapsed_ns,
+            advice,
+        }
+    }
+
+    /// It can be gone on with: its layouts can be had again as they were. A target on which
+    /// nothing was made may lie elsewhere by then.
+    #[must_use]
+    pub fn can_go_on(&self) -> bool {
+        self.on_devices.is_some() || self.target.starts_with("sim:")
+    }
+
+    /// How far it came: not to its end, either, where it has no answer.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        match self.is_over() && self.has_answer() {
+            true => Status::Complete,
+            false => Status::Partial,
+        }
+    }
+
+    /// It came to an end of its own: it goes on only where more is asked for.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.ended
+            .is_some_and(|ended| ended != PassesEnded::Interrupted)
+    }
+
+    /// Enough is known for an answer.
+    fn has_answer(&self) -> bool {
+        let judged = || self.plan.levelled(&self.measured).is_some();
+        self.unmeasured.is_some() || (self.measured.passes.len() > 1 && judged())
+    }
+
+    /// A document for a new experiment.
+    ///
+    /// # Errors
+    /// Where the store does not answer.
+    pub fn new(
+        context: &Context,
+        store: &Store,
+        part: &str,
+        target: &str,
+        plan: LayoutPlan,
+        places: Vec<LayoutPlace>,
+    ) -> Outcome<StoredLayouts> {
+        let started_at = context.timestamp();
+        Ok(StoredLayouts {
+            schema_version: SCHEMA_VERSION,
+            id: context.free_id(store, &started_at)?,
+            part: part.to_owned(),
+            target: target.to_owned(),
+            started_at,
+            command: context.command().to_vec(),
+            version: context.version().to_owned(),
+            host: Some(context.host().name),
+            label: None,
+            plan,
+            sustained: Vec::new(),
+            places,
+            arrays: Vec::new(),
+            ground: None,
+            on_devices: None,
+            measured: Measured::default(),
+            ended: None,
+            elapsed_ns: 0,
+            by_arithmetic: Vec::new(),
+            unmeasured: None,
+            notes: Vec::new(),
+            remarks: Vec::new(),
+            not_tried: Vec::new(),
+        })
+    }
+
+    /// Keeps it, in place of what was kept before.
+    ///
+    /// # Errors
+    /// Where the store cannot be written to.
+    pub fn keep(&self, context: &Context, store: &mut Store) -> Outcome<()> {
+        keep_document(context, store, KIND, &self.id, self)
+    }
+
+    /// The experiment of exactly this id.
+    ///
+    /// # Errors
+    /// Where it cannot be read.
+    pub fn named(store: &Store, id: &str) -> Outcome<Option<StoredLayouts>> {
+        let document = store.document(KIND, id).map_err(store_failure)?;
+        document.as_ref().map(read).transpose()
+    }
+
+    /// The experiment of this id, or of the only id that begins so; `None` where no
+    /// experiment over layouts is called so.
+    ///
+    /// # Errors
+    /// Where it cannot be read, or several ids begin so.
+    pub fn load(store: &Store, id: &str) -> Outcome<Option<StoredLayouts>> {
+        let found = by_id(store, KIND, id, EXPERIMENTS)?;
+        found.as_ref().map(read).transpose()
+    }
+
+    /// All of them, the one that was worked on last first.
+    ///
+    /// # Errors
+    /// Where one cannot be read.
+    pub fn all(store: &Store) -> Outcome<Vec<StoredLayouts>> {
+        let documents = store.documents(KIND).map_err(store_failure)?;
+        documents.iter().map(read).collect()
+    }
+
+    /// Ids of its runs, oldest first; damaged ones are named and left out.
+    ///
+    /// # Errors
+    /// Where the store cannot be read.
+    pub fn run_ids(&self, context: &Context, store: &Store) -> Outcome<Vec<String>> {
+        let filter = Filter {
+            series: Some(self.id.clone()),
+            ..Filter::default()
+        };
+        let listed = context.stored_runs(store, &filter)?;
+        Ok(listed.into_iter().rev().map(|run| run.id).collect())
+    }
+
+    /// Forgets the document; its runs are deleted apart.
+    ///
+    /// # Errors
+    /// Where the store cannot be written to.
+    pub fn forget(&self, store: &mut Store) -> Outcome<()> {
+        store
+            .forget_document(KIND, &self.id)
+            .map(drop)
+            .map_err(store_failure)
+    }
+
+    /// Values are there for the layouts and the cells of the plan, and for no others.
+    fn fits_its_plan(&self) -> bool {
+        let (layouts, cells) = (self.plan.set.len(), self.plan.cells.len());
+        let of_layout =
+            |values: &Option<Vec<_>>| values.as_ref().is_none_or(|values| values.len() == cells);
+        self.places.len() == layouts
+            && (self.measured.passes.iter())
+                .all(|pass| pass.values.len() == layouts && pass.values.iter().all(of_layout))
+    }
+
+    /// Keeps what must be known of its runs, each thing once.
+    pub fn remark(&mut self, remarks: &BTreeSet<String>) {
+        for remark in remarks {
+            if !self.remarks.contains(remark) {
+                self.remarks.push(remark.clone());
+            }
+        }
+    }
+
+    /// The answer so far. Where nothing can be measured it is that of arithmetic; where fewer
+    /// than two passes were finished, or slots cannot be told from layouts yet, it is what is
+    /// known by then.
+    #[must_use]
+    pub fn found(&self) -> FoundLayouts {
+        let answer = match &self.unmeasured {
+            Some(record) => Some(record.as_ref().clone()),
+            None if !self.is_sustained() => None,
+            None => self.judged(),
+        };
+        let exit = match &answer {
+            Some(record) if !record.present_is_outside => Exit::Done,
+            _ => Exit::Finding,
+        };
+        let record = answer.unwrap_or_else(|| self.unjudged());
+        FoundLayouts {
+            record: self.completed(record),
+            exit,
+        }
+    }
+
+    /// With all that is not read off the numbers.
+    fn completed(&self, mut record: AdviceRecord) -> AdviceRecord {
+        record.effects.extend(self.by_arithmetic.iter().cloned());
+        record.sentences.extend(self.remarks.iter().cloned());
+        record.notes.extend(absorbed_notes(&self.sustained));
+        record.notes.extend(self.notes.iter().cloned());
+        record.not_tried.extend(self.not_tried.iter().cloned());
+        let is_there = |choice: &RecommendationRecord| {
+            // A simulated array is a question about a real one, which is to be made.
+            choice.is_present && !self.target.starts_with("sim:")
+        };
+        let choice = record.recommendation.as_ref();
+        let choice = choice.filter(|choice| !is_there(choice));
+        if let Some((choice, ground)) = choice.zip(self.ground.as_ref()) {
+            record.commands = commands(ground, &choice.layout);
+        }
+        record
+    }
+
+    /// Every cell was measured behind what a cache absorbs of it.
+    fn is_sustained(&self) -> bool {
+        not_sustained(&self.sustained).is_empty()
+    }
+
+    /// What is known where only a cache was measured.
+    fn not_sustained(&self) -> AdviceRecord {
+        let missing = not_sustained(&self.sustained).into_iter();
+        let because = missing.map(|(cell, why)| format!("{cell}: {why}."));
+        let cells = self.plan.mix();
+        let question = self.question(&cells, &self.measured);
+        unjudged(&question, because.collect())
+    }
+
+    /// What is known where there is no answer, and how to come to one.
+    fn unjudged(&self) -> AdviceRecord {
+        if !self.is_sustained() {
+            return self.not_sustained();
+        }
+        let needed = match &self.plan.slots {
+            None => "before two are",
+            Some(_) => "before they can be separated from slots",
+        };
+        let passes = counted(self.measured.passes.len(), "pass is", "passes are");
+        let mut because = vec![format!(
+            "{passes} finished: layouts cannot be judged {needed}."
+        )];
+        let more = match self.ended {
+            Some(PassesEnded::Interrupted) | None => "",
+            Some(PassesEnded::Time) => " --time TIME",
+            Some(PassesEnded::Precise | PassesEnded::PassesMax) => " --blocks N",
+        };
+        if self.can_go_on() {
+            because.push(format!(
+                "`stripewise lab resume {}{more}` continues it.",
+                self.id
+            ));
+        }
+        let cells = self.plan.mix();
+        unjudged(&self.question(&cells, &self.measured), because)
+    }
+
+    fn question<'a>(&'a self, cells: &'a [MixCell], measured: &'a Measured) -> Question<'a> {
+        Question {
+            title: &self.plan.title,
+            target: &self.target,
+            profile: self.plan.profile.as_deref(),
+            set: &self.plan.set,
+            cells,
+            measured,
+            present: self.plan.present,
+            margin_percent: self.plan.margin_percent,
+            seed: self.plan.seed,
+        }
+    }
+
+    fn judged(&self) -> Option<AdviceRecord> {
+        let cells = self.plan.mix();
+        let measured = self.plan.levelled(&self.measured)?;
+        let mut record = judge(&self.question(&cells, &measured))?;
+        if let Some(slots) = &self.plan.slots {
+            let differences = slot_differences(slots, &self.measured, &cells);
+            record.notes.extend(slot_note(&differences));
+        }
+        Some(record)
+    }
+}
+
+fn read(document: &KeptDocument) -> Outcome<StoredLayouts> {
+    let newer = "use the version of Stripewise that made it";
+    let kept: StoredLayouts = serde_json::from_str(&document.json).map_err(|error| {
+        Failure::new(
+            Exit::Store,
+            format!("experiment {} cannot be read: {error}", document.name),
+            newer,
+        )
+    })?;
+    if kept.schema_version != SCHEMA_VERSION {
+        return Err(Failure::new(
+            Exit::Store,
+            format!(
+                "experiment {} has schema version {}, and this program reads {SCHEMA_VERSION}",
+                kept.id, kept.schema_version
+            ),
+            newer,
+        ));
+    }
+    if !kept.fits_its_plan() {
+        return Err(Failure::new(
+            Exit::Store,
+            format!(
+                "what was measured of experiment {} does not fit its plan",
+                kept.id
+            ),
+            "it was changed: start a new experiment, and remove this one with `lab clean`",
+        ));
+    }
+    Ok(kept)
+}

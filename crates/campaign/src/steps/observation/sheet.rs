@@ -1,0 +1,260 @@
+//! An observation as a sheet: whose fault it is, what the load is, and everything behind it.
+
+use super::document::{BlameVerdict, ObservationDocument, ObservedDevice, SlowOperation};
+use super::{tables, words};
+use crate::steps::render_sheet::again;
+use stripewise_report::Sheet;
+use stripewise_units::{ByteSize, counted, format_count, format_duration, format_iops};
+
+const MIB: f64 = 1_048_576.0;
+/// Names of processes or roles in a line, and sizes.
+const NAMES_MAX: usize = 3;
+const SIZES_MAX: usize = 2;
+
+pub fn sheet(document: &ObservationDocument) -> Sheet {
+    let day = document.started_at.get(..10).unwrap_or_default();
+    let source = match document.source.kind.as_str() {
+        "file" => document.source.format.clone().unwrap_or_default(),
+        "counters" => {
+            let of_database = document.source.format.clone();
+            of_database.unwrap_or_else(|| "counters of the system".to_owned())
+        }
+        _ => "kernel events".to_owned(),
+    };
+    let mut details = document.notes.clone();
+    details.extend(
+        document
+            .cut_short
+            .iter()
+            .map(|why| format!("Cut short: {why}.")),
+    );
+    Sheet {
+        title: document.target.name.clone(),
+        subtitle: format!(
+            "{} of {} \u{b7} {source} \u{b7} {day}",
+            format_duration((document.observed_s * 1e9) as u64),
+            counted(document.devices.len(), "device", "devices"),
+        ),
+        verdict: words::verdict(document),
+        answer: words::answer(document),
+        details,
+        findings: findings(document),
+        tables: tables::tables(document),
+        pointers: vec![again(&document.id)],
+        foot: format!(
+            "Stripewise {}, host {}, {}",
+            env!("CARGO_PKG_VERSION"),
+            document.host,
+            document.id
+        ),
+        ..Sheet::default()
+    }
+}
+
+fn findings(document: &ObservationDocument) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let mut add = |name: &str, value: Option<String>| {
+        found.extend(value.map(|value| (name.to_owned(), value)));
+    };
+    let Some(device) = document.devices.first() else {
+        return found;
+    };
+    add("load", Some(load(document, device)));
+    add("processes", processes(device));
+    add("files", roles(device));
+    add("waits", waits(document));
+    add("slow at", slow_moments(device));
+    add("slowest", words::first(document).and_then(slowest));
+    let others = document.devices.iter().skip(1).take(NAMES_MAX);
+    let others: Vec<String> = others
+        .map(|one| {
+            let iops = operations(one) as f64 / document.observed_s.max(1e-9);
+            format!("{} {} IOPS", one.name, format_iops(iops))
+        })
+        .collect();
+    add("also busy", (!others.is_empty()).then(|| others.join(", ")));
+    add("recording", recording(document));
+    found
+}
+
+fn operations(device: &ObservedDevice) -> u64 {
+    device.reads + device.writes + device.discards + device.flushes
+}
+
+fn percent(part: u64, whole: u64) -> String {
+    format!("{:.0} %", 100.0 * part as f64 / whole.max(1) as f64)
+}
+
+/// `1,234 IOPS, 56.7 MiB/s, 70 % reads, 35 % sequential, 3.2 in flight, 8K 90 %`.
+fn load(document: &ObservationDocument, device: &ObservedDevice) -> String {
+    let seconds = document.observed_s.max(1e-9);
+    let bytes = (device.read_bytes + device.write_bytes) as f64;
+    let transfers = device.reads + device.writes;
+    let mut words = vec![
+        format!("{} IOPS", format_iops(operations(device) as f64 / seconds)),
+        format!("{:.1} MiB/s", bytes / seconds / MIB),
+    ];
+    if transfers > 0 {
+        words.push(format!("{} reads", percent(device.reads, transfers)));
+    }
+    words.extend(
+        device
+            .sequential_share
+            .map(|share| format!("{:.0} % sequential", 100.0 * share)),
+    );
+    words.extend(
+        device
+            .depth_mean
+            .map(|depth| format!("{depth:.2} in flight")),
+    );
+    words.extend(sizes(device));
+    words.join(", ")
+}
+
+/// The most frequent sizes.
+fn sizes(device: &ObservedDevice) -> Vec<String> {
+    let all = device.reads + device.writes + device.discards;
+    let sizes = device.sizes.iter().take(SIZES_MAX);
+    let sizes = sizes.map(|one| {
+        let share = percent(one.operations, all);
+        format!("{} {share}", ByteSize(one.size_bytes))
+    });
+    sizes.collect()
+}
+
+/// Processes of one name together: `postgres 61 % (8), kworker 19 %`.
+fn processes(device: &ObservedDevice) -> Option<String> {
+    let mut names: Vec<(String, u64, usize)> = Vec::new();
+    for one in &device.by_process {
+        let name = match &one.name {
+            // Behind the stroke is which of the kernel's workers it was.
+            Some(name) if name.starts_with("kworker/") => "kworker".to_owned(),
+            Some(name) => name.clone(),
+            None if one.pid.is_some() => tables::process_name(one),
+            None => continue,
+        };
+        let operations = one.counts.operations();
+        match names.iter_mut().find(|(known, ..)| *known == name) {
+            Some((_, sum, count)) => {
+                *sum += operations;
+                *count += 1;
+            }
+            None => names.push((name, operations, 1)),
+        }
+    }
+    names.sort_by_key(|(_, operations, _)| u64::MAX - operations);
+    let is_much = |one: &&(String, u64, usize)| 200 * one.1 >= operations(device);
+    let shown = names.iter().filter(is_much).take(NAMES_MAX);
+    let shown = shown.map(|(name, part, count)| {
+        let share = percent(*part, operations(device));
+        match count {
+            1 => format!("{name} {share}"),
+            many => format!("{name} {share} ({many})"),
+        }
+    });
+    let shown: Vec<String> = shown.collect();
+    (!shown.is_empty()).then(|| shown.join(", "))
+}
+
+fn roles(device: &ObservedDevice) -> Option<String> {
+    if device.by_role.iter().all(|one| one.role == "unknown") {
+        return None;
+    }
+    let transfers = device.reads + device.writes + device.discards;
+    // Flushes belong to no file, but where a database counts them by file.
+    let of = |one: &super::RoleShare| one.counts.operations() - one.counts.flushes;
+    let is_much = |one: &&super::RoleShare| 200 * of(one) >= transfers;
+    let roles = device.by_role.iter().filter(is_much).take(NAMES_MAX);
+    let roles: Vec<String> = roles
+        .map(|one| {
+            let product = one
+                .product
+                .as_ref()
+                .map_or(String::new(), |name| format!("{name} "));
+            let role = match one.role.as_str() {
+                "file" => "other files",
+                "unknown" => "no known file",
+                role => role,
+            };
+            format!("{product}{role} {}", percent(of(one), transfers))
+        })
+        .collect();
+    (!roles.is_empty()).then(|| roles.join(", "))
+}
+
+fn waits(document: &ObservationDocument) -> Option<String> {
+    let closedness = &document.closedness;
+    let elasticity = closedness.elasticity?;
+    let meaning = match elasticity {
+        _ if closedness.high <= 0.15 => "hardly",
+        e if e > 0.5 => "yes",
+        _ => "in part",
+    };
+    Some(format!(
+        "{meaning}: 1 % more latency, {elasticity:.2} % fewer operations ({:.2}-{:.2})",
+        closedness.low, closedness.high
+    ))
+}
+
+fn slow_moments(device: &ObservedDevice) -> Option<String> {
+    let width = device.timeline.width_ns.max(1);
+    let moments = device.timeline.slow_ns.iter().take(3).filter_map(|&at| {
+        let bin = device.timeline.bins.get((at / width) as usize)?;
+        let mean = format_duration(bin.latency_ns_mean? as u64);
+        Some(format!("{:.1} s ({mean})", at as f64 / 1e9))
+    });
+    let moments: Vec<String> = moments.collect();
+    (!moments.is_empty()).then(|| moments.join(", "))
+}
+
+/// `postgres (5058)` of `postgres: checkpointer (5058)`.
+fn short_name(name: &str) -> String {
+    match (name.split_once(": "), name.rsplit_once(" (")) {
+        (Some((program, _)), Some((_, pid))) => format!("{program} ({pid}"),
+        _ => name.to_owned(),
+    }
+}
+
+/// The slowest operation, with what else was at the device.
+fn slowest(verdict: &BlameVerdict) -> Option<String> {
+    let one: &SlowOperation = verdict.examples.first()?;
+    let by = one
+        .process
+        .as_ref()
+        .map_or(String::new(), |name| format!(" by {}", short_name(name)));
+    let size = match one.size_bytes {
+        0 => String::new(),
+        bytes => format!("{} ", ByteSize(bytes)),
+    };
+    let beside = match (one.in_flight, &one.busiest) {
+        (0, _) => "nothing else in flight".to_owned(),
+        (all, Some(busiest)) => {
+            format!(
+                "{all} in flight, {} of {}",
+                one.of_busiest,
+                short_name(busiest)
+            )
+        }
+        (all, None) => format!("{all} in flight"),
+    };
+    Some(format!(
+        "{size}{}{by} at {:.3} s: {}, {} of it at the device; {beside}",
+        one.kind,
+        one.at_s,
+        format_duration(one.latency_ns),
+        format_duration(one.device_ns.unwrap_or(0)),
+    ))
+}
+
+fn recording(document: &ObservationDocument) -> Option<String> {
+    let events = document.source.events?;
+    let lost = document.lost_events?;
+    let overhead = document.overhead_percent.map_or(String::new(), |percent| {
+        format!(", {percent:.1} % of one processor for the observer")
+    });
+    Some(format!(
+        "{} events, {} lost{overhead}",
+        format_count(events),
+        format_count(lost)
+    ))
+}

@@ -1,0 +1,474 @@
+//! Something that is asked batch by batch what its reads and writes take: a simulated
+//! array in virtual time, or a file or device through an engine.
+
+use std::cell::Cell;
+use std::sync::Arc;
+use std::time::Duration;
+use stripewise_array_sim::{Array, Finished, Request, Simulate};
+use stripewise_conductor::context::Context;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::measure::engine_of;
+use stripewise_conductor::observer::Progress;
+use stripewise_conductor::targets::{OpenTarget, target_failure};
+use stripewise_io_engine::backend::linux_io_uring::Uring;
+use stripewise_io_engine::backend::portable_threads::Threads;
+use stripewise_io_engine::backend::windows_iocp::Iocp;
+use stripewise_io_engine::{
+    Clock, Completion, Engine, EngineName, Kind, Next, OpenPlan, Operation, Source, error_name,
+};
+use stripewise_surface::{Device, ProbeIo, ProbeResult, StopReason};
+use stripewise_targets::{Access, Target};
+use stripewise_workload::CacheMode;
+
+/// The most operations of a batch.
+const SLOTS: u32 = 64;
+/// A batch that takes longer than this has met a device that does not answer.
+const STALL_NS: u64 = 60_000_000_000;
+/// How long operations in flight are waited for at the end.
+const CLOSE_NS: u64 = 5_000_000_000;
+/// How often a wait looks at the wish to stop.
+const LOOK_NS: u64 = 100_000_000;
+
+/// A target that is asked batch by batch.
+pub enum ProbeDevice<'a> {
+    /// In virtual time.
+    Simulated(Box<VirtualDevice<'a>>),
+    /// Through io_uring.
+    Uring(Box<RealDevice<'a, Uring>>),
+    /// Through helper threads.
+    Threads(Box<RealDevice<'a, Threads>>),
+    /// Through a completion port of Windows.
+    Iocp(Box<RealDevice<'a, Iocp>>),
+}
+
+/// How a target is asked.
+#[derive(Clone, Debug)]
+pub struct ProbeOptions {
+    /// Bytes of the largest operation.
+    pub length_bytes_max: u32,
+    /// Something is written.
+    pub writes: bool,
+    /// Seed of written data.
+    pub seed: u64,
+}
+
+impl<'a> ProbeDevice<'a> {
+    /// Opens it for this. A simulated array is at rest at time 0.
+    ///
+    /// # Errors
+    /// Where the target cannot be opened, or no engine works here.
+    pub fn open(context: &'a Context, target: &OpenTarget, how: &ProbeOptions) -> Outcome<Self> {
+        match target {
+            OpenTarget::Simulated(simulated) => {
+                Ok(ProbeDevice::Simulated(Box::new(VirtualDevice {
+                    context,
+                    array: simulated.build(),
+                    now_ns: 0,
+                })))
+            }
+            OpenTarget::Real { target } => {
+                let choice = engine_of(&stripewise_workload::Request::default())?.choose();
+                Ok(match choice.engine {
+                    EngineName::Threads => {
+                        ProbeDevice::Threads(Box::new(RealDevice::open(context, target, how)?))
+                    }
+                    EngineName::Iocp => {
+                        ProbeDevice::Iocp(Box::new(RealDevice::open(context, target, how)?))
+                    }
+                    _ => ProbeDevice::Uring(Box::new(RealDevice::open(context, target, how)?)),
+                })
+            }
+            OpenTarget::Nothing { name, .. } => Err(Failure::usage(
+                format!("{name} cannot be read"),
+                "name a device, a file or sim:NAME",
+            )),
+        }
+    }
+
+    /// Time is virtual.
+    #[must_use]
+    pub fn is_simulated(&self) -> bool {
+        matches!(self, ProbeDevice::Simulated(_))
+    }
+}
+
+macro_rules! each {
+    ($self:ident, $device:ident => $what:expr) => {
+        match $self {
+            ProbeDevice::Simulated($device) => $what,
+            ProbeDevice::Uring($device) => $what,
+            ProbeDevice::Threads($device) => $what,
+            ProbeDevice::Iocp($device) => $what,
+        }
+    };
+}
+
+impl Device for ProbeDevice<'_> {
+    fn size_bytes(&self) -> u64 {
+        each!(self, device => device.size_bytes())
+    }
+
+    fn sector_bytes(&self) -> u32 {
+        each!(self, device => device.sector_bytes())
+    }
+
+    fn now_ns(&self) -> u64 {
+        each!(self, device => device.now_ns())
+    }
+
+    fn run_batch(
+        &mut self,
+        asks: &[ProbeIo],
+        answers: &mut Vec<ProbeResult>,
+    ) -> Result<(), StopReason> {
+        each!(self, device => device.run_batch(asks, answers))
+    }
+
+    fn rest(&mut self, rest_ns: u64) -> Result<(), StopReason> {
+        each!(self, device => device.rest(rest_ns))
+    }
+}
+
+fn unanswered(asks: &[ProbeIo], answers: &mut Vec<ProbeResult>) {
+    let none = ProbeResult {
+        latency_ns: 0,
+        whole: false,
+        medium_error: false,
+    };
+    answers.clear();
+    answers.resize(asks.len(), none);
+}
+
+/// Whether a result says that the medium failed: a place that cannot be read, and not a read
+/// that was refused or did not come back in time.
+fn is_medium_error(result: i32) -> bool {
+    const LINUX: [&str; 5] = ["EIO", "EREMOTEIO", "EILSEQ", "ENODATA", "EBADMSG"];
+    const WINDOWS: [&str; 4] = [
+        "ERROR_CRC",
+        "ERROR_SECTOR_NOT_FOUND",
+        "ERROR_READ_FAULT",
+        "ERROR_IO_DEVICE",
+    ];
+    if result >= 0 {
+        return false;
+    }
+    let name = error_name(result.saturating_neg());
+    LINUX.contains(&name.as_str()) || WINDOWS.contains(&name.as_str())
+}
+
+/// Why something was cut short.
+#[must_use]
+pub fn why(halt: &StopReason) -> String {
+    match halt {
+        StopReason::Interrupted => "interrupted".to_owned(),
+        StopReason::OutOfTime => "the time limit was reached".to_owned(),
+        StopReason::Gone(why) => why.clone(),
+    }
+}
+
+fn wish_to_stop(context: &Context) -> Result<(), StopReason> {
+    match context.signal() {
+        Some(_) => Err(StopReason::Interrupted),
+        None => Ok(()),
+    }
+}
+
+/// A simulated array and its virtual time.
+pub struct VirtualDevice<'a> {
+    context: &'a Context,
+    array: Array,
+    now_ns: u64,
+}
+
+impl Device for VirtualDevice<'_> {
+    fn size_bytes(&self) -> u64 {
+        self.array.size_bytes()
+    }
+
+    fn sector_bytes(&self) -> u32 {
+        self.array.sector_bytes()
+    }
+
+    fn now_ns(&self) -> u64 {
+        self.now_ns
+    }
+
+    fn run_batch(
+        &mut self,
+        asks: &[ProbeIo],
+        answers: &mut Vec<ProbeResult>,
+    ) -> Result<(), StopReason> {
+        wish_to_stop(self.context)?;
+        unanswered(asks, answers);
+        let begun_ns = self.now_ns;
+        for (token, ask) in asks.iter().enumerate() {
+            let request = Request {
+                token: token as u64,
+                kind: if ask.write { Kind::Write } else { Kind::Read },
+                durable: false,
+                offset_bytes: ask.offset_bytes,
+                length_bytes: ask.length_bytes,
+            };
+            self.array.submit(begun_ns, request);
+        }
+        let (mut waiting, mut last_ns) = (asks.len(), begun_ns);
+        while waiting > 0 {
+            let Some(next_ns) = self.array.next_event_ns() else {
+                return Err(StopReason::Gone(
+                    "the simulated array made no progress".to_owned(),
+                ));
+            };
+            self.array.advance(next_ns, &mut |done: Finished| {
+                let token = done.token as usize;
+                answers[token] = ProbeResult {
+                    latency_ns: done.at_ns - begun_ns,
+                    whole: u32::try_from(done.result) == Ok(asks[token].length_bytes),
+                    medium_error: is_medium_error(done.result),
+                };
+                last_ns = done.at_ns;
+                waiting -= 1;
+            });
+        }
+        self.now_ns = last_ns;
+        Ok(())
+    }
+
+    fn rest(&mut self, rest_ns: u64) -> Result<(), StopReason> {
+        self.now_ns += rest_ns;
+        self.array.advance(self.now_ns, &mut |_| {});
+        Ok(())
+    }
+}
+
+/// A file or device behind an engine of the calling thread.
+pub struct RealDevice<'a, E: Engine> {
+    context: &'a Context,
+    /// `None` only while it is being closed.
+    engine: Option<E>,
+    size_bytes: u64,
+    sector_bytes: u32,
+    seed: u64,
+}
+
+impl<'a, E: Engine> RealDevice<'a, E> {
+    fn open(context: &'a Context, target: &Target, how: &ProbeOptions) -> Outcome<Self> {
+        let access = match how.writes {
+            true => Access::ReadWrite,
+            false => Access::Read,
+        };
+        let file = target
+            .open(CacheMode::Direct, access)
+            .map_err(target_failure)?;
+        let clock = Clock::start();
+        let plan = OpenPlan::new(vec![Arc::new(file)], SLOTS, how.length_bytes_max, clock);
+        let engine = E::open(&plan).map_err(|error| {
+            let hint = "`stripewise doctor` shows which engines work here";
+            Failure::of(crate::Exit::Target, error).hinted(hint)
+        })?;
+        Ok(RealDevice {
+            context,
+            engine: Some(engine),
+            size_bytes: target.size_bytes(),
+            sector_bytes: target.logical_sector_bytes(),
+            seed: how.seed,
+        })
+    }
+}
+
+impl<E: Engine> Device for RealDevice<'_, E> {
+    fn size_bytes(&self) -> u64 {
+        self.size_bytes
+    }
+
+    fn sector_bytes(&self) -> u32 {
+        self.sector_bytes
+    }
+
+    fn now_ns(&self) -> u64 {
+        self.engine.as_ref().map_or(0, Engine::now_ns)
+    }
+
+    fn run_batch(
+        &mut self,
+        asks: &[ProbeIo],
+        answers: &mut Vec<ProbeResult>,
+    ) -> Result<(), StopReason> {
+        wish_to_stop(self.context)?;
+        unanswered(asks, answers);
+        let Some(engine) = &mut self.engine else {
+            return Err(StopReason::Gone("the engine is closed".to_owned()));
+        };
+        let begun_ns = engine.now_ns();
+        let mut batch = Batch {
+            asks,
+            answers,
+            next: 0,
+            waiting: asks.len(),
+            begun_ns,
+            seed: self.seed,
+        };
+        while batch.waiting > 0 {
+            let now_ns = engine.now_ns();
+            engine.fill(&mut batch, now_ns);
+            engine
+                .submit_and_wait(1, Some(now_ns + LOOK_NS))
+                .map_err(|error| StopReason::Gone(error.to_string()))?;
+            engine.reap(&mut batch);
+            wish_to_stop(self.context)?;
+            if now_ns - begun_ns > STALL_NS {
+                return Err(StopReason::Gone(format!(
+                    "{} of {} operations have not ended after {} s",
+                    batch.waiting,
+                    asks.len(),
+                    STALL_NS / 1_000_000_000
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    fn rest(&mut self, rest_ns: u64) -> Result<(), StopReason> {
+        let end_ns = self.now_ns() + rest_ns;
+        while self.now_ns() < end_ns {
+            wish_to_stop(self.context)?;
+            let left_ns = end_ns.saturating_sub(self.now_ns());
+            std::thread::sleep(Duration::from_nanos(left_ns.min(LOOK_NS)));
+        }
+        Ok(())
+    }
+}
+
+impl<E: Engine> Drop for RealDevice<'_, E> {
+    fn drop(&mut self) {
+        // Only an interrupted batch leaves something in flight; a device that does not
+        // answer must not hold the program up.
+        if let Some(engine) = self.engine.take() {
+            engine.close(CLOSE_NS);
+        }
+    }
+}
+
+/// One batch on its way through an engine: the slot is the index.
+struct Batch<'b> {
+    asks: &'b [ProbeIo],
+    answers: &'b mut Vec<ProbeResult>,
+    next: usize,
+    waiting: usize,
+    begun_ns: u64,
+    seed: u64,
+}
+
+impl Source for Batch<'_> {
+    fn next(&mut self, _now_ns: u64) -> Next {
+        let Some(ask) = self.asks.get(self.next) else {
+            return Next::Finished;
+        };
+        let slot = self.next as u32;
+        self.next += 1;
+        Next::Operation(Operation {
+            slot,
+            file: 0,
+            kind: if ask.write { Kind::Write } else { Kind::Read },
+            offset_bytes: ask.offset_bytes,
+            length_bytes: ask.length_bytes,
+        })
+    }
+
+    fn data(&mut self, operation: &Operation, buffer: &mut [u8]) {
+        incompressible(self.seed, operation.offset_bytes, buffer);
+    }
+
+    fn complete(&mut self, done: Completion) {
+        let slot = done.slot as usize;
+        self.answers[slot] = ProbeResult {
+            latency_ns: done.at_ns.saturating_sub(self.begun_ns),
+            whole: u32::try_from(done.result) == Ok(self.asks[slot].length_bytes),
+            medium_error: is_medium_error(done.result),
+        };
+        self.waiting -= 1;
+    }
+}
+
+/// Data that no device can shrink, another for every place: xorshift64* from the offset.
+fn incompressible(seed: u64, offset_bytes: u64, buffer: &mut [u8]) {
+    let mut state = (seed ^ offset_bytes.wrapping_mul(0x9e37_79b9_7f4a_7c15)) | 1;
+    for chunk in buffer.chunks_mut(8) {
+        state ^= state >> 12;
+        state ^= state << 25;
+        state ^= state >> 27;
+        let word = state.wrapping_mul(0x2545_f491_4f6c_dd1d).to_le_bytes();
+        chunk.copy_from_slice(&word[..chunk.len()]);
+    }
+}
+
+/// A part of a device that reports how far the asking has come.
+pub struct Counted<'a, D> {
+    device: &'a mut D,
+    progress: &'a Progress<'a>,
+    title: &'a Cell<&'static str>,
+    asked: u64,
+    expected: u64,
+    begun_ns: u64,
+    shown_ns: u64,
+}
+
+impl<'a, D: Device> Counted<'a, D> {
+    /// `expected` operations, usually; `title` is what the progress line says.
+    pub fn new(
+        device: &'a mut D,
+        progress: &'a Progress<'a>,
+        expected: u64,
+        title: &'a Cell<&'static str>,
+    ) -> Self {
+        let begun_ns = device.now_ns();
+        Counted {
+            device,
+            progress,
+            title,
+            asked: 0,
+            expected,
+            begun_ns,
+            shown_ns: begun_ns,
+        }
+    }
+}
+
+impl<D: Device> Device for Counted<'_, D> {
+    fn size_bytes(&self) -> u64 {
+        self.device.size_bytes()
+    }
+
+    fn sector_bytes(&self) -> u32 {
+        self.device.sector_bytes()
+    }
+
+    fn now_ns(&self) -> u64 {
+        self.device.now_ns()
+    }
+
+    fn run_batch(
+        &mut self,
+        asks: &[ProbeIo],
+        answers: &mut Vec<ProbeResult>,
+    ) -> Result<(), StopReason> {
+        self.device.run_batch(asks, answers)?;
+        self.asked += asks.len() as u64;
+        let now_ns = self.device.now_ns();
+        if now_ns - self.shown_ns > LOOK_NS {
+            self.shown_ns = now_ns;
+            let left = self.expected.saturating_sub(self.asked);
+            let passed_ns = u128::from(now_ns - self.begun_ns);
+            let left_ns = passed_ns * u128::from(left) / u128::from(self.asked.max(1));
+            self.progress.update(
+                self.asked.min(self.expected),
+                self.title.get(),
+                u64::try_from(left_ns).ok(),
+            );
+        }
+        Ok(())
+    }
+
+    fn rest(&mut self, rest_ns: u64) -> Result<(), StopReason> {
+        self.device.rest(rest_ns)
+    }
+}

@@ -1,0 +1,264 @@
+//! Qualifications in the store: stored after each piece, so that they can be resumed; and what
+//! one answers, for `qualify`, `history` and `report`.
+
+use crate::steps::measured::{self, by_id};
+use crate::steps::pages::{PictureLook, Rendered, ReportFormat};
+use crate::steps::render_sheet::Renderable;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+use stripewise_conductor::context::{Context, keep_measured, store_failure};
+use stripewise_conductor::exit::Exit;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_report::{Caution, Sheet};
+use stripewise_results::Severity;
+use stripewise_store::Store;
+use stripewise_studies::Study;
+use stripewise_studies::commit::CommitStudy;
+use stripewise_studies::qualify::{Qualify, QualifyDocument, Verdict};
+
+/// Under which documents are stored.
+pub const KIND: &str = "qualification";
+
+/// A qualification as it is stored.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct StoredQualification {
+    /// Its id: the series of its runs.
+    pub id: String,
+    /// As typed.
+    pub target: String,
+    /// The engine that was asked for.
+    pub engine: String,
+    /// Stored with its runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// Other load was allowed beside some of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_busy_ok: bool,
+    /// RFC 3339, UTC.
+    pub began_at: String,
+    /// It compares commit methods.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_commit: bool,
+    /// The state of the study.
+    pub study: String,
+}
+
+/// A study that is stored as a qualification.
+#[derive(Debug)]
+pub enum StoredStudy {
+    /// Requirements of a product.
+    Product(Box<Qualify>),
+    /// Commit methods.
+    Commit(CommitStudy),
+}
+
+impl StoredQualification {
+    /// Stores the state that the study has now.
+    ///
+    /// # Errors
+    /// Where the store does not take it.
+    pub fn keep(
+        &mut self,
+        context: &Context,
+        store: &mut Store,
+        study: Result<String, serde_json::Error>,
+    ) -> Outcome<()> {
+        self.study = study.map_err(|error| Failure::of(Exit::Store, error))?;
+        keep_measured(context, store, KIND, &self.id, self)
+    }
+
+    /// The qualification of this id or the beginning of one; `last`: the newest.
+    ///
+    /// # Errors
+    /// Where there is none, or several begin so.
+    pub fn load(store: &Store, name: &str) -> Outcome<StoredQualification> {
+        let found = match name {
+            "last" => (store.documents(KIND).map_err(store_failure)?)
+                .into_iter()
+                .next(),
+            id => by_id(store, KIND, id, ("qualifications", "give more of the id"))?,
+        };
+        let Some(found) = found else {
+            return Err(Failure::usage(
+                format!("there is no qualification {name}"),
+                "give the id that `qualify` printed, or last",
+            ));
+        };
+        serde_json::from_str(&found.json).map_err(|error| damaged(&found.name, &error.to_string()))
+    }
+
+    /// The qualification of exactly this id, if it is one.
+    ///
+    /// # Errors
+    /// Where the store cannot be read, or the document is damaged.
+    pub fn named(store: &Store, id: &str) -> Outcome<Option<StoredQualification>> {
+        let Some(found) = store.document(KIND, id).map_err(store_failure)? else {
+            return Ok(None);
+        };
+        let stored = serde_json::from_str(&found.json);
+        stored
+            .map(Some)
+            .map_err(|error| damaged(id, &error.to_string()))
+    }
+
+    /// The study as it was stored.
+    ///
+    /// # Errors
+    /// Where the document is damaged.
+    pub fn study(&self) -> Outcome<StoredStudy> {
+        let study = match self.is_commit {
+            true => CommitStudy::from_json(&self.study).map(StoredStudy::Commit),
+            false => {
+                Qualify::from_json(&self.study).map(|study| StoredStudy::Product(Box::new(study)))
+            }
+        };
+        study.map_err(|error| damaged(&self.id, &error))
+    }
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub struct Qualified {
+    /// The answer, with where it is stored.
+    pub sheet: Sheet,
+    /// The answer in a line, for cron.
+    pub line: String,
+    /// What `--json` prints.
+    pub document: QualifyDocument,
+    /// How to end.
+    pub exit: Exit,
+    /// The failure that ended it early, if one did.
+    pub ended: Option<Failure>,
+}
+
+/// The answer of a stored qualification; none where `name` is something else.
+///
+/// # Errors
+/// Where the store cannot be read, or several ids begin so.
+pub fn answered(store: &Store, name: &str) -> Outcome<Option<Qualified>> {
+    let name = measured::full_name(store, name)?;
+    let Some(stored) = StoredQualification::named(store, &name)? else {
+        return Ok(None);
+    };
+    let answer = match stored.study()? {
+        StoredStudy::Product(study) => {
+            let exit = exit_of_verdict(study.verdict());
+            qualified(&study, &stored, exit, None)
+        }
+        StoredStudy::Commit(study) => compared(&study, &stored, Exit::Done, None),
+    };
+    Ok(Some(answer))
+}
+
+/// The answer that a study gives now.
+pub fn qualified(
+    study: &Qualify,
+    stored: &StoredQualification,
+    exit: Exit,
+    ended: Option<Failure>,
+) -> Qualified {
+    let document = QualifyDocument::of(study, &stored.id, &stored.target);
+    finished(study.sheet(), document, study.line(), stored, (exit, ended))
+}
+
+/// The same of a comparison of commit methods.
+pub fn compared(
+    study: &CommitStudy,
+    stored: &StoredQualification,
+    exit: Exit,
+    ended: Option<Failure>,
+) -> Qualified {
+    let document = study.document(&stored.id, &stored.target);
+    let sheet = study.sheet();
+    let line = format!("commit methods: {}", sheet.answer);
+    finished(sheet, document, line, stored, (exit, ended))
+}
+
+fn finished(
+    mut sheet: Sheet,
+    mut document: QualifyDocument,
+    line: String,
+    stored: &StoredQualification,
+    (exit, ended): (Exit, Option<Failure>),
+) -> Qualified {
+    if stored.is_busy_ok {
+        let text =
+            "--busy-ok was given: other load may be in the numbers, and it is no verdict to sign";
+        document.warnings.push(text.to_owned());
+        let caution = Caution::own(Severity::Warning, text, "");
+        sheet.cautions.push(caution);
+    }
+    Qualified {
+        sheet: on_target(sheet, &document),
+        line,
+        document,
+        exit,
+        ended,
+    }
+}
+
+/// The sheet of a study, with what it was made on and where it is stored.
+fn on_target(sheet: Sheet, document: &QualifyDocument) -> Sheet {
+    let mut pointers = vec![("Stored as".to_owned(), document.id.clone())];
+    if document.resumable {
+        let command = format!("stripewise qualify --resume {}", document.id);
+        pointers.push(("Go on".to_owned(), command));
+    }
+    Sheet {
+        title: document.target.clone(),
+        subtitle: format!("{}: {}", sheet.title, sheet.subtitle),
+        foot: format!("Stripewise, {}", document.id),
+        pointers,
+        ..sheet
+    }
+}
+
+/// Done only where all is met, or nothing is judged.
+#[must_use]
+pub fn exit_of_verdict(verdict: Verdict) -> Exit {
+    match verdict {
+        Verdict::Met | Verdict::NotJudged => Exit::Done,
+        Verdict::Undecided | Verdict::Void | Verdict::Missed => Exit::Finding,
+    }
+}
+
+impl Qualified {
+    /// As a report in the form that a file's name asks for.
+    ///
+    /// # Errors
+    /// Where the name gives no form.
+    pub fn rendered(&self, path: &Path) -> Outcome<Vec<u8>> {
+        let format = ReportFormat::of_file(path);
+        let Some(format @ (ReportFormat::Html | ReportFormat::Md | ReportFormat::Json)) = format
+        else {
+            return Err(Failure::usage(
+                "a qualification is written as a page, Markdown or JSON",
+                "end the name of the file with .html, .md or .json",
+            ));
+        };
+        Ok(self.page(format, &PictureLook::default())?.bytes)
+    }
+
+    /// As a page, Markdown or JSON.
+    ///
+    /// # Errors
+    /// Where it cannot be written as such.
+    pub fn page(&self, format: ReportFormat, look: &PictureLook) -> Outcome<Rendered> {
+        let shown = Renderable {
+            sheet: self.sheet.clone(),
+            picture: ("none", &|_| String::new()),
+            what: "a qualification",
+            csv: &String::new,
+            document: &self.document,
+        };
+        shown.rendered(format, look)
+    }
+}
+
+fn damaged(id: &str, why: &str) -> Failure {
+    Failure::new(
+        Exit::Store,
+        format!("the stored qualification {id} cannot be read: {why}"),
+        "measure again",
+    )
+}

@@ -1,0 +1,213 @@
+//! The document of an experiment: everything that is needed to go on with it or
+//! to analyse it again, without its command line. Permission to write is not in
+//! it; that is given anew each time.
+
+use super::absorbed::CellSustained;
+use super::measured::{EXPERIMENTS, by_id};
+use serde::{Deserialize, Serialize};
+use stripewise_conductor::context::{Context, keep_document, store_failure};
+use stripewise_conductor::exit::Exit;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_lab::experiment::{Ended, ExperimentPlan, LayoutFacts};
+use stripewise_results::{RunRecord, SCHEMA_VERSION};
+use stripewise_store::{Filter, KeptDocument, Store};
+
+/// Kind of these documents in the store.
+const KIND: &str = "experiment";
+
+/// Which command made it; also the `series_part` of its runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ExperimentKind {
+    /// `align`.
+    Align,
+    /// `lab run`.
+    Lab,
+}
+
+impl ExperimentKind {
+    /// `align` or `lab`.
+    pub fn word(self) -> &'static str {
+        match self {
+            ExperimentKind::Align => "align",
+            ExperimentKind::Lab => "lab",
+        }
+    }
+}
+
+/// Where byte 0 of the target lies, in words and as far as it is known.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct LevelPlaces {
+    /// Where the partition (or whole device) starts; absent where unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_bytes: Option<u64>,
+    /// The disk that this is counted on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk: Option<String>,
+    /// The levels, as offsets from the start of that disk.
+    pub offsets_bytes: Vec<u64>,
+    /// All levels lie this far behind their names.
+    pub moved_bytes: u64,
+    /// What must be known to read the tables rightly.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// An experiment as the store keeps it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct StoredExperiment {
+    /// Version of the document.
+    pub schema_version: u32,
+    /// Unique; also the series of its runs.
+    pub id: String,
+    /// Which command made it.
+    pub kind: ExperimentKind,
+    /// As typed.
+    pub target: String,
+    /// RFC 3339, UTC.
+    pub started_at: String,
+    /// The command line that made it.
+    pub command: Vec<String>,
+    /// The program's version.
+    pub version: String,
+    /// The user's words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// As asked for: how much of the target, or the size of the test file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size_bytes: Option<u64>,
+    /// The engine by its name.
+    pub engine: String,
+    /// Somebody asked for so many in flight by number.
+    pub load_given: bool,
+    /// Where the levels are offsets of the disk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<LevelPlaces>,
+    /// What is known of the layout.
+    pub layout: LayoutFacts,
+    /// What is done.
+    pub plan: ExperimentPlan,
+    /// What caches absorb of its cells that write, and what lasts; empty where nothing was
+    /// looked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sustained: Vec<CellSustained>,
+    /// Finished so far.
+    pub blocks: u32,
+    /// Absent while it runs, and where its process was killed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<Ended>,
+    /// In all sittings; virtual on simulated arrays.
+    pub elapsed_ns: u64,
+}
+
+impl StoredExperiment {
+    /// Keeps it, in place of what was kept before.
+    pub fn keep(&self, context: &Context, store: &mut Store) -> Outcome<()> {
+        keep_document(context, store, KIND, &self.id, self)
+    }
+
+    /// The experiment of this id, or of the only id that begins so.
+    pub fn load(store: &Store, id: &str) -> Outcome<StoredExperiment> {
+        let found = by_id(store, KIND, id, EXPERIMENTS)?;
+        let found = found.ok_or_else(|| {
+            Failure::usage(
+                format!("there is no experiment {id}"),
+                "`stripewise lab plans` lists them",
+            )
+        })?;
+        read(&found)
+    }
+
+    /// All of them, the one that was worked on last first.
+    pub fn all(store: &Store) -> Outcome<Vec<StoredExperiment>> {
+        let documents = store.documents(KIND).map_err(store_failure)?;
+        documents.iter().map(read).collect()
+    }
+
+    /// Its runs in the order in which they were made, without what no table needs.
+    pub fn runs(&self, context: &Context, store: &Store) -> Outcome<Vec<RunRecord>> {
+        let mut runs = Vec::new();
+        for id in self.run_ids(context, store)? {
+            let record = context.unless_damaged(store.load(&id))?;
+            let record = record.filter(|record| !record.is_pilot());
+            // Hundreds are held at once, and nothing here looks at the details.
+            runs.extend(record.map(|record| record.without_histograms().without_intervals()));
+        }
+        Ok(runs)
+    }
+
+    /// Ids of its runs, oldest first; damaged ones are named and left out.
+    pub fn run_ids(&self, context: &Context, store: &Store) -> Outcome<Vec<String>> {
+        let filter = Filter {
+            series: Some(self.id.clone()),
+            ..Filter::default()
+        };
+        let listed = context.stored_runs(store, &filter)?;
+        Ok(listed.into_iter().rev().map(|run| run.id).collect())
+    }
+
+    /// It has runs, or there are some that cannot be read and may be its own.
+    fn may_have_runs(&self, store: &Store) -> Outcome<bool> {
+        let filter = Filter {
+            series: Some(self.id.clone()),
+            ..Filter::default()
+        };
+        let listed = store.list_readable(&filter).map_err(store_failure)?;
+        Ok(!(listed.runs.is_empty() && listed.unreadable.is_empty()))
+    }
+
+    /// There is an experiment of this whole id.
+    pub fn is_known(store: &Store, id: &str) -> Outcome<bool> {
+        let found = store.document(KIND, id).map_err(store_failure)?;
+        Ok(found.is_some())
+    }
+
+    /// Forgets the experiments whose runs were all deleted: nothing could be shown
+    /// of them. Those that have not finished a block keep their plan, unless they
+    /// were named. Their ids.
+    pub fn forget_those_without_runs(store: &mut Store, named: &[String]) -> Outcome<Vec<String>> {
+        let mut gone = Vec::new();
+        for kept in StoredExperiment::all(store)? {
+            if (kept.blocks > 0 || named.contains(&kept.id)) && !kept.may_have_runs(store)? {
+                kept.forget(store)?;
+                gone.push(kept.id);
+            }
+        }
+        Ok(gone)
+    }
+
+    /// Forgets the document; its runs are deleted apart.
+    pub fn forget(&self, store: &mut Store) -> Outcome<()> {
+        store
+            .forget_document(KIND, &self.id)
+            .map(drop)
+            .map_err(store_failure)
+    }
+}
+
+fn read(document: &KeptDocument) -> Outcome<StoredExperiment> {
+    let kept: StoredExperiment = serde_json::from_str(&document.json).map_err(|error| {
+        Failure::new(
+            Exit::Store,
+            format!("experiment {} cannot be read: {error}", document.name),
+            "use the version of Stripewise that made it",
+        )
+    })?;
+    if kept.schema_version != SCHEMA_VERSION {
+        return Err(Failure::new(
+            Exit::Store,
+            format!(
+                "experiment {} has schema version {}, and this program reads {SCHEMA_VERSION}",
+                kept.id, kept.schema_version
+            ),
+            "use the version of Stripewise that made it",
+        ));
+    }
+    Ok(kept)
+}
+
+/// A plan that breaks a rule.
+pub fn plan_failure(problem: stripewise_lab::experiment::PlanProblem) -> Failure {
+    let hint = problem.hint().to_owned();
+    Failure::usage(problem.to_string(), hint)
+}

@@ -1,0 +1,396 @@
+//! Threads and engines under the workers of `stripewise_verify`.
+
+use super::engine::{DRAIN_LIMIT_NS, Measured, work};
+use std::fs::File;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::Duration;
+use stripewise_conductor::exit::Exit;
+use stripewise_conductor::failure::{Failure, Outcome, no_thread};
+use stripewise_io_engine::{
+    Clock, Completion, EngineName, FaultPlan, Kind, Next, OpenPlan, Operation, Source, error_name,
+};
+use stripewise_targets::Resizer;
+use stripewise_units::format_bytes;
+use stripewise_verify::{Failed, Phase, Step, Worker};
+
+/// What the coordinator grants beyond what engines wait for operations in flight.
+const GRACE_NS: u64 = 5_000_000_000;
+/// How often the coordinator looks around.
+const TICK: Duration = Duration::from_millis(50);
+const STACK_BYTES: usize = 1 << 20;
+/// A slot without an operation, as a time of issue.
+const IDLE: u64 = 0;
+
+/// What is in flight on one slot, for whoever looks from another thread.
+#[derive(Debug, Default)]
+pub struct InFlightGauge {
+    /// When it was issued, plus one; 0: nothing is in flight.
+    issued_ns: AtomicU64,
+    offset_bytes: AtomicU64,
+    /// Length, and whether it writes in the lowest bit.
+    length_bytes: AtomicU64,
+}
+
+/// An operation that takes long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InFlight {
+    /// When it was issued, on the workers' clock.
+    pub issued_ns: u64,
+    /// Where.
+    pub offset_bytes: u64,
+    /// Its length.
+    pub length_bytes: u64,
+    /// It writes.
+    pub writes: bool,
+}
+
+impl InFlightGauge {
+    /// This is in flight from `now_ns` on.
+    pub fn issued(&self, operation: &Operation, now_ns: u64) {
+        let writes = u64::from(operation.kind == Kind::Write);
+        self.offset_bytes
+            .store(operation.offset_bytes, Ordering::Relaxed);
+        let length = u64::from(operation.length_bytes) << 1 | writes;
+        self.length_bytes.store(length, Ordering::Relaxed);
+        self.issued_ns.store(now_ns + 1, Ordering::Release);
+    }
+
+    /// It is over.
+    pub fn completed(&self) {
+        self.issued_ns.store(IDLE, Ordering::Release);
+    }
+
+    /// What is in flight, if anything is.
+    #[must_use]
+    pub fn in_flight(&self) -> Option<InFlight> {
+        let issued_ns = self.issued_ns.load(Ordering::Acquire).checked_sub(1)?;
+        let length = self.length_bytes.load(Ordering::Relaxed);
+        Some(InFlight {
+            issued_ns,
+            offset_bytes: self.offset_bytes.load(Ordering::Relaxed),
+            length_bytes: length >> 1,
+            writes: length & 1 == 1,
+        })
+    }
+}
+
+/// A worker with what it needs to be driven.
+pub struct WorkerSlot {
+    /// The worker.
+    pub worker: Worker,
+    /// Which of the run's targets it works on.
+    pub target: usize,
+    /// By slot: what it has in flight.
+    pub gauges: Arc<[InFlightGauge]>,
+    /// What it measured in the phase.
+    pub measured: Measured,
+    /// Cuts its file and lets it grow again, where that is its work.
+    pub resizer: Option<Resizer>,
+    /// While it works, its operations are scattered over memory.
+    pub scatters: bool,
+}
+
+impl WorkerSlot {
+    /// With nothing measured yet.
+    #[must_use]
+    pub fn new(worker: Worker, target: usize) -> WorkerSlot {
+        let slots = worker.crew().slots;
+        WorkerSlot {
+            gauges: (0..slots).map(|_| InFlightGauge::default()).collect(),
+            worker,
+            target,
+            measured: Measured::default(),
+            resizer: None,
+            scatters: false,
+        }
+    }
+
+    /// What failed, in words: the first of it, each place once.
+    pub fn failed(&self) -> impl Iterator<Item = String> {
+        self.worker.failed().iter().map(in_words)
+    }
+}
+
+fn in_words(failed: &Failed) -> String {
+    let reason = match failed.number {
+        0 => "short transfer".to_owned(),
+        NEVER_CAME_BACK => "never came back".to_owned(),
+        number => error_name(number),
+    };
+    let what = match failed.kind {
+        Kind::Read => "read of",
+        Kind::Write => "write of",
+        _ => return format!("{reason} when the file's length was changed"),
+    };
+    let length = format_bytes(u64::from(failed.length_bytes));
+    format!("{reason} at byte {} ({what} {length})", failed.offset_bytes)
+}
+
+/// What all threads of a phase look at.
+#[derive(Debug, Default)]
+pub struct Signals {
+    /// Begin nothing new.
+    pub stop: AtomicBool,
+    /// Bytes that were transferred, for the progress.
+    pub bytes: AtomicU64,
+}
+
+/// The worker as engines see it.
+struct Operator {
+    post: WorkerSlot,
+    signals: Arc<Signals>,
+    now_ns: u64,
+    /// Whether the operation on a slot is still in flight.
+    open: Vec<Option<Operation>>,
+}
+
+impl Operator {
+    /// What the worker does next, but for changes of its file's length, which are done here.
+    fn step(&mut self) -> Step {
+        loop {
+            let step = self.post.worker.next_step();
+            let Step::Resize(bytes) = step else {
+                return step;
+            };
+            let resizer = self.post.resizer.as_ref();
+            // Without one nothing was cut: what lies there must not be taken for zeros.
+            let done = match resizer {
+                Some(file) => file.resize(bytes),
+                None => Err(std::io::ErrorKind::Unsupported.into()),
+            };
+            let failed = done.err().map(|error| error.raw_os_error().unwrap_or(0));
+            self.post.worker.resized(failed);
+        }
+    }
+}
+
+impl Source for Operator {
+    const LOOKS: bool = true;
+
+    fn next(&mut self, now_ns: u64) -> Next {
+        self.now_ns = now_ns;
+        if self.signals.stop.load(Ordering::Relaxed) {
+            self.post.worker.stop();
+        }
+        match self.step() {
+            Step::Full | Step::Resize(_) => Next::Full,
+            Step::Finished => Next::Finished,
+            Step::Operation(step) => {
+                let operation = Operation {
+                    slot: step.slot,
+                    // The second file is the one whose writes are durable.
+                    file: u16::from(step.durable),
+                    kind: step.kind,
+                    offset_bytes: step.offset_bytes,
+                    length_bytes: step.length_bytes,
+                };
+                self.open[step.slot as usize] = Some(operation);
+                self.post.gauges[step.slot as usize].issued(&operation, now_ns);
+                Next::Operation(operation)
+            }
+        }
+    }
+
+    fn data(&mut self, operation: &Operation, buffer: &mut [u8]) {
+        self.post.worker.data(operation.slot, self.now_ns, buffer);
+    }
+
+    fn ready(&mut self, slot: u32, now_ns: u64) {
+        self.now_ns = now_ns;
+        if let Some(operation) = &self.open[slot as usize] {
+            self.post.gauges[slot as usize].issued(operation, now_ns);
+        }
+    }
+
+    fn before_read(&mut self, operation: &Operation, buffer: &mut [u8]) {
+        self.post.worker.before_read(operation.slot, buffer);
+    }
+
+    fn look(&mut self, slot: u32, transferred: &[u8]) {
+        self.post.worker.look(slot, self.now_ns, transferred);
+    }
+
+    fn complete(&mut self, done: Completion) {
+        self.now_ns = done.at_ns;
+        let slot = done.slot as usize;
+        let gauge = &self.post.gauges[slot];
+        let issued_ns = gauge.in_flight().map_or(done.at_ns, |one| one.issued_ns);
+        gauge.completed();
+        if let Some(operation) = self.open[slot].take()
+            && let Ok(bytes) = u32::try_from(done.result)
+            && bytes == operation.length_bytes
+        {
+            let latency_ns = done.at_ns.saturating_sub(issued_ns);
+            let measured = &mut self.post.measured;
+            if operation.kind == Kind::Write {
+                measured.write.record(latency_ns);
+                measured.write_bytes += u64::from(bytes);
+            } else {
+                measured.read.record(latency_ns);
+                measured.read_bytes += u64::from(bytes);
+            }
+            (self.signals.bytes).fetch_add(u64::from(bytes), Ordering::Relaxed);
+        }
+        self.post.worker.complete(done.slot, done.result);
+    }
+}
+
+/// What a phase is driven with.
+#[derive(Debug)]
+pub struct Drive {
+    /// The engine.
+    pub engine: EngineName,
+    /// Faults to inject, for tests.
+    pub faults: Option<FaultPlan>,
+    /// The clock that all workers share.
+    pub clock: Clock,
+}
+
+/// A thread's last word.
+enum Word {
+    Done(
+        Box<WorkerSlot>,
+        Vec<String>,
+        Option<stripewise_io_engine::Error>,
+    ),
+    NotOpened(stripewise_io_engine::Error),
+}
+
+/// A phase under way.
+pub struct WorkerPool {
+    words: Receiver<Word>,
+    threads: usize,
+    /// What its threads look at.
+    pub signals: Arc<Signals>,
+    /// By post: its target and what it has in flight.
+    pub gauges: Vec<(usize, Arc<[InFlightGauge]>)>,
+    posts: Vec<WorkerSlot>,
+    /// Why no better engine was got.
+    pub fallbacks: Vec<String>,
+    failure: Option<stripewise_io_engine::Error>,
+}
+
+impl WorkerPool {
+    /// Starts a phase: each post with its files, on a thread of its own.
+    pub fn start(
+        posts: Vec<(WorkerSlot, Vec<Arc<File>>)>,
+        phase: Phase,
+        drive: &Drive,
+    ) -> Outcome<WorkerPool> {
+        let (sender, words) = channel();
+        let mut crowd = WorkerPool {
+            words,
+            threads: 0,
+            signals: Arc::default(),
+            gauges: Vec::new(),
+            posts: Vec::new(),
+            fallbacks: Vec::new(),
+            failure: None,
+        };
+        for (mut post, files) in posts {
+            post.worker.begin(phase);
+            post.measured = Measured::default();
+            crowd.gauges.push((post.target, Arc::clone(&post.gauges)));
+            let crew = *post.worker.crew();
+            let mut plan = OpenPlan::new(files, crew.slots, crew.slot_bytes, drive.clock);
+            plan.faults.clone_from(&drive.faults);
+            plan.manner.scattered = post.scatters && phase == Phase::Work;
+            let engine = match plan.manner.scattered {
+                true => EngineName::Threads,
+                false => drive.engine,
+            };
+            let operator = Operator {
+                open: vec![None; crew.slots as usize],
+                post,
+                signals: Arc::clone(&crowd.signals),
+                now_ns: 0,
+            };
+            let sender = sender.clone();
+            std::thread::Builder::new()
+                .name(format!("verify-{}", crew.id))
+                .stack_size(STACK_BYTES)
+                .spawn(move || live(operator, &plan, engine, &sender))
+                .map_err(|error| {
+                    crowd.signals.stop.store(true, Ordering::Relaxed);
+                    no_thread("to verify with", &error)
+                })?;
+            crowd.threads += 1;
+        }
+        Ok(crowd)
+    }
+
+    /// Waits for a tick, or until all are done: then it is true.
+    pub fn wait(&mut self) -> bool {
+        while self.threads > 0 {
+            match self.words.recv_timeout(TICK) {
+                Ok(Word::Done(post, fallbacks, failure)) => {
+                    self.threads -= 1;
+                    self.posts.push(*post);
+                    for fallback in fallbacks {
+                        if !self.fallbacks.contains(&fallback) {
+                            self.fallbacks.push(fallback);
+                        }
+                    }
+                    self.failure = self.failure.take().or(failure);
+                }
+                Ok(Word::NotOpened(error)) => {
+                    self.threads -= 1;
+                    self.stop();
+                    self.failure.get_or_insert(error);
+                }
+                Err(RecvTimeoutError::Timeout) => return false,
+                // A thread that panicked has printed why.
+                Err(RecvTimeoutError::Disconnected) => self.threads = 0,
+            }
+        }
+        true
+    }
+
+    /// Begins nothing new.
+    pub fn stop(&self) {
+        self.signals.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// How long after a stop the coordinator waits for the threads.
+    pub const fn patience_ns() -> u64 {
+        DRAIN_LIMIT_NS + GRACE_NS
+    }
+
+    /// The workers, and how many threads never came back.
+    pub fn finish(mut self) -> Outcome<(Vec<WorkerSlot>, usize)> {
+        if let Some(error) = self.failure.take() {
+            let hint = error.hint;
+            return Err(Failure::of(Exit::Target, error).hinted(hint));
+        }
+        self.posts.sort_by_key(|post| post.worker.crew().id);
+        Ok((self.posts, self.threads))
+    }
+}
+
+/// The whole life of a thread.
+fn live(mut operator: Operator, plan: &OpenPlan, engine: EngineName, sender: &Sender<Word>) {
+    let worked = work(engine, plan, &mut operator);
+    let word = match (worked.opened, worked.failure) {
+        (false, Some(error)) => Word::NotOpened(error),
+        (_, failure) => {
+            // What never came back may still arrive: its blocks are unclear from here on.
+            let left: Vec<u32> = (operator.open.iter().flatten())
+                .map(|operation| operation.slot)
+                .collect();
+            for slot in left {
+                operator.post.gauges[slot as usize].completed();
+                operator.post.worker.complete(slot, -NEVER_CAME_BACK);
+            }
+            Word::Done(Box::new(operator.post), worked.fallbacks, failure)
+        }
+    };
+    let _ = sender.send(word);
+}
+
+/// The error number of operations that were given up: `ETIMEDOUT`.
+const NEVER_CAME_BACK: i32 = 110;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,76 @@
+//! What the threads' side of a worker adds to it.
+
+use super::*;
+use stripewise_verify::{Crews, Plan, Role, VerifyTargets};
+
+const FILE_BYTES: usize = 2 << 20;
+
+/// Does what the worker asks for to a file in memory, one operation at a time, for so many
+/// of them at most.
+fn drive(operator: &mut Operator, file: &mut [u8], phase: Phase, operations: u32) {
+    operator.post.worker.begin(phase);
+    operator.signals.stop.store(false, Ordering::Relaxed);
+    for done in 1.. {
+        operator
+            .signals
+            .stop
+            .store(done > operations, Ordering::Relaxed);
+        let operation = match operator.next(0) {
+            Next::Operation(operation) => operation,
+            Next::Finished => return,
+            other => panic!("nothing is in flight: {other:?}"),
+        };
+        let at = operation.offset_bytes as usize;
+        let place = at..at + operation.length_bytes as usize;
+        let mut buffer = vec![0; place.len()];
+        match operation.kind {
+            Kind::Write => {
+                operator.data(&operation, &mut buffer);
+                file[place].copy_from_slice(&buffer);
+            }
+            _ => {
+                operator.before_read(&operation, &mut buffer);
+                buffer.copy_from_slice(&file[place]);
+            }
+        }
+        operator.look(operation.slot, &buffer);
+        operator.complete(Completion {
+            slot: operation.slot,
+            result: operation.length_bytes as i32,
+            at_ns: 0,
+        });
+    }
+}
+
+#[test]
+fn a_file_that_could_not_be_cut_holds_what_it_held_and_no_zeros() {
+    let plan = Plan {
+        grows: true,
+        ..Plan::of_pages(1, 4, 60)
+    };
+    let mut crews = Crews::new(3);
+    let ground = crews.ground(0, FILE_BYTES as u64, 512, &plan);
+    let field = VerifyTargets::new(
+        7,
+        vec![ground.expect("room")],
+        1_000,
+        crews.all.len() as u16,
+    );
+    let grows = |crew: &stripewise_verify::WorkerIdentity| matches!(crew.role, Role::Grows { .. });
+    let crew = crews.all.into_iter().find(grows).expect("one that grows");
+    let mut operator = Operator {
+        open: vec![None; crew.slots as usize],
+        // There is no way to change the length of its file.
+        post: WorkerSlot::new(Worker::new(Arc::new(field), crew), 0),
+        signals: Arc::default(),
+        now_ns: 0,
+    };
+    let mut file = vec![0; FILE_BYTES];
+    drive(&mut operator, &mut file, Phase::Fill, u32::MAX);
+    drive(&mut operator, &mut file, Phase::Work, 2_000);
+    drive(&mut operator, &mut file, Phase::Check, u32::MAX);
+    assert_eq!(operator.post.worker.take_faults(), []);
+    let counts = operator.post.worker.counts();
+    assert!(counts.operations >= 2_000);
+    assert_eq!(counts.errors, 1, "tried once, and said so");
+}

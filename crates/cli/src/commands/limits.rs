@@ -1,0 +1,78 @@
+//! `limits`: which limit binds.
+
+use crate::failure::{Failure, Outcome};
+use crate::output::{check_new, write_new};
+use crate::show::context::Context;
+use crate::show::line::{marked, print_answer};
+use crate::switches::limits::Limits;
+use std::path::Path;
+use stripewise_campaign::limits::{LimitsRequest, limits as measure, rendered, sheet};
+use stripewise_campaign::steps::pages::{PictureLook, ReportFormat};
+use stripewise_report::sheet_line;
+use stripewise_units::{ByteSize, NameText};
+use stripewise_workload::Request;
+
+/// The user's own load where only half of it is given.
+const BLOCK_BYTES: u64 = 8 << 10;
+const OUTSTANDING: u32 = 32;
+
+/// The form that a file's name asks for; an answer is no table, and has no CSV.
+fn format_of(path: &Path) -> Outcome<ReportFormat> {
+    let format = ReportFormat::of_file(path).filter(|format| *format != ReportFormat::Csv);
+    format.ok_or_else(|| {
+        Failure::usage(
+            format!("the file name {} does not give a format", path.as_text()),
+            "end its name with .html, .md, .svg, .png or .json",
+        )
+    })
+}
+
+pub fn limits(context: &Context, arguments: &Limits) -> Outcome {
+    for path in &arguments.output {
+        format_of(path)?;
+        check_new(path)?;
+    }
+    let load = match (arguments.block, arguments.outstanding) {
+        (None, None) => None,
+        (block, outstanding) => Some((
+            block.map_or(BLOCK_BYTES, ByteSize::bytes),
+            outstanding.unwrap_or(OUTSTANDING),
+        )),
+    };
+    let request = LimitsRequest {
+        target: arguments.target.clone(),
+        size_bytes: arguments.size.map(ByteSize::bytes),
+        load,
+        run_ns: arguments.step.map(|step| step.0),
+        burst_ns_max: arguments.burst.map(|burst| burst.0),
+        read_only: arguments.read_only,
+        cloud: arguments.cloud.into(),
+        table: arguments.table.clone(),
+        price: arguments.price,
+        request: Request {
+            engine: arguments.engine.to_string(),
+            label: arguments.label.clone(),
+            load_by_number: false,
+            cache_by_name: false,
+            ..Request::default()
+        },
+        seed: arguments.seed,
+    };
+    let permissions = arguments.safety.permissions();
+    let (document, exit) = measure(context, &request, &permissions)?;
+    match context.global.json {
+        true => context.output.print_json(&document)?,
+        false => {
+            let sheet = sheet(&document);
+            let line = || marked(&sheet_line(&sheet), &document.id);
+            print_answer(context, || context.sheet_text(&sheet), line);
+        }
+    }
+    for path in &arguments.output {
+        write_new(
+            path,
+            &rendered(&document, format_of(path)?, &PictureLook::default())?.bytes,
+        )?;
+    }
+    Ok(exit)
+}

@@ -1,0 +1,97 @@
+//! `observe`: what a server does to its disks.
+
+use crate::failure::{Failure, Outcome};
+use crate::output::{check_new, hint_of, write_new, write_new_with};
+use crate::show::context::Context;
+use crate::show::line::print_answer;
+use crate::show::page::{format_of, name_the_rest};
+use crate::switches::observe::Observe;
+use std::path::Path;
+use stripewise_campaign::Exit;
+use stripewise_campaign::observe::{Ended, ObserveOptions, Observed, clean_up, observe as look};
+use stripewise_campaign::steps::pages::PictureLook;
+use stripewise_units::NameText;
+
+/// How long is observed unless another time is given.
+const DURATION_NS: u64 = 60_000_000_000;
+/// Decides which groups of places go where in an anonymous model.
+const ANONYMOUS_SEED_BYTES: usize = 8;
+
+pub fn observe(context: &Context, arguments: &Observe) -> Outcome {
+    if arguments.clean {
+        let cleaned = clean_up()?;
+        match context.global.json {
+            true => context.output.print_json(&cleaned)?,
+            false => context.output.print_text(&cleaned.text()),
+        }
+        return Ok(Exit::Done);
+    }
+    for path in &arguments.output {
+        format_of(path)?;
+        check_new(path)?;
+    }
+    for path in arguments.model.iter().chain(&arguments.keep_trace) {
+        check_new(path)?;
+    }
+    let options = ObserveOptions {
+        target: arguments.target.clone(),
+        from: arguments.from.clone(),
+        columns: arguments.columns.clone(),
+        pid: arguments.pid,
+        duration_ns: arguments.duration.map_or(DURATION_NS, |time| time.0),
+        slow_ns: arguments.slow.map(|slow| slow.0),
+        keeps_trace: arguments.keep_trace.is_some(),
+        written_to: (arguments.keep_trace.clone()).or_else(|| arguments.model.clone()),
+        wants_model: arguments.model.is_some(),
+        is_anonymous: arguments.anonymous,
+    };
+    let Ended {
+        mut observed,
+        exit,
+        not_stored,
+    } = look(context, &options)?;
+    let document = &observed.document;
+    match context.global.json {
+        true => context.output.print_json(document)?,
+        false => print_answer(
+            context,
+            || context.sheet_text(&document.sheet()),
+            || document.line(),
+        ),
+    }
+    for path in &arguments.output {
+        let rendered = document.rendered(format_of(path)?, &PictureLook::default())?;
+        name_the_rest(context, &rendered);
+        write_new(path, &rendered.bytes)?;
+    }
+    if let (Some(path), Some(trace)) = (&arguments.keep_trace, observed.trace()) {
+        write_new(path, &trace)?;
+    }
+    if let Some(path) = &arguments.model {
+        write_model(context, &mut observed, &options, path)?;
+    }
+    not_stored.map_or(Ok(exit), Err)
+}
+
+fn write_model(
+    context: &Context,
+    observed: &mut Observed,
+    options: &ObserveOptions,
+    path: &Path,
+) -> Outcome<()> {
+    let mut seed = [0; ANONYMOUS_SEED_BYTES];
+    seed.copy_from_slice(&context.random_seed()[..ANONYMOUS_SEED_BYTES]);
+    let Some(model) = observed.model(options, u64::from_le_bytes(seed))? else {
+        return Ok(());
+    };
+    write_new_with(path, |out| {
+        model.write(out).map_err(|error| {
+            let hint = hint_of(&error, "make room there, or name a file elsewhere");
+            Failure::new(
+                Exit::Target,
+                format!("cannot write {}: {error}", path.as_text()),
+                hint,
+            )
+        })
+    })
+}

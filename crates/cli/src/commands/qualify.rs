@@ -1,0 +1,122 @@
+//! `qualify`: is this target good enough for a product?
+
+use crate::exit_codes::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::output::{check_new, write_new};
+use crate::show::context::Context;
+use crate::show::line::{marked, print_answer};
+use crate::switches::qualify::Qualify;
+use stripewise_campaign::qualify::{
+    CommitRequest, ProductLine, Qualified, QualifyDesign, QualifyRequest, commit, product_lines,
+    product_text, qualify as measure, resume,
+};
+use stripewise_campaign::steps::pages::ReportFormat;
+use stripewise_report::{Sheet, SheetTable};
+use stripewise_units::NameText;
+
+pub fn qualify(context: &Context, arguments: &Qualify) -> Outcome {
+    if arguments.list {
+        return list(context);
+    }
+    for path in &arguments.output {
+        let format = ReportFormat::of_file(path);
+        if !matches!(
+            format,
+            Some(ReportFormat::Html | ReportFormat::Md | ReportFormat::Json)
+        ) {
+            return Err(Failure::usage(
+                format!("the file name {} does not give a format", path.as_text()),
+                "end its name with .html, .md or .json",
+            ));
+        }
+        check_new(path)?;
+    }
+    let permissions = arguments.safety.permissions();
+    let qualified = match &arguments.resume {
+        Some(id) => resume(context, id, &permissions)?,
+        None if arguments.commit => commit(context, &commits(arguments), &permissions)?,
+        None => measure(context, &request(context, arguments)?, &permissions)?,
+    };
+    show(context, &qualified)?;
+    for path in &arguments.output {
+        write_new(path, &qualified.rendered(path)?)?;
+    }
+    match qualified.ended {
+        Some(failure) => Err(failure),
+        None => Ok(qualified.exit),
+    }
+}
+
+fn commits(arguments: &Qualify) -> CommitRequest {
+    CommitRequest {
+        target: arguments.target.clone().unwrap_or_default(),
+        engine: arguments.engine.to_string(),
+        label: arguments.label.clone(),
+        seed: arguments.seed,
+    }
+}
+
+fn request(context: &Context, arguments: &Qualify) -> Outcome<QualifyRequest> {
+    // Both are required unless something else is asked for.
+    let product = arguments.product.clone().unwrap_or_default();
+    Ok(QualifyRequest {
+        target: arguments.target.clone().unwrap_or_default(),
+        product: product_text(context, &product)?,
+        design: match (arguments.sign, arguments.quick) {
+            (true, _) => QualifyDesign::Signed,
+            (_, true) => QualifyDesign::Quick,
+            _ => QualifyDesign::Usual,
+        },
+        processors: arguments.processors,
+        seed: arguments.seed,
+        ends_at_miss: arguments.fail_fast,
+        engine: arguments.engine.to_string(),
+        label: arguments.label.clone(),
+    })
+}
+
+fn show(context: &Context, qualified: &Qualified) -> Outcome<()> {
+    let document = &qualified.document;
+    if context.global.json {
+        return context.output.print_json(document);
+    }
+    let line = || {
+        let line = format!("{}: {}", document.target, qualified.line);
+        marked(&line, &document.id)
+    };
+    print_answer(context, || context.sheet_text(&qualified.sheet), line);
+    Ok(())
+}
+
+fn list(context: &Context) -> Outcome {
+    let lines = product_lines()?;
+    if context.global.json {
+        context.output.print_json(&lines)?;
+        return Ok(Exit::Done);
+    }
+    let sheet = Sheet {
+        tables: vec![SheetTable::new(
+            "",
+            ["product", "requirement", "limit", "source"],
+            rows(&lines),
+        )],
+        ..Sheet::default()
+    };
+    context.output.print_text(&context.sheet_text(&sheet));
+    Ok(Exit::Done)
+}
+
+/// A row for each requirement, the product's name beside its first.
+fn rows(lines: &[ProductLine]) -> Vec<Vec<String>> {
+    let of_product = |line: &ProductLine| {
+        let rows = line.requirements.iter().enumerate().map(|(index, one)| {
+            let name = if index == 0 { line.name.as_str() } else { "" };
+            let limit = one.limit.as_deref().unwrap_or("measured, not judged");
+            [name, &one.name, limit, &one.source]
+                .map(str::to_owned)
+                .to_vec()
+        });
+        rows.collect::<Vec<_>>()
+    };
+    lines.iter().flat_map(of_product).collect()
+}

@@ -1,0 +1,89 @@
+//! The switches of `limits`.
+
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+use stripewise_campaign::limits::Cloud;
+use stripewise_io_engine::EngineName;
+use stripewise_units::{ByteSize, Nanoseconds};
+
+/// Which limit binds, and how long does a burst last?
+///
+/// IOPS, bandwidth, latency or the processor.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Measures ten loads of 4K to 1M at random places, reads, writes and a mix, 1 to 64 in flight, in random \
+order and at least six times each: about three minutes, up to ten where rates scatter. The answer \
+has the cap on IOPS and the cap on bandwidth where there is one, each with its interval, whether a \
+limiter sets them or the device, and which limit applies at which load. Devices are only read \
+unless --destroy names them.\n\
+A cap is not named where the processor, a page cache, another load or too much scatter is in the way; the \
+reason is printed.\n\
+Exit code 1 where that is so, 3 where the target is too small.")]
+pub struct Limits {
+    /// A directory (a test file is made in it and removed), a file, a block device, or sim:NAME
+    #[arg(default_value = ".", value_parser = super::name_text())]
+    pub target: String,
+    /// Size of the test file, or how much of the target to use
+    #[arg(long, value_name = "SIZE")]
+    pub size: Option<ByteSize>,
+    /// Block size of a load of yours: which limit applies to it? [default with --outstanding: 8K]
+    #[arg(long, value_name = "SIZE")]
+    pub block: Option<ByteSize>,
+    /// Reads in flight of that load [default with --block: 32]
+    #[arg(long, value_name = "N")]
+    pub outstanding: Option<u32>,
+    /// Then drive the cap until a burst ends, for this long at most, rest, and measure the refill
+    #[arg(long, value_name = "TIME", num_args = 0..=1, default_missing_value = "30m")]
+    pub burst: Option<Nanoseconds>,
+    /// Measured time of one run; a quarter of it is run before [default: 2s]
+    #[arg(long, value_name = "TIME")]
+    pub step: Option<Nanoseconds>,
+    /// No writes (a test file is still made where the target is a directory)
+    #[arg(long)]
+    pub read_only: bool,
+    /// Compare the caps with this provider's volume types: auto (by the machine's and the device's names), aws, azure, gcp or none
+    #[arg(long, value_name = "NAME", default_value = "auto")]
+    pub cloud: CloudName,
+    /// A table of volume types to use in place of the one that comes with the program
+    #[arg(long, value_name = "FILE")]
+    pub table: Option<PathBuf>,
+    /// What the volume costs, in a unit of yours: prints the cost of 1,000 IOPS at the cap
+    #[arg(long, value_name = "AMOUNT")]
+    pub price: Option<f64>,
+    /// I/O engine: auto, uring, iocp or threads
+    #[arg(long, value_name = "NAME", default_value = "auto")]
+    pub engine: EngineName,
+    /// A few words that are stored with the runs
+    #[arg(long, value_name = "TEXT")]
+    pub label: Option<String>,
+    /// Write a page (.html, .md), the picture (.svg, .png) or the document (.json) to a new file; may be given several times
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Vec<PathBuf>,
+    /// Seed of the positions and the order
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    #[command(flatten)]
+    pub safety: super::run::TargetSafety,
+}
+
+/// Whose volume types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CloudName {
+    Auto,
+    Aws,
+    Azure,
+    Gcp,
+    None,
+}
+
+impl From<CloudName> for Cloud {
+    fn from(name: CloudName) -> Cloud {
+        match name {
+            CloudName::Auto => Cloud::Auto,
+            CloudName::Aws => Cloud::Aws,
+            CloudName::Azure => Cloud::Azure,
+            CloudName::Gcp => Cloud::Gcp,
+            CloudName::None => Cloud::None,
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! One loop for every study: run what it asks for, store the record, pass it back.
+
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::keep::RunPlace;
+use crate::measure::{Recordings, RunOptions, measure_on};
+use crate::needs::Needs;
+use crate::observer::Progress;
+use crate::permissions::Permissions;
+use crate::targets::{OpenTarget, living_arrays, open_or_nothing};
+use std::rc::Rc;
+use std::time::Duration;
+use stripewise_results::RunRecord;
+use stripewise_runner::LivingArrays;
+use stripewise_store::Store;
+use stripewise_studies::{FileState, NextStep, PlacedJob, Run, Study, StudyFile};
+use stripewise_targets::{Size, Target};
+use stripewise_units::format_duration;
+use stripewise_workload::Request;
+
+/// How often a rest looks whether somebody wants it to end.
+const LOOK_EVERY_NS: u64 = 50_000_000;
+
+/// What a study is made on, and how.
+pub struct Setup<'a> {
+    /// The id of the study, which is the series of its runs.
+    pub id: &'a str,
+    /// As typed.
+    pub target: &'a str,
+    /// How large a test file is to be. [`Size::Auto`]: what the loads name, or the usual size.
+    pub size: Size,
+    /// Engine, interval, label: what all runs have in common. Its jobs are not used.
+    pub request: &'a Request,
+    /// What may be written to.
+    pub permissions: &'a Permissions,
+    /// Has the operations of recorded loads, where there are any.
+    pub recordings: Option<Rc<dyn Recordings>>,
+}
+
+/// What became of a study.
+pub struct Conducted {
+    /// Its runs of this time, without intervals and histograms; the store has them whole.
+    pub records: Vec<RunRecord>,
+    /// The failure that ended it, if one did: what was measured before is shown first.
+    pub ended: Outcome<()>,
+}
+
+/// Opens the target for all loads that may come: everything that can be refused is refused
+/// here, before anything is measured. One for each of the study's files; in a directory
+/// each is a test file of its own.
+///
+/// # Errors
+/// Where the target may not or cannot be used for them.
+pub fn open(
+    context: &Context,
+    store: &mut Store,
+    study: &dyn Study,
+    setup: &Setup<'_>,
+) -> Outcome<Vec<OpenTarget>> {
+    setup.permissions.refuse_idle(&[setup.target])?;
+    let loads = study.loads();
+    let mut targets = Vec::new();
+    for (index, file) in study.files().iter().enumerate() {
+        let of_file = loads.iter().filter(|job| job.targets.contains(&index));
+        let of_file: Vec<PlacedJob> = of_file.cloned().collect();
+        let needs = Needs {
+            filled_by_caller: file.state != FileState::Written,
+            ..needs_of(&of_file, index, setup)
+        };
+        let mut target = open_or_nothing(context, store, setup.target, &needs, setup.permissions)?;
+        if file.state != FileState::Written
+            && let OpenTarget::Real { target } = &mut target
+        {
+            target.is_renewed();
+        }
+        targets.push(target);
+    }
+    Ok(targets)
+}
+
+/// What the loads of a study need: each is a run by itself.
+#[must_use]
+pub fn needs(loads: &[PlacedJob], setup: &Setup<'_>) -> Needs {
+    needs_of(loads, 0, setup)
+}
+
+fn needs_of(loads: &[PlacedJob], target: usize, setup: &Setup<'_>) -> Needs {
+    let of_loads = Needs::of(loads.chunks(1), target);
+    Needs {
+        size: match setup.size {
+            Size::Auto => of_loads.size,
+            size => size,
+        },
+        outstanding_by_number: setup.request.load_by_number,
+        cache_by_name: setup.request.cache_by_name,
+        // A name that is none is refused before anything is opened.
+        engine: setup.request.engine.parse().unwrap_or_default(),
+        ..of_loads
+    }
+}
+
+/// Makes the runs of a study on the targets of [`open`] until it wants no more or is
+/// interrupted, and removes what was made. `changed` is called after each step, to store the
+/// study's state.
+pub fn conduct<S: Study>(
+    context: &Context,
+    store: &mut Store,
+    study: &mut S,
+    targets: Vec<OpenTarget>,
+    setup: &Setup<'_>,
+    changed: &mut dyn FnMut(&mut Store, &S) -> Outcome<()>,
+) -> Conducted {
+    let simulated = targets.iter().all(|one| one.simulated().is_some());
+    let options = RunOptions {
+        recordings: setup.recordings.clone(),
+        ..RunOptions::of(context, setup.request.clone(), simulated)
+    };
+    let time = study.time();
+    let total_ns = time.spent_ns.saturating_add(time.left_ns);
+    let mut session = Session {
+        context,
+        targets: &targets,
+        files: study.files(),
+        arrays: living_arrays(&targets),
+        options,
+        setup,
+        progress: Progress::begin(context.observer(), simulated, total_ns, "Measuring"),
+        records: Vec::new(),
+    };
+    let ended = session.go(store, study, changed);
+    let records = std::mem::take(&mut session.records);
+    drop(session);
+    let finished = targets.into_iter().map(OpenTarget::finish);
+    Conducted {
+        records,
+        // Every target is finished, whatever became of another one.
+        ended: finished.fold(ended, |ended, finished| ended.and(finished)),
+    }
+}
+
+struct Session<'a> {
+    context: &'a Context,
+    targets: &'a [OpenTarget],
+    files: Vec<StudyFile>,
+    arrays: LivingArrays,
+    options: RunOptions,
+    setup: &'a Setup<'a>,
+    progress: Progress<'a>,
+    records: Vec<RunRecord>,
+}
+
+impl Session<'_> {
+    fn go<S: Study>(
+        &mut self,
+        store: &mut Store,
+        study: &mut S,
+        changed: &mut dyn FnMut(&mut Store, &S) -> Outcome<()>,
+    ) -> Outcome<()> {
+        while self.context.signal().is_none() {
+            let time = study.time();
+            let total_ns = time.spent_ns.saturating_add(time.left_ns);
+            self.progress.set_total(total_ns);
+            match study.next() {
+                NextStep::Done => break,
+                NextStep::Rest { length_ns, title } => {
+                    if self.rest(length_ns, &title, time.spent_ns, time.left_ns) {
+                        study.rested();
+                    }
+                }
+                NextStep::Run(run) => {
+                    let place = RunPlace {
+                        title: &run.title,
+                        before_ns: time.spent_ns,
+                        expected_ns: run.length_ns(),
+                        after_ns: Some(time.left_ns.saturating_sub(run.length_ns())),
+                    };
+                    self.renew_files(&run)?;
+                    let options = self.options_of(&run);
+                    let measured = measure_on(
+                        self.context,
+                        store,
+                        self.targets,
+                        &mut self.arrays,
+                        &run.jobs,
+                        &options,
+                        (&self.progress, &place),
+                    )?;
+                    study.completed(run.id, &measured.record);
+                    let light = measured.record.without_intervals().without_histograms();
+                    self.records.push(light);
+                    measured.kept?;
+                }
+            }
+            changed(store, study)?;
+        }
+        Ok(())
+    }
+
+    /// Brings the files of a run into the state that they are to be in.
+    fn renew_files(&self, run: &Run) -> Outcome<()> {
+        let used = |index: &usize| run.jobs.iter().any(|job| job.targets.contains(index));
+        for index in (0..self.files.len()).filter(used) {
+            let reserved = match self.files[index].state {
+                FileState::Written => continue,
+                FileState::Preallocated => true,
+                FileState::Growing => false,
+            };
+            let Some(resizer) = self.targets[index].real().and_then(Target::resizer) else {
+                continue;
+            };
+            resizer.renew(reserved).map_err(|error| {
+                Failure::new(
+                    Exit::Target,
+                    format!("the space of a test file cannot be renewed: {error}"),
+                    "use a file system that reserves space (ext4, XFS), or one with room",
+                )
+            })?;
+        }
+        Ok(())
+    }
+
+    fn options_of(&self, run: &Run) -> RunOptions {
+        let mut options = self.options.clone();
+        options.series = Some((self.setup.id.to_owned(), run.part.clone()));
+        options.counting.clone_from(&run.counting);
+        options.request.simulated_operations_min = run.simulated_operations_min;
+        options
+    }
+
+    /// Whether it came to its end: no virtual rest takes time, a real one may be interrupted.
+    fn rest(&mut self, length_ns: u64, title: &str, before_ns: u64, left_ns: u64) -> bool {
+        if self.targets.iter().all(|one| one.simulated().is_some()) {
+            self.arrays.rest(length_ns);
+            return true;
+        }
+        let from_ns = self.context.now_ns();
+        loop {
+            let rested_ns = self.context.now_ns().saturating_sub(from_ns);
+            if rested_ns >= length_ns {
+                return true;
+            }
+            if self.context.signal().is_some() {
+                return false;
+            }
+            let still_ns = length_ns - rested_ns;
+            self.progress.update(
+                before_ns.saturating_add(rested_ns),
+                &format!("{title}, {} left", format_duration(still_ns)),
+                Some(left_ns.saturating_sub(rested_ns)),
+            );
+            std::thread::sleep(Duration::from_nanos(still_ns.min(LOOK_EVERY_NS)));
+        }
+    }
+}

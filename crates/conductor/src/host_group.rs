@@ -1,0 +1,274 @@
+//! Several hosts that make the runs of one command which decides from result to result.
+//!
+//! One leads: it decides, tells the others each run, and decides on what all measured. The
+//! others ([`follow`]) open their own target and make what they are told; they need to know
+//! nothing of ladders and experiments. What a host measures is kept in its own store first,
+//! under a series of its own; the one that leads keeps what all measured under the
+//! command's.
+
+use crate::context::Context;
+use crate::failure::Outcome;
+use crate::keep::RunPlace;
+use crate::measure::{Measured, PlacedJob, RunOptions, length_ns, measure};
+use crate::needs::Needs;
+use crate::observer::Progress;
+use crate::parts::keep_run;
+use crate::permissions::Permissions;
+use crate::start::{Companion, places};
+use crate::targets::{OpenTarget, judge_requirements, open_nothing, open_target};
+use serde::{Deserialize, Serialize};
+use std::rc::Rc;
+use stripewise_lab::hosts::HostPart;
+use stripewise_store::Store;
+use stripewise_workload::{Request, Workload};
+
+/// What goes along with a command that decides from result to result.
+pub trait HostGroup: Companion {
+    /// On the one that leads: what all are to open. Nothing was opened yet.
+    fn aim(&self, aim: &Aim);
+
+    /// On the others: waits for it. The target is named as this host calls it.
+    ///
+    /// # Errors
+    /// Where nothing will come of it.
+    fn opened(&self, context: &Context) -> Outcome<(String, Aim)>;
+
+    /// On the one that leads: the run that is made now.
+    fn tell(&self, step: &Step);
+
+    /// On the others: waits for the next run; none where all is done.
+    ///
+    /// # Errors
+    /// Where nothing more will come of it.
+    fn next(&self, context: &Context) -> Outcome<Option<Step>>;
+
+    /// On the one that leads: what all measured in the last run, a part for each host.
+    fn measured(&self) -> Vec<HostPart>;
+
+    /// How many there are.
+    fn hosts(&self) -> u64;
+
+    /// The same, as it goes along with single runs.
+    fn companion(self: Rc<Self>) -> Rc<dyn Companion>;
+}
+
+/// What a command does to its target.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Aim {
+    /// All of it.
+    pub need: Needs,
+    /// Whether anything is opened at all: the null engine opens nothing.
+    pub is_null: bool,
+}
+
+/// One run, as all make it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Step {
+    /// Its jobs.
+    pub jobs: Vec<(String, Workload)>,
+    /// How it is made.
+    pub request: Request,
+    /// Its part of the series.
+    pub part: String,
+    /// Made for the answer of its series, in this random block.
+    pub answer_block: Option<u32>,
+    /// The latency limit that the series answers, as typed.
+    pub latency_limit: Option<String>,
+    /// A short run on a fresh file: caches and bursts are possible.
+    pub quick: bool,
+}
+
+impl Step {
+    fn of(wishes: &[PlacedJob], how: &RunOptions) -> Step {
+        let jobs = wishes.iter();
+        let part = how.series.as_ref().map(|(_, part)| part.clone());
+        Step {
+            jobs: jobs
+                .map(|options| (options.name.clone(), options.workload.clone()))
+                .collect(),
+            request: how.request.clone(),
+            part: part.unwrap_or_default(),
+            answer_block: how.answer_block,
+            latency_limit: how.latency_limit.clone(),
+            quick: how.quick,
+        }
+    }
+}
+
+/// The runs of a command that leads.
+#[derive(Clone, Debug)]
+pub struct GroupRuns {
+    /// The others.
+    pub group: Rc<dyn HostGroup>,
+    /// The series of this host's own runs.
+    pub own_series: String,
+}
+
+impl GroupRuns {
+    /// Where there are others.
+    ///
+    /// # Errors
+    /// Where the store cannot be read.
+    pub fn of(
+        context: &Context,
+        store: &Store,
+        group: Option<&Rc<dyn HostGroup>>,
+    ) -> Outcome<Option<GroupRuns>> {
+        let Some(group) = group else { return Ok(None) };
+        Ok(Some(GroupRuns {
+            group: Rc::clone(group),
+            own_series: context.free_id(store, &context.timestamp())?,
+        }))
+    }
+
+    /// How many hosts there are.
+    #[must_use]
+    pub fn hosts(&self) -> u64 {
+        self.group.hosts()
+    }
+}
+
+/// Makes a run, on all hosts where a command leads others: what comes back is of all then.
+///
+/// # Errors
+/// Where it cannot be made; what of it was measured is kept by each host.
+pub fn measure_with(
+    leading: Option<&GroupRuns>,
+    context: &Context,
+    store: &mut Store,
+    opened: &[OpenTarget],
+    wishes: &[PlacedJob],
+    how: &RunOptions,
+    (progress, place): (&Progress<'_>, &RunPlace<'_>),
+) -> Outcome<Measured> {
+    let Some(GroupRuns { group, own_series }) = leading else {
+        return measure(context, store, opened, wishes, how, progress, place);
+    };
+    let step = Step::of(wishes, how);
+    group.tell(&step);
+    let own = RunOptions {
+        series: Some((own_series.clone(), step.part)),
+        experiment: None,
+        companion: Some(Rc::clone(group).companion()),
+        ..how.clone()
+    };
+    let measured = measure(context, store, opened, wishes, &own, progress, place)?;
+    measured.kept?;
+    let record = keep_run(context, store, group.measured(), how)?;
+    Ok(Measured {
+        record,
+        kept: Ok(()),
+    })
+}
+
+/// Opens a target, and where a command leads others, when all can open theirs: nothing is
+/// made or written anywhere before.
+///
+/// # Errors
+/// Where this or another host cannot.
+pub fn open_with(
+    context: &Context,
+    store: &mut Store,
+    text: &str,
+    need: &Needs,
+    permissions: &Permissions,
+    group: Option<&Rc<dyn HostGroup>>,
+) -> Outcome<OpenTarget> {
+    if let Some(group) = group {
+        judge_requirements(context, store, text, need, permissions)?;
+        group.aim(&Aim {
+            need: need.clone(),
+            is_null: false,
+        });
+        group.checked(context, &places(&[text.to_owned()]), "")?;
+    }
+    open_target(context, store, text, need, permissions)
+}
+
+/// The same for the null engine, which opens nothing.
+///
+/// # Errors
+/// Where another host does not go along.
+pub fn open_nothing_with(
+    context: &Context,
+    text: &str,
+    need: &Needs,
+    group: &Rc<dyn HostGroup>,
+) -> Outcome<OpenTarget> {
+    group.aim(&Aim {
+        need: need.clone(),
+        is_null: true,
+    });
+    group.checked(context, &[], "")?;
+    Ok(open_nothing(text, need.size))
+}
+
+/// Makes the runs that the one that leads asks for, until there are no more.
+///
+/// # Errors
+/// Where a run cannot be made here, or nothing comes of it.
+pub fn follow(
+    context: &Context,
+    store: &mut Store,
+    permissions: &Permissions,
+    group: &Rc<dyn HostGroup>,
+) -> Outcome<()> {
+    let (text, aim) = group.opened(context)?;
+    if !aim.is_null {
+        judge_requirements(context, store, &text, &aim.need, permissions)?;
+    }
+    group.checked(context, &places(std::slice::from_ref(&text)), "")?;
+    let opened = match aim.is_null {
+        true => open_nothing(&text, aim.need.size),
+        false => open_target(context, store, &text, &aim.need, permissions)?,
+    };
+    let targets = [opened];
+    let ended = make_runs(context, store, &targets, group);
+    for target in targets {
+        target.finish()?;
+    }
+    ended
+}
+
+fn make_runs(
+    context: &Context,
+    store: &mut Store,
+    opened: &[OpenTarget],
+    group: &Rc<dyn HostGroup>,
+) -> Outcome<()> {
+    let simulated = opened.iter().any(|opened| opened.simulated().is_some());
+    let series = context.free_id(store, &context.timestamp())?;
+    let whole = RunOptions {
+        companion: Some(Rc::clone(group).companion()),
+        ..RunOptions::of(context, Request::default(), simulated)
+    };
+    while let Some(step) = group.next(context)? {
+        let wishes = step.jobs.iter().map(|(name, workload)| PlacedJob {
+            name: name.clone(),
+            workload: workload.clone(),
+            targets: vec![0],
+        });
+        let wishes: Vec<PlacedJob> = wishes.collect();
+        let how = RunOptions {
+            request: step.request,
+            series: Some((series.clone(), step.part)),
+            answer_block: step.answer_block,
+            latency_limit: step.latency_limit,
+            quick: step.quick,
+            ..whole.clone()
+        };
+        let progress = Progress::begin(context.observer(), simulated, 0, "Measuring");
+        let place = RunPlace {
+            title: "Measuring",
+            before_ns: 0,
+            expected_ns: length_ns(&wishes),
+            after_ns: None,
+        };
+        let measured = measure(context, store, opened, &wishes, &how, &progress, &place)?;
+        measured.kept?;
+        if context.signal().is_some() {
+            break;
+        }
+    }
+    Ok(())
+}

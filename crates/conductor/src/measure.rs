@@ -1,0 +1,499 @@
+//! One run: session, keeper, progress; the store has the record when it returns.
+
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome, no_thread};
+use crate::keep::{Keeper, RunPlace};
+use crate::observer::Progress;
+use crate::pilot::pilot_before;
+use crate::start::Companion;
+use crate::targets::{OpenTarget, living_arrays};
+use std::fmt::Debug;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU8;
+use stripewise_disk_inspect::System;
+use stripewise_io_engine::{EngineName, FaultPlan};
+use stripewise_results::{
+    Counting, ExperimentPlace, HostFacts, JobRecord, PILOT, RunRecord, Severity, SustainedRecord,
+};
+use stripewise_runner::LivingArrays;
+use stripewise_runner::session::{Job, Listener, Settings, own_cost_ns, run_real};
+use stripewise_runner::trust::Code;
+use stripewise_runner::{Checks, Error};
+use stripewise_store::{RunWriter, Store, WhenFull};
+use stripewise_studies::LoadPilot;
+pub use stripewise_studies::PlacedJob;
+use stripewise_workload::{
+    RecordedLoad, Request, RequestJob, Steady, TargetLimits, Workload, check, validate,
+};
+
+/// How long operations in flight are waited for after the stop.
+const DRAIN_LIMIT_NS: u64 = 30_000_000_000;
+
+/// How long the program's own cost is measured: some 200,000 operations.
+const OWN_COST_NS: u64 = 5_000_000;
+
+/// Of its runs on real targets.
+const PIECE_INTERVAL_NS: u64 = 100_000_000;
+
+/// Verifies the data of runs.
+pub trait Verifies: Debug {
+    /// What the next run of these jobs is compared with.
+    fn checks(&self, context: &Context, jobs: &[PlacedJob]) -> Checks;
+    /// Reads everything that is known after a run, and enters what was found.
+    ///
+    /// # Errors
+    /// Where nothing can be read any more.
+    fn finish(
+        &self,
+        context: &Context,
+        opened: &[OpenTarget],
+        checks: &Checks,
+        record: &mut RunRecord,
+    ) -> Outcome<()>;
+}
+
+/// Has the operations of recorded loads.
+pub trait Recordings: Debug {
+    /// Those of a run of this workload on this target.
+    ///
+    /// # Errors
+    /// Where the recording is another one, or does not go onto the target.
+    fn load(&self, workload: &Workload, target: &OpenTarget) -> Outcome<RecordedLoad>;
+    /// Enters how the operations of a job were issued.
+    fn judge(&self, load: &RecordedLoad, job: &mut JobRecord);
+}
+
+/// How runs of one command are made.
+#[derive(Clone, Debug)]
+pub struct RunOptions {
+    /// The machine.
+    pub host: HostFacts,
+    /// What was asked for; each run has its own jobs in place of these.
+    pub request: Request,
+    /// The series that the runs belong to, and their part in it.
+    pub series: Option<(String, String)>,
+    /// Made for the answer of its series, in this random block.
+    pub answer_block: Option<u32>,
+    /// Their place in an experiment.
+    pub experiment: Option<ExperimentPlace>,
+    /// What a pilot of their load found of caches.
+    pub sustained: Option<SustainedRecord>,
+    /// The latency limit that the series answers, as typed.
+    pub latency_limit: Option<String>,
+    /// What is counted by the second, of each job in order; of those beyond its end nothing.
+    pub counting: Vec<Counting>,
+    /// A short run on a fresh file: caches and bursts are possible.
+    pub quick: bool,
+    /// Time how long handing each operation over takes, see `Settings`.
+    pub time_hand_overs: bool,
+    /// The program's own cost of an operation, nanoseconds.
+    pub own_cost_ns: Option<f64>,
+    /// Jobs of the grid so far, for its last run.
+    pub earlier: Vec<JobRecord>,
+    /// Cells of the grid that were left out, each with its reason.
+    pub skipped: Vec<String>,
+    /// Faults to inject, for tests.
+    pub faults: Option<FaultPlan>,
+    /// What goes along with the runs: others measure at the same time.
+    pub companion: Option<Rc<dyn Companion>>,
+    /// What their data is compared with, where the request says that it is verified.
+    pub verified: Option<Rc<dyn Verifies>>,
+    /// The operations of recorded loads, where there are any.
+    pub recordings: Option<Rc<dyn Recordings>>,
+}
+
+impl RunOptions {
+    /// Nothing asked but this. What the program costs by itself is measured here, but for
+    /// simulated arrays, on which it has no bearing.
+    pub fn of(context: &Context, request: Request, simulated: bool) -> RunOptions {
+        RunOptions {
+            host: context.host(),
+            request,
+            series: None,
+            answer_block: None,
+            experiment: None,
+            sustained: None,
+            latency_limit: None,
+            counting: Vec::new(),
+            quick: false,
+            time_hand_overs: false,
+            own_cost_ns: (!simulated).then(|| own_cost_ns(OWN_COST_NS)).flatten(),
+            earlier: Vec::new(),
+            skipped: Vec::new(),
+            faults: None,
+            companion: None,
+            verified: None,
+            recordings: None,
+        }
+    }
+}
+
+/// Nanoseconds that jobs take which run at once, ramps included.
+pub fn length_ns(jobs: &[PlacedJob]) -> u64 {
+    let lengths = jobs.iter().map(|job| job.workload.length_ns());
+    lengths.max().unwrap_or(0)
+}
+
+/// Nanoseconds that runs of these lengths take one after the other.
+pub fn in_turn_ns(lengths: impl IntoIterator<Item = u64>) -> u64 {
+    lengths.into_iter().fold(0, u64::saturating_add)
+}
+
+/// A run that took place, and whether the store has it.
+pub struct Measured {
+    /// The record.
+    pub record: RunRecord,
+    /// The failure of the store, if it could not be kept: measured is measured,
+    /// so the record is shown all the same.
+    pub kept: Outcome<()>,
+}
+
+/// Runs jobs at once and keeps the record. Simulated arrays are built anew. Where the
+/// request asks for it and no pilot was made yet, one goes before.
+pub fn measure(
+    context: &Context,
+    store: &mut Store,
+    opened: &[OpenTarget],
+    wishes: &[PlacedJob],
+    how: &RunOptions,
+    progress: &Progress<'_>,
+    place: &RunPlace<'_>,
+) -> Outcome<Measured> {
+    let mut arrays = living_arrays(opened);
+    let pilot = pilot_before(opened, wishes, &how.request).filter(|_| how.sustained.is_none());
+    let Some(mut pilot) = pilot else {
+        let progress = (progress, place);
+        return measure_on(context, store, opened, &mut arrays, wishes, how, progress);
+    };
+    let mut spent_ns = 0;
+    let found = pilot_with(context, &mut pilot, how, &mut |piece, options| {
+        let place = RunPlace {
+            title: "Writing until no cache absorbs it",
+            before_ns: place.before_ns.saturating_add(spent_ns),
+            expected_ns: piece.workload.length_ns(),
+            after_ns: place.after_ns,
+        };
+        spent_ns += place.expected_ns;
+        let jobs = std::slice::from_ref(piece);
+        let progress = (progress, &place);
+        let measured = measure_on(context, store, opened, &mut arrays, jobs, options, progress)?;
+        measured.kept.map(|()| measured.record)
+    })?;
+    let how = RunOptions {
+        sustained: Some(found),
+        ..how.clone()
+    };
+    let progress = (progress, place);
+    measure_on(context, store, opened, &mut arrays, wishes, &how, progress)
+}
+
+/// Makes the runs of a pilot and stores them, each as a part of its own.
+///
+/// # Errors
+/// Where one cannot be made or stored.
+pub fn pilot_with(
+    context: &Context,
+    pilot: &mut LoadPilot,
+    options: &RunOptions,
+    run: &mut dyn FnMut(&PlacedJob, &RunOptions) -> Outcome<RunRecord>,
+) -> Outcome<SustainedRecord> {
+    let (id, part) = match &options.series {
+        Some((id, part)) => (id.clone(), part.clone()),
+        None => (context.new_id(&context.timestamp()), "run".to_owned()),
+    };
+    let options = RunOptions {
+        series: Some((id, format!("{part}{PILOT}"))),
+        latency_limit: None,
+        experiment: None,
+        request: Request {
+            steady: Steady::No,
+            simulated_operations_min: 0,
+            operations_max_per_thread: None,
+            interval_ns: PIECE_INTERVAL_NS,
+            ..options.request.clone()
+        },
+        ..options.clone()
+    };
+    while context.signal().is_none()
+        && let Some(piece) = pilot.next()
+    {
+        pilot.completed(&run(&piece, &options)?);
+    }
+    Ok(pilot.found())
+}
+
+/// The same; simulated arrays are met as the run before has left them.
+pub fn measure_on(
+    context: &Context,
+    store: &mut Store,
+    opened: &[OpenTarget],
+    arrays: &mut LivingArrays,
+    wishes: &[PlacedJob],
+    how: &RunOptions,
+    (progress, place): (&Progress<'_>, &RunPlace<'_>),
+) -> Outcome<Measured> {
+    let (jobs, settings) = prepare_run(context, opened, wishes, how)?;
+    let stop = AtomicU8::new(u8::from(context.signal().is_some()));
+    let mut used = wishes.iter().flat_map(|spec| &spec.targets);
+    let simulated = used.any(|&target| opened[target].simulated().is_some());
+    let when_full = match simulated {
+        true => WhenFull::Wait,
+        false => WhenFull::Join,
+    };
+    let writer =
+        RunWriter::start(store, when_full).map_err(|error| no_thread("to keep results", &error))?;
+    let mut keeper = Keeper::new(context, writer, &stop, progress, place)
+        .beside(how.companion.as_deref(), simulated);
+    let mut record = if simulated {
+        arrays.run(&jobs, &settings, &mut keeper, &stop)
+    } else {
+        run_real(&jobs, &settings, &mut keeper, &stop)
+    }
+    .map_err(run_failure)?;
+    keeper.allowed()?;
+    if let (Some(beside), Some(checks)) = (&how.verified, &settings.checks) {
+        beside.finish(context, opened, checks, &mut record)?;
+    }
+    if let Some(recordings) = &how.recordings {
+        let loads = jobs.iter().zip(&mut record.jobs);
+        loads
+            .filter_map(|(job, record)| Some((job.recorded.as_deref()?, record)))
+            .for_each(|(load, record)| recordings.judge(load, record));
+        let mut replays = record
+            .jobs
+            .iter()
+            .filter_map(|job| job.outcome.replay.as_deref());
+        let fidelity = replays.find_map(|replay| replay.fidelity.clone());
+        record.fidelity = fidelity.map(Box::new);
+    }
+    let kept = keeper.finish(&mut record);
+    Ok(Measured { record, kept })
+}
+
+/// The jobs of a run, checked against their targets, and its settings.
+pub fn prepare_run<'a>(
+    context: &Context,
+    opened: &'a [OpenTarget],
+    wishes: &[PlacedJob],
+    how: &RunOptions,
+) -> Outcome<(Vec<Job<'a>>, Settings)> {
+    let jobs = jobs(opened, wishes, how.recordings.as_deref())?;
+    Ok((jobs, settings(context, opened, wishes, how)?))
+}
+
+/// Runs jobs on simulated arrays, each built anew.
+pub fn simulate(
+    opened: &[OpenTarget],
+    jobs: &[Job<'_>],
+    settings: &Settings,
+    listener: &mut dyn Listener,
+    stop: &AtomicU8,
+) -> Result<RunRecord, Error> {
+    living_arrays(opened).run(jobs, settings, listener, stop)
+}
+
+fn jobs<'a>(
+    opened: &'a [OpenTarget],
+    wishes: &[PlacedJob],
+    recordings: Option<&dyn Recordings>,
+) -> Outcome<Vec<Job<'a>>> {
+    wishes
+        .iter()
+        .map(|spec| {
+            let places = spec
+                .targets
+                .iter()
+                .map(|&index| {
+                    let target = &opened[index];
+                    let array = opened[..index]
+                        .iter()
+                        .filter(|other| other.simulated().is_some())
+                        .count();
+                    let span =
+                        validate(&spec.workload, target.limits()).map_err(workload_failure)?;
+                    Ok((target.place(array), span))
+                })
+                .collect::<Outcome<Vec<_>>>()?;
+            Ok(Job {
+                name: spec.name.clone(),
+                workload: spec.workload.clone(),
+                places,
+                recorded: recorded(opened, spec, recordings)?,
+            })
+        })
+        .collect()
+}
+
+/// The operations of a recorded load.
+fn recorded(
+    opened: &[OpenTarget],
+    spec: &PlacedJob,
+    recordings: Option<&dyn Recordings>,
+) -> Outcome<Option<Arc<RecordedLoad>>> {
+    let Some(named) = &spec.workload.recorded else {
+        return Ok(None);
+    };
+    let (Some(recordings), [target]) = (recordings, &spec.targets[..]) else {
+        return Err(Failure::usage(
+            format!(
+                "the operations of {} are in its recording, which was not given",
+                named.name
+            ),
+            "use `stripewise run TARGET --trace FILE` with the file that was replayed",
+        ));
+    };
+    let load = recordings.load(&spec.workload, &opened[*target])?;
+    Ok(Some(Arc::new(load)))
+}
+
+/// Checks a workload before its target is made or filled, as far as it can be
+/// judged then: by itself, and against the part of the target that was asked for.
+pub fn check_before(workload: &Workload, size_bytes: Option<u64>) -> Outcome<()> {
+    check(workload).map_err(workload_failure)?;
+    let size_bytes = workload.size_bytes.or(size_bytes);
+    let limits = TargetLimits {
+        size_bytes: size_bytes.map_or(u64::MAX, |size_bytes| {
+            size_bytes.saturating_add(workload.base_offset_bytes)
+        }),
+        // The smallest that any target has.
+        logical_sector_bytes: 512,
+    };
+    validate(workload, limits)
+        .map(drop)
+        .map_err(workload_failure)
+}
+
+/// A workload that its target does not allow.
+pub fn workload_failure(error: stripewise_workload::WorkloadError) -> Failure {
+    Failure {
+        option: Some(error.option()),
+        ..Failure::usage(error.to_string(), error.hint())
+    }
+}
+
+fn settings(
+    context: &Context,
+    opened: &[OpenTarget],
+    wishes: &[PlacedJob],
+    how: &RunOptions,
+) -> Outcome<Settings> {
+    let started_at = context.timestamp();
+    let request = &how.request;
+    let mut used = wishes.iter().flat_map(|spec| &spec.targets);
+    let simulated = used.any(|&target| opened[target].simulated().is_some());
+    let jobs = wishes.iter().map(|spec| RequestJob {
+        name: spec.name.clone(),
+        targets: spec
+            .targets
+            .iter()
+            .map(|&target| opened[target].full_name())
+            .collect(),
+        workload: spec.workload.clone(),
+    });
+    Ok(Settings {
+        id: context.new_id(&started_at),
+        started_at,
+        label: request.label.clone(),
+        command: context.command().to_vec(),
+        request: Some(Box::new(request.of_run(jobs.collect()))),
+        version: context.version().to_owned(),
+        series: how.series.clone(),
+        answer_block: how.answer_block,
+        experiment: how.experiment.clone(),
+        sustained: how.sustained,
+        latency_limit: how.latency_limit.clone(),
+        counting: how.counting.clone(),
+        host: how.host.clone(),
+        interval_ns: request.interval_ns,
+        drain_limit_ns: DRAIN_LIMIT_NS,
+        operations_min: match simulated {
+            true => request.simulated_operations_min,
+            false => 0,
+        },
+        operations_max_per_thread: request.operations_max_per_thread,
+        engine: engine_of(request)?,
+        cpus: placed(&request.cpus),
+        cache_size_bytes: request.cache_size_bytes,
+        quick: how.quick,
+        time_hand_overs: how.time_hand_overs,
+        own_cost_ns: how.own_cost_ns,
+        earlier: how.earlier.clone(),
+        skipped: how.skipped.clone(),
+        faults: how.faults.clone(),
+        checks: (how.verified.as_ref()).map(|beside| beside.checks(context, wishes)),
+    })
+}
+
+/// The processors of a request in the order in which threads get them: a core of its own for
+/// each as long as there are any. What is no set, as SQLIO's list for each thread, stays.
+fn placed(cpus: &[u32]) -> Vec<u32> {
+    match cpus.is_sorted_by(|one, next| one < next) && cpus.len() > 1 {
+        true => System::live().host().cpu.cores_first(cpus),
+        false => cpus.to_vec(),
+    }
+}
+
+/// The engine that a request names.
+pub fn engine_of(request: &Request) -> Outcome<EngineName> {
+    engine_named(&request.engine)
+}
+
+/// An engine by its name.
+///
+/// # Errors
+/// Where there is none of that name.
+pub fn engine_named(name: &str) -> Outcome<EngineName> {
+    name.parse().map_err(|error: String| {
+        Failure::usage(error, "engine is auto, uring, nvme, iocp, threads or null")
+    })
+}
+
+/// A run that could not start, as an exit code.
+pub fn run_failure(error: Error) -> Failure {
+    let hint = error.hint();
+    match error {
+        Error::Target { source, .. } => crate::targets::target_failure(*source),
+        Error::Plan(_) | Error::Memory { .. } => Failure {
+            hint,
+            ..Failure::of(Exit::Usage, error)
+        },
+        _ => Failure {
+            hint,
+            ..Failure::of(Exit::Target, error)
+        },
+    }
+}
+
+/// The exit code that a finished run asks for.
+pub fn exit_of(context: &Context, records: &[RunRecord]) -> Exit {
+    let verified = || {
+        records
+            .iter()
+            .filter_map(|record| record.verification.as_ref())
+    };
+    if verified().any(|one| !one.faults.is_empty()) {
+        return Exit::Finding;
+    }
+    if let Some(signal) = context.signal() {
+        return Exit::Interrupted(signal);
+    }
+    if verified().any(|one| !one.errors.is_empty()) {
+        return Exit::InputOutput;
+    }
+    let cut = Code::TargetChanged.as_str();
+    let failed = records.iter().any(|record| {
+        !crate::keep::is_whole(record)
+            || record.jobs.iter().any(|job| {
+                let mut warnings = job.warnings.iter();
+                job.outcome.failures() > 0
+                    || warnings.any(|one| one.code == cut && one.severity == Severity::Void)
+            })
+    });
+    if failed {
+        Exit::InputOutput
+    } else {
+        Exit::Done
+    }
+}

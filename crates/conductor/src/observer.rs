@@ -1,0 +1,168 @@
+//! What happens, as data: each front end renders it in its own way.
+
+use serde::Serialize;
+use stripewise_results::RunRecord;
+use stripewise_units::Hint;
+
+/// Something that happened. As JSON, `event` names it.
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Event<'a> {
+    /// What will be read, written and made, or how long it will take, before anything is
+    /// done. Several lines or a sentence.
+    Plan {
+        /// For people.
+        text: &'a str,
+    },
+    /// What is being done or was done.
+    Status {
+        /// For people.
+        text: &'a str,
+    },
+    /// A part of the work begins whose length is known.
+    Begin {
+        /// What it is, for people.
+        title: &'a str,
+        /// Nanoseconds or bytes.
+        total: u64,
+    },
+    /// Where that part is.
+    Progress {
+        /// What is done now, for people.
+        title: &'a str,
+        /// Of the units of `total`.
+        position: u64,
+        /// Nanoseconds that the whole may still take, if known.
+        left_ns: Option<u64>,
+    },
+    /// Its length is known better.
+    Total {
+        /// In the same units.
+        total: u64,
+    },
+    /// It is over.
+    End,
+    /// An interval of a run.
+    Interval {
+        /// Id of the run.
+        run: &'a str,
+        /// Length of the interval.
+        duration_ns: u64,
+        /// Its jobs.
+        jobs: &'a [JobInterval],
+    },
+    /// A run is finished, and kept; as the record says it, without intervals and
+    /// histograms.
+    Run {
+        /// The record.
+        run: &'a RunRecord,
+    },
+    /// Something that spoils a result, or failed and was survived.
+    Warning {
+        /// Code of the warning, where it has one.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        code: Option<&'a str>,
+        /// What it is.
+        text: &'a str,
+        /// What to do about it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        hint: Option<&'a Hint>,
+    },
+    /// Something failed, and the rest goes on without it.
+    Failure {
+        /// What failed, and why.
+        text: &'a str,
+        /// What to do about it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        hint: Option<&'a Hint>,
+    },
+    /// Something that must be known.
+    Note {
+        /// What it is.
+        text: &'a str,
+        /// What to do about it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        hint: Option<&'a Hint>,
+    },
+    /// Something that is good to know.
+    Remark {
+        /// What it is.
+        text: &'a str,
+    },
+}
+
+/// One job in one interval.
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+pub struct JobInterval {
+    /// Name of the job.
+    pub job: String,
+    /// Reads and writes that completed.
+    pub operations: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Operations a second.
+    pub iops: f64,
+    /// Mean latency of reads and writes together; 0 where there were none.
+    pub latency_ns_mean: f64,
+}
+
+/// Hears what happens. Called from the thread that started the use case, also while
+/// operations are in flight: it must not block.
+pub trait Observer {
+    /// Something happened.
+    fn hear(&self, event: &Event<'_>);
+}
+
+/// Hears nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NullObserver;
+
+impl Observer for NullObserver {
+    fn hear(&self, _event: &Event<'_>) {}
+}
+
+/// A part of the work whose length is known in nanoseconds or bytes; over when dropped.
+pub struct Progress<'a> {
+    observer: Option<&'a dyn Observer>,
+}
+
+impl<'a> Progress<'a> {
+    /// Begins it. What a unit is stays with the caller, who words the title. A part that
+    /// is `hidden` is over before anybody could look.
+    pub fn begin(observer: &'a dyn Observer, hidden: bool, total: u64, title: &str) -> Self {
+        if hidden {
+            return Progress { observer: None };
+        }
+        observer.hear(&Event::Begin { title, total });
+        Progress {
+            observer: Some(observer),
+        }
+    }
+
+    /// Where it is, and how long it may still take.
+    pub fn update(&self, position: u64, title: &str, left_ns: Option<u64>) {
+        self.hear(&Event::Progress {
+            title,
+            position,
+            left_ns,
+        });
+    }
+
+    /// Its length has become known better.
+    pub fn set_total(&self, total: u64) {
+        self.hear(&Event::Total { total });
+    }
+
+    fn hear(&self, event: &Event<'_>) {
+        if let Some(observer) = self.observer {
+            observer.hear(event);
+        }
+    }
+}
+
+impl Drop for Progress<'_> {
+    fn drop(&mut self) {
+        self.hear(&Event::End);
+    }
+}

@@ -1,0 +1,225 @@
+//! Runs on simulated arrays have no clock in common with anything: the cells of
+//! a grid are computed on all cores and kept in order, with the same records as
+//! one after the other.
+
+use crate::context::{Context, store_failure};
+use crate::failure::{Outcome, no_thread};
+use crate::keep::finished;
+use crate::measure::{PlacedJob, RunOptions, prepare_run, run_failure};
+use crate::pilot::pilot_before;
+use crate::targets::{OpenTarget, living_arrays};
+use std::collections::BTreeMap;
+use std::num::NonZero;
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::thread::Builder;
+use std::time::Duration;
+use stripewise_results::{Interval, RunRecord, SustainedRecord};
+use stripewise_runner::LivingArrays;
+use stripewise_runner::session::{Job, Listener, Settings};
+use stripewise_runner::{Error, IntervalSummary};
+use stripewise_store::Store;
+use stripewise_studies::LoadPilot;
+use stripewise_workload::{Span, Workload};
+
+/// Intervals of a run of a pilot.
+const INTERVALS: u64 = 200;
+
+/// Shows nothing: a simulated run is over before anybody could look.
+pub struct NoListener;
+
+impl Listener for NoListener {
+    fn begin(&mut self, _skeleton: &RunRecord) {}
+    fn interval(&mut self, _summary: &IntervalSummary, _intervals: &[Interval]) {}
+    fn measured(&mut self, _record: &RunRecord) {}
+    fn tick(&mut self, _now_ns: u64) {}
+}
+
+/// Runs all cells and keeps their records in the order of `runs`; `records` has
+/// what was done when it returns, also with an error.
+pub fn simulate_all(
+    context: &Context,
+    store: &mut Store,
+    opened: &[OpenTarget],
+    runs: &[Vec<PlacedJob>],
+    how: &RunOptions,
+    records: &mut Vec<RunRecord>,
+) -> Outcome<()> {
+    let cells = runs
+        .iter()
+        .map(|wishes| SimulatedCell::prepare(context, opened, wishes, how))
+        .collect::<Outcome<Vec<_>>>()?;
+    simulate_cells(context, &cells, &mut |mut record| {
+        let kept = keep_new(context, store, &mut record);
+        records.push(record);
+        kept
+    })
+}
+
+/// Keeps a record that was just made, under another id where its own is taken.
+pub fn keep_new(context: &Context, store: &mut Store, record: &mut RunRecord) -> Outcome<()> {
+    let started_at = record.started_at.clone();
+    store
+        .save_new_run(record, || context.new_id(&started_at))
+        .map_err(store_failure)?;
+    finished(context, record);
+    Ok(())
+}
+
+/// One run, and the arrays that it meets.
+pub struct SimulatedCell<'a> {
+    /// Its targets.
+    pub opened: &'a [OpenTarget],
+    /// Its jobs.
+    pub jobs: Vec<Job<'a>>,
+    /// Its settings.
+    pub settings: Settings,
+    /// What is written before it, on the same array.
+    pub pilot: Option<LoadPilot>,
+}
+
+impl<'a> SimulatedCell<'a> {
+    /// Checks the jobs against their arrays.
+    pub fn prepare(
+        context: &Context,
+        opened: &'a [OpenTarget],
+        wishes: &[PlacedJob],
+        how: &RunOptions,
+    ) -> Outcome<SimulatedCell<'a>> {
+        let (jobs, settings) = prepare_run(context, opened, wishes, how)?;
+        Ok(SimulatedCell {
+            opened,
+            jobs,
+            settings,
+            pilot: pilot_before(opened, wishes, &how.request),
+        })
+    }
+}
+
+/// Runs all cells; `keep` gets their records in the order of the cells. After an
+/// interrupt or a failure no further cell begins: those under way are partial,
+/// the others have no record.
+pub fn simulate_cells(
+    context: &Context,
+    cells: &[SimulatedCell<'_>],
+    keep: &mut dyn FnMut(RunRecord) -> Outcome<()>,
+) -> Outcome<()> {
+    let run = |index: usize, stop: &AtomicU8| {
+        let cell = &cells[index];
+        let mut arrays = living_arrays(cell.opened);
+        let mut settings = cell.settings.clone();
+        if let Some(pilot) = &cell.pilot {
+            settings.sustained = Some(piloted(cell, pilot.clone(), &mut arrays, stop)?);
+        }
+        arrays.run(&cell.jobs, &settings, &mut NoListener, stop)
+    };
+    on_all_cores(context, cells.len(), &run, &mut |record| {
+        record.map_err(run_failure).and_then(&mut *keep)
+    })
+}
+
+/// Makes the runs of a pilot on one array that lives on.
+pub(crate) fn piloted(
+    cell: &SimulatedCell<'_>,
+    mut pilot: LoadPilot,
+    arrays: &mut LivingArrays,
+    stop: &AtomicU8,
+) -> Result<SustainedRecord, Error> {
+    while let Some(piece) = pilot.next() {
+        let record = run_piece(cell, arrays, &piece, stop)?;
+        pilot.completed(&record);
+    }
+    Ok(pilot.found())
+}
+
+fn run_piece(
+    cell: &SimulatedCell<'_>,
+    arrays: &mut LivingArrays,
+    piece: &PlacedJob,
+    stop: &AtomicU8,
+) -> Result<RunRecord, Error> {
+    let load = &piece.workload;
+    let jobs = cell.jobs.iter().map(|job| {
+        let places = job.places.iter();
+        let places = places.map(|(target, whole)| (target.clone(), part_of(*whole, load)));
+        Job {
+            recorded: None,
+            name: job.name.clone(),
+            workload: load.clone(),
+            places: places.collect(),
+        }
+    });
+    let settings = Settings {
+        interval_ns: (load.duration_ns / INTERVALS).clamp(1_000_000, 1_000_000_000),
+        operations_min: 0,
+        ..cell.settings.clone()
+    };
+    arrays.run(&jobs.collect::<Vec<_>>(), &settings, &mut NoListener, stop)
+}
+
+/// A stream goes on in another part of the span that was checked for the whole.
+fn part_of(whole: Span, load: &Workload) -> Span {
+    let blocks = load.size_bytes.map(|bytes| bytes / whole.block_size_bytes);
+    Span {
+        start_bytes: load.base_offset_bytes,
+        blocks: blocks.map_or(whole.blocks, |blocks| blocks.clamp(1, whole.blocks)),
+        ..whole
+    }
+}
+
+/// Does `count` pieces of work; `done` gets what they come to in their order. After an
+/// interrupt or a failure no further one begins, and those under way are told to stop.
+pub fn on_all_cores<T: Send>(
+    context: &Context,
+    count: usize,
+    work: &(dyn Fn(usize, &AtomicU8) -> T + Sync),
+    done: &mut dyn FnMut(T) -> Outcome<()>,
+) -> Outcome<()> {
+    let next = AtomicUsize::new(0);
+    let stop = AtomicU8::new(0);
+    let cores = std::thread::available_parallelism()
+        .map_or(1, NonZero::get)
+        .min(count);
+    let (sender, receiver) = mpsc::channel();
+    std::thread::scope(|scope| {
+        for number in 0..cores {
+            let (sender, next, stop) = (sender.clone(), &next, &stop);
+            let all = move || {
+                while stop.load(Ordering::Relaxed) == 0 {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    if index >= count || sender.send((index, work(index, stop))).is_err() {
+                        break;
+                    }
+                }
+            };
+            match Builder::new().spawn_scoped(scope, all) {
+                Ok(_) => {}
+                Err(error) if number == 0 => return Err(no_thread("to simulate", &error)),
+                // Those that run do the work of all, and take longer.
+                Err(_) => break,
+            }
+        }
+        drop(sender);
+        let mut early = BTreeMap::new();
+        let mut done_in_order = 0;
+        loop {
+            match receiver.recv_timeout(Duration::from_millis(50)) {
+                Ok((index, result)) => drop(early.insert(index, result)),
+                Err(mpsc::RecvTimeoutError::Timeout) => {}
+                Err(mpsc::RecvTimeoutError::Disconnected) => break,
+            }
+            if context.signal().is_some() {
+                stop.store(1, Ordering::Relaxed);
+            }
+            while let Some(result) = early.remove(&done_in_order) {
+                done_in_order += 1;
+                let ended = done(result);
+                if ended.is_err() {
+                    stop.store(1, Ordering::Relaxed);
+                    return ended;
+                }
+            }
+        }
+        Ok(())
+    })
+}

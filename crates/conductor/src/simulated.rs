@@ -1,0 +1,163 @@
+//! A simulated array as a target.
+
+use crate::context::Context;
+use crate::failure::{Failure, Outcome};
+use crate::input::{PLAN_BYTES_MAX, read_text};
+use std::path::Path;
+use stripewise_array_sim::layout::Level;
+use stripewise_array_sim::spec::DriveKind;
+use stripewise_array_sim::{Array, ArraySpec, Simulate, SpecError};
+use stripewise_results::{TargetFacts, TargetKind};
+use stripewise_targets::TargetName;
+use stripewise_workload::{TargetLimits, Workload};
+
+/// An array that is built anew for every run, so that each run starts from the
+/// same state.
+pub struct Simulated {
+    spec: ArraySpec,
+    facts: TargetFacts,
+    /// As a request has it: with the state in which a run met the array.
+    asked: String,
+}
+
+impl Simulated {
+    /// From `sim:NAME?key=value` or `sim:FILE.toml`.
+    pub fn open(context: &Context, name: &TargetName) -> Outcome<Self> {
+        let text = name.to_string();
+        let target = text.strip_prefix("sim:").unwrap_or(&text);
+        let spec = spec(context, target)?;
+        let array = spec.build();
+        let volume = array.facts();
+        let facts = TargetFacts {
+            kind: TargetKind::Simulated,
+            name: text.clone(),
+            path: None,
+            size_bytes: array.size_bytes(),
+            partition_offset_bytes: Some(volume.partition_offset_bytes),
+            logical_sector_bytes: array.sector_bytes(),
+            physical_sector_bytes: None,
+            file_system: None,
+            device: None,
+            simulation: Some(spec.describe()),
+        };
+        Ok(Simulated {
+            spec,
+            facts,
+            asked: text,
+        })
+    }
+
+    /// The same array as it is met by one run of an experiment: with rotational
+    /// phases of its own, drawn from `seed`, as a real array's platters stand
+    /// somewhere else each time, and older by what ran before, so that a drift
+    /// goes on. Its facts and its name in a request say both: the run can be made again.
+    pub fn met(&self, seed: u64, older_ns: u64) -> Simulated {
+        let mut spec = self.spec.clone();
+        spec.seed ^= seed;
+        spec.age_ns = spec.age_ns.saturating_add(older_ns);
+        let facts = TargetFacts {
+            simulation: Some(spec.describe()),
+            ..self.facts.clone()
+        };
+        // Of two values of a key, the last counts.
+        let joint = if self.asked.contains('?') { '&' } else { '?' };
+        let (seed, age_ns) = (spec.seed, spec.age_ns);
+        let asked = format!("{}{joint}seed={seed}&age={age_ns}ns", self.asked);
+        Simulated { spec, facts, asked }
+    }
+
+    /// The target as a request has it.
+    pub fn asked(&self) -> &str {
+        &self.asked
+    }
+
+    /// What its record says of it.
+    pub fn facts(&self) -> &TargetFacts {
+        &self.facts
+    }
+
+    /// The array as it is built.
+    pub fn spec(&self) -> &ArraySpec {
+        &self.spec
+    }
+
+    /// What absorbs the writes of this workload for a while; none where nothing does.
+    pub fn absorbs(&self, workload: &Workload) -> Option<Absorbs> {
+        if workload.read_percent == 100 {
+            return None;
+        }
+        let spec = &self.spec;
+        // What is durable is no longer acknowledged from a cache that forgets.
+        let is_cached = spec.cache.nonvolatile || !is_durable(workload);
+        let cache_bytes = spec.cache.size_bytes * u64::from(is_cached);
+        let burst_bytes = (spec.limit.burst_operations)
+            .saturating_mul(u64::from(spec.limit.iops > 0))
+            .saturating_mul(workload.block_bytes_mean());
+        let is_flash = spec.drive == DriveKind::Ssd;
+        let copies = match spec.level {
+            Level::Single | Level::Linear | Level::Raid0 => 1,
+            _ => 2,
+        };
+        let all_disks = |bytes: u64| bytes.saturating_mul(spec.disks) / copies;
+        let fast_bytes = all_disks(spec.ssd.fast_bytes.max(spec.ssd.buffer_bytes));
+        let fast_bytes = fast_bytes * u64::from(is_flash);
+        let is_fresh = is_flash && (!spec.ssd.preconditioned || spec.ssd.page_map);
+        // Float to integer saturates.
+        let spare_bytes = (spec.ssd.size_bytes as f64 * spec.ssd.spare_percent / 100.0) as u64;
+        let flash_bytes = all_disks(spec.ssd.size_bytes.saturating_add(spare_bytes));
+        let most_bytes = cache_bytes.max(burst_bytes).max(fast_bytes);
+        (most_bytes > 0 || is_fresh).then_some(Absorbs {
+            cache_bytes: (most_bytes > 0).then_some(most_bytes),
+            flash_bytes: is_fresh.then_some(flash_bytes),
+        })
+    }
+
+    /// What a workload must fit into.
+    pub fn limits(&self) -> TargetLimits {
+        TargetLimits {
+            size_bytes: self.facts.size_bytes,
+            logical_sector_bytes: self.facts.logical_sector_bytes,
+        }
+    }
+
+    /// A new array.
+    pub fn build(&self) -> Array {
+        self.spec.build()
+    }
+}
+
+/// What absorbs writes for a while.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Absorbs {
+    /// A cache, the fast part of flash or a credit of operations: the largest, in bytes.
+    pub cache_bytes: Option<u64>,
+    /// Flash that was never written, spare included.
+    pub flash_bytes: Option<u64>,
+}
+
+/// Each write of it is on the medium before it counts.
+fn is_durable(workload: &Workload) -> bool {
+    workload.sync.is_some() || workload.is_write_durable()
+}
+
+/// The specification behind `NAME?key=value` or `FILE.toml`.
+pub fn spec(context: &Context, target: &str) -> Outcome<ArraySpec> {
+    let hint = "check the path; `stripewise sim list` shows the arrays that need no file";
+    let mut unread = None;
+    let spec = ArraySpec::from_target(target, |path| {
+        read_text(context, Path::new(path), PLAN_BYTES_MAX, hint).map_err(|failure| {
+            unread = Some(failure);
+            std::io::ErrorKind::Other.into()
+        })
+    });
+    match unread {
+        // The exit code of an interruption and the limit are in it.
+        Some(failure) => Err(failure),
+        None => spec.map_err(spec_failure),
+    }
+}
+
+fn spec_failure(error: SpecError) -> Failure {
+    let hint = error.hint().to_owned();
+    Failure::usage(error.to_string(), hint)
+}

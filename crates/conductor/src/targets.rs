@@ -1,0 +1,731 @@
+//! From what the user named to something that can be measured: real targets
+//! under the rules of `targets`, simulated arrays, or nothing at all.
+
+use crate::context::{Context, store_failure};
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::needs::Needs;
+use crate::observer::{Event, Progress};
+use crate::permissions::Permissions;
+use crate::simulated::Simulated;
+use std::ops::ControlFlow;
+use std::path::Path;
+use stripewise_disk_inspect::{Inspect, System};
+use stripewise_io_engine::EngineName;
+use stripewise_results::{EngineFacts, TargetFacts, Warning};
+use stripewise_runner::LivingArrays;
+use stripewise_runner::session::JobTarget;
+use stripewise_runner::trust::{Evidence, foreseen, one_pass_in_part};
+use stripewise_store::Store;
+use stripewise_targets::{
+    Error, ErrorKind, FillProgress, Intent, IoFeatures, Knowledge, MadeFile, Plan, Size, Target,
+    TargetName,
+};
+use stripewise_units::{NameText, format_bytes, format_duration};
+use stripewise_workload::{CacheMode, TargetLimits, Workload};
+
+/// Offsets of the null engine stay below this where no size is given.
+const NOTHING_SIZE_BYTES: u64 = 1 << 40;
+
+/// Something that can be measured.
+pub enum OpenTarget {
+    /// A file or device.
+    Real {
+        /// It, open.
+        target: Box<Target>,
+    },
+    /// A simulated array.
+    Simulated(Box<Simulated>),
+    /// Nothing at all, for the null engine.
+    Nothing {
+        /// As the user named it.
+        name: String,
+        /// Offsets stay below this.
+        size_bytes: u64,
+    },
+}
+
+impl OpenTarget {
+    /// The name by which it is found from any directory.
+    #[must_use]
+    pub fn full_name(&self) -> String {
+        match self {
+            OpenTarget::Simulated(simulated) => simulated.asked().to_owned(),
+            _ => self.place(0).facts().full_name().to_owned(),
+        }
+    }
+
+    /// What a workload must fit into.
+    pub fn limits(&self) -> TargetLimits {
+        match self {
+            OpenTarget::Real { target } => TargetLimits {
+                size_bytes: target.size_bytes(),
+                logical_sector_bytes: target.logical_sector_bytes(),
+            },
+            OpenTarget::Simulated(simulated) => simulated.limits(),
+            OpenTarget::Nothing { size_bytes, .. } => TargetLimits {
+                size_bytes: *size_bytes,
+                logical_sector_bytes: 512,
+            },
+        }
+    }
+
+    /// As a session wants it; `array` is its index among the run's arrays.
+    pub fn place(&self, array: usize) -> JobTarget<'_> {
+        match self {
+            OpenTarget::Real { target } => JobTarget::Real(target),
+            OpenTarget::Simulated(simulated) => JobTarget::Simulated {
+                facts: Box::new(simulated.facts().clone()),
+                array,
+            },
+            OpenTarget::Nothing { name, size_bytes } => JobTarget::Nothing {
+                name: name.clone(),
+                size_bytes: *size_bytes,
+            },
+        }
+    }
+
+    /// The array, if it is one.
+    pub fn simulated(&self) -> Option<&Simulated> {
+        match self {
+            OpenTarget::Simulated(simulated) => Some(simulated),
+            _ => None,
+        }
+    }
+
+    /// The real target, if it is one.
+    pub fn real(&self) -> Option<&Target> {
+        match self {
+            OpenTarget::Real { target } => Some(target),
+            _ => None,
+        }
+    }
+
+    /// Removes what was made.
+    pub fn finish(self) -> Outcome<()> {
+        match self {
+            OpenTarget::Real { target } => target.finish().map_err(target_failure),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Judges and prepares a target. The plan is printed before the first byte.
+pub fn open_target(
+    context: &Context,
+    store: &mut Store,
+    text: &str,
+    need: &Needs,
+    permissions: &Permissions,
+) -> Outcome<OpenTarget> {
+    let name: TargetName = text.parse().map_err(target_failure)?;
+    match &name {
+        TargetName::Simulated { .. } => {
+            refuse_manners(need)?;
+            let simulated = Simulated::open(context, &name)?;
+            Ok(OpenTarget::Simulated(Box::new(simulated)))
+        }
+        TargetName::Dataset(_) => Err(Failure::usage(
+            format!("{text} is a published table: it can be compared, not run"),
+            "name a directory, a file, a block device or sim:NAME",
+        )),
+        TargetName::Path(path) => {
+            judge_engine(need)?;
+            let intent = Intent {
+                destroy: permissions.destroy_of(text),
+                ..intent(need, permissions)
+            };
+            let plan = judge(context, store, &name, &intent)?;
+            let in_memory = void_in_memory(path);
+            in_memory
+                .iter()
+                .for_each(|void| warn_of_void(context, void));
+            let opened = execute(context, store, plan, doing(&intent), &mut |_, _| {})?;
+            if in_memory.is_none()
+                && need.reads
+                && !need.filled_by_caller
+                && let Some(void) = void_data(&opened)
+            {
+                warn_of_void(context, &void);
+            }
+            Ok(opened)
+        }
+    }
+}
+
+/// An engine that does not work here is refused before a test file is made for it.
+fn judge_engine(need: &Needs) -> Outcome<()> {
+    let poll = need.manner().poll;
+    if poll && !need.engine.polls() {
+        return Err(Failure::usage(
+            format!("--engine {} does not poll for completions", need.engine),
+            "leave out --poll, or use <--engine> uring, on Linux",
+        ));
+    }
+    // What takes io_uring is not done by another engine.
+    let (engine, option) = match (need.engine, poll) {
+        (EngineName::Nvme, _) => (EngineName::Uring, Some("<--engine> nvme")),
+        (EngineName::Auto | EngineName::Uring, true) => (EngineName::Uring, Some("--poll")),
+        (engine, _) => (engine, None),
+    };
+    engine.probe().map_err(|error| {
+        let hint = match option {
+            Some(option) => format!(
+                "{option} needs io_uring: leave it out, or see `stripewise doctor` for why io_uring is not available"
+            ),
+            None => error.hint.to_owned(),
+        };
+        Failure::of(Exit::Target, error).hinted(hint)
+    })
+}
+
+/// A simulated array has no kernel before it that could be asked for more.
+fn refuse_manners(need: &Needs) -> Outcome<()> {
+    if need.engine == EngineName::Nvme {
+        return Err(Failure::usage(
+            "a simulated array does not take NVMe commands",
+            "leave out <--engine> nvme, or name an NVMe generic character device, such as /dev/ng0n1",
+        ));
+    }
+    // A durable write is the same by whatever flag.
+    let besides = IoFeatures {
+        dsync: false,
+        ..need.manner()
+    };
+    if besides == IoFeatures::default() && need.cache != CacheMode::Dontcache {
+        return Ok(());
+    }
+    Err(Failure::new(
+        Exit::Target,
+        "simulated arrays have no uncached, atomic or polled operations, and no discards",
+        "leave out --atomic, --poll, the discards, and <--cache> dontcache",
+    ))
+}
+
+/// Judges a target for what a command needs, as [`open_target`] does first, and does nothing.
+pub fn judge_requirements(
+    context: &Context,
+    store: &Store,
+    text: &str,
+    need: &Needs,
+    permissions: &Permissions,
+) -> Outcome<()> {
+    let name: TargetName = text.parse().map_err(target_failure)?;
+    match &name {
+        TargetName::Path(_) => {
+            judge_engine(need)?;
+            let intent = Intent {
+                destroy: permissions.destroy_of(text),
+                ..intent(need, permissions)
+            };
+            judge(context, store, &name, &intent).map(drop)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Reads would do: only permission to write is missing.
+pub fn lacks_permission_to_write(failure: &Failure) -> bool {
+    failure
+        .error
+        .downcast_ref::<stripewise_targets::Error>()
+        .is_some_and(|error| error.kind.lacks_write_permission())
+}
+
+/// Says that only reads are measured, where permission to write is all that is missing and
+/// nobody asked to write to anything.
+///
+/// # Errors
+/// Any other failure.
+pub fn reads_instead(
+    context: &Context,
+    permissions: &Permissions,
+    failure: Failure,
+) -> Outcome<()> {
+    let asked = permissions.overwrite || !permissions.destroy.is_empty();
+    if asked || !lacks_permission_to_write(&failure) {
+        return Err(failure);
+    }
+    let text = format!("only reads are measured: {}", failure.error);
+    context.note_failure(&text, &failure);
+    Ok(())
+}
+
+/// What makes every result on this path void before anything is done: it is in
+/// memory. `None` where that cannot be known.
+pub fn void_in_memory(path: &Path) -> Option<Warning> {
+    let storage = System::live().storage_of_path(path).ok()?;
+    let evidence = Evidence {
+        storage: Some(storage),
+        ..nothing_measured(TargetFacts::unknown())
+    };
+    foreseen(&evidence).into_iter().next()
+}
+
+/// What makes reads of it void before the first one: holes or zeros.
+pub fn void_data(opened: &OpenTarget) -> Option<Warning> {
+    let target = opened.real()?;
+    let evidence = Evidence {
+        data: target.data_facts().cloned(),
+        ..nothing_measured(target.facts().clone())
+    };
+    foreseen(&evidence).into_iter().next()
+}
+
+/// Evidence of a load that reads, before it runs.
+pub fn nothing_measured(target: TargetFacts) -> Evidence {
+    Evidence::new(
+        target,
+        Workload::default(),
+        EngineFacts::default(),
+        stripewise_results::JobOutcome::default(),
+    )
+}
+
+/// A result that will be void, before time is spent on it.
+fn warn_of_void(context: &Context, void: &Warning) {
+    context.observer().hear(&Event::Warning {
+        code: Some(&void.code),
+        text: &format!("results will be void ({}): {}", void.code, void.message),
+        hint: Some(&void.hint),
+    });
+}
+
+/// Says before the first pass over it that cannot do what it is for; see [`one_pass_in_part`].
+pub fn warn_of_one_pass<'a>(
+    context: &Context,
+    opened: &OpenTarget,
+    workloads: impl IntoIterator<Item = &'a Workload>,
+) {
+    let Some(target) = opened.real() else {
+        return;
+    };
+    let judge = |workload: &Workload| {
+        one_pass_in_part(&Evidence {
+            workload: workload.clone(),
+            ..nothing_measured(target.facts().clone())
+        })
+    };
+    if let Some(warning) = workloads.into_iter().find_map(judge) {
+        context.observer().hear(&Event::Warning {
+            code: Some(&warning.code),
+            text: &warning.message,
+            hint: Some(&warning.hint),
+        });
+    }
+}
+
+/// As [`open_target`]; the null engine opens nothing but simulated arrays.
+///
+/// # Errors
+/// As [`open_target`].
+pub fn open_or_nothing(
+    context: &Context,
+    store: &mut Store,
+    text: &str,
+    need: &Needs,
+    permissions: &Permissions,
+) -> Outcome<OpenTarget> {
+    match need.engine == EngineName::Null && !text.starts_with("sim:") {
+        true => Ok(open_nothing(text, need.size)),
+        false => open_target(context, store, text, need, permissions),
+    }
+}
+
+/// New arrays of those targets that are simulated.
+#[must_use]
+pub fn living_arrays(targets: &[OpenTarget]) -> LivingArrays {
+    let simulated = targets.iter().filter_map(OpenTarget::simulated);
+    LivingArrays::new(simulated.map(Simulated::build).collect())
+}
+
+/// Nothing at all, for the null engine.
+pub fn open_nothing(text: &str, size: Size) -> OpenTarget {
+    let size_bytes = match size {
+        Size::Exactly(bytes) | Size::AtMost(bytes) => bytes,
+        Size::Auto => NOTHING_SIZE_BYTES,
+    };
+    OpenTarget::Nothing {
+        name: text.to_owned(),
+        size_bytes,
+    }
+}
+
+/// What is asked of a target.
+pub fn intent(need: &Needs, permissions: &Permissions) -> Intent {
+    Intent {
+        reads: need.reads,
+        writes: need.writes,
+        size: need.size,
+        overwrite: permissions.overwrite,
+        destroy: permissions.destroy.first().cloned(),
+        busy_ok: permissions.busy_ok,
+        keep: permissions.keep,
+        outstanding_total: need.outstanding_total,
+        outstanding_by_number: need.outstanding_by_number,
+        cache: need.cache,
+        cache_by_name: need.cache_by_name,
+        manner: need.manner(),
+        loads: need.loads.clone(),
+        data: need.data,
+        seed: need.seed,
+        fill_time_limit_ns: need.fill_time_limit_ns,
+        filled_by_caller: need.filled_by_caller,
+        ..Intent::default()
+    }
+}
+
+/// Asks the target crate something for which it must know our files.
+fn knowing<T>(
+    context: &Context,
+    store: &Store,
+    ask: impl FnOnce(&Knowledge<'_>) -> Outcome<T>,
+) -> Outcome<T> {
+    let known = known_files(store)?;
+    let is_known = |file: &MadeFile| known.iter().any(|other| other.is_same_file(file));
+    let path = context.store_path()?;
+    ask(&Knowledge {
+        is_known: &is_known,
+        store: Some(&path),
+        is_stopped: &|| context.signal().is_some(),
+    })
+}
+
+/// A failure of a target, or the end of a command that was stopped while it was judged,
+/// made or filled.
+fn unless_stopped(context: &Context, error: Error) -> Failure {
+    if error.kind == ErrorKind::Interrupted {
+        interrupted(context)
+    } else {
+        target_failure(error)
+    }
+}
+
+/// The intent, with what is outside of it.
+fn here(context: &Context, intent: &Intent) -> Intent {
+    Intent {
+        file_system_size: context.file_system_size(),
+        ..intent.clone()
+    }
+}
+
+/// Judges a wish without carrying it out.
+pub fn judge(
+    context: &Context,
+    store: &Store,
+    name: &TargetName,
+    intent: &Intent,
+) -> Outcome<Plan> {
+    let intent = &here(context, intent);
+    knowing(context, store, |knowledge| {
+        stripewise_targets::plan(name, intent, knowledge)
+            .map_err(|error| unless_stopped(context, error))
+    })
+}
+
+/// Plans, prints the plan, and carries it out with progress.
+pub fn prepare(
+    context: &Context,
+    store: &mut Store,
+    name: &TargetName,
+    intent: &Intent,
+) -> Outcome<OpenTarget> {
+    prepare_hearing(context, store, name, intent, &mut |_, _| {})
+}
+
+/// As [`prepare`]; `hear` gets the moment, and how many bytes of a new file are written
+/// by then.
+pub fn prepare_hearing(
+    context: &Context,
+    store: &mut Store,
+    name: &TargetName,
+    intent: &Intent,
+    hear: &mut dyn FnMut(u64, u64),
+) -> Outcome<OpenTarget> {
+    let plan = judge(context, store, name, intent)?;
+    execute(context, store, plan, doing(intent), hear)
+}
+
+/// What is done to a new test file.
+const FILLING: &str = "Filling the test file";
+
+/// What is done to a test file that this intent makes.
+fn doing(intent: &Intent) -> &'static str {
+    match intent.filled_by_caller {
+        true => "Making the test file",
+        false => FILLING,
+    }
+}
+
+/// Prints the plan, and carries it out with progress.
+fn execute(
+    context: &Context,
+    store: &mut Store,
+    plan: Plan,
+    doing: &'static str,
+    hear: &mut dyn FnMut(u64, u64),
+) -> Outcome<OpenTarget> {
+    context.plan(&plan);
+    let kept_at = plan.fill.as_ref().and_then(|fill| fill.kept_at.clone());
+    let time_limit_ns = plan.fill.as_ref().and_then(|fill| fill.time_limit_ns);
+    let mut filling = Filling::new(context, doing, time_limit_ns, hear);
+    let known = known_files(store)?;
+    let is_known = |file: &MadeFile| known.iter().any(|other| other.is_same_file(file));
+    let store_path = context.store_path()?;
+    let knowledge = Knowledge {
+        is_known: &is_known,
+        store: Some(&store_path),
+        is_stopped: &|| context.signal().is_some(),
+    };
+    let mut keeping = Keeping {
+        filling: &mut filling,
+        store: &mut *store,
+        kept_at: kept_at.clone(),
+        failure: None,
+    };
+    let prepared = stripewise_targets::prepare(plan, &knowledge, &mut keeping);
+    if let Some(failure) = keeping.failure {
+        return Err(failure);
+    }
+    let target = prepared.map_err(|error| unless_stopped(context, error))?;
+    drop(filling);
+    report_filling(context, &target);
+    // Once more where the platform gives the name before anything can be remembered.
+    if let Some(made) = target.made_file() {
+        remember(context, store, made, kept_at)?;
+    }
+    Ok(OpenTarget::Real {
+        target: Box::new(target),
+    })
+}
+
+/// Makes a file larger with progress; a file of ours stays one.
+pub fn expand(
+    context: &Context,
+    store: &mut Store,
+    path: &std::path::Path,
+    to_bytes: u64,
+    intent: &Intent,
+) -> Outcome<()> {
+    let mut hear = |_, _| {};
+    let mut filling = Filling::new(context, FILLING, None, &mut hear);
+    let intent = &here(context, intent);
+    let made = knowing(context, store, |knowledge| {
+        stripewise_targets::expand(path, to_bytes, intent, knowledge, &mut filling)
+            .map_err(|error| unless_stopped(context, error))
+    })?;
+    drop(filling);
+    match made {
+        Some(made) => remember(context, store, &made, Some(path.to_owned())),
+        None => Ok(()),
+    }
+}
+
+/// What the preparation came to.
+fn report_filling(context: &Context, target: &Target) {
+    if let Some(report) = target.fill_report() {
+        let seconds = report.duration_ns as f64 / 1e9;
+        let rate = if seconds > 0.0 {
+            report.bytes as f64 / 1_048_576.0 / seconds
+        } else {
+            0.0
+        };
+        context.status(format!(
+            "Filled {} in {} ({rate:.0} MiB/s){}",
+            format_bytes(report.bytes),
+            format_duration(report.duration_ns),
+            if report.time_limit_hit {
+                format!(
+                    "; filling reached its time limit, so the file is smaller than the {} planned",
+                    format_bytes(report.planned_bytes)
+                )
+            } else {
+                String::new()
+            }
+        ));
+    }
+    for text in target.notes() {
+        context.observer().hear(&Event::Remark { text });
+    }
+}
+
+fn remember(
+    context: &Context,
+    store: &mut Store,
+    made: &MadeFile,
+    kept_at: Option<std::path::PathBuf>,
+) -> Outcome<()> {
+    let path = kept_at.map(|path| path.as_text()).unwrap_or_default();
+    store
+        .remember_file(&stripewise_store::MadeFile {
+            id: made.id.clone(),
+            device: made.device,
+            inode: made.inode,
+            birth_ns: made.birth_time_ns,
+            path,
+            size_bytes: made.size_bytes,
+            made_at: context.timestamp(),
+        })
+        .map_err(store_failure)
+}
+
+/// Where a test file that stays has its name; `None` for anything else.
+pub fn kept_at(store: &Store, target: &Target) -> Option<String> {
+    let made = target.made_file()?;
+    let files = store.files().ok()?;
+    let found = files.into_iter().find(|file| file.id == made.id)?;
+    Some(found.path).filter(|path| !path.is_empty())
+}
+
+fn known_files(store: &Store) -> Outcome<Vec<MadeFile>> {
+    let files = store.files().map_err(store_failure)?;
+    Ok(files
+        .into_iter()
+        .map(|file| MadeFile {
+            device: file.device,
+            inode: file.inode,
+            birth_time_ns: file.birth_ns,
+            id: file.id,
+            size_bytes: file.size_bytes,
+        })
+        .collect())
+}
+
+/// A filling whose file stays: the store knows it before it has its name.
+struct Keeping<'a, 'c> {
+    filling: &'a mut Filling<'c>,
+    store: &'a mut Store,
+    kept_at: Option<std::path::PathBuf>,
+    failure: Option<Failure>,
+}
+
+impl stripewise_targets::Progress for Keeping<'_, '_> {
+    fn now_ns(&mut self) -> u64 {
+        self.filling.now_ns()
+    }
+
+    fn report(&mut self, progress: FillProgress) -> ControlFlow<()> {
+        self.filling.report(progress)
+    }
+
+    fn about_to_keep(&mut self, made: &MadeFile) -> ControlFlow<()> {
+        match remember(self.filling.context, self.store, made, self.kept_at.clone()) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(failure) => {
+                self.failure = Some(failure);
+                ControlFlow::Break(())
+            }
+        }
+    }
+
+    fn not_kept(&mut self, made: &MadeFile) {
+        // What stays in the store is found to be gone by whoever cleans up.
+        let _ = self.store.forget_file(&made.id);
+    }
+}
+
+/// Shows the filling of a test file, and stops it on Ctrl-C.
+struct Filling<'a> {
+    context: &'a Context,
+    title: &'static str,
+    /// None before the first report: what is refused before a byte is written fills nothing.
+    progress: Option<Progress<'a>>,
+    started_ns: u64,
+    time_limit_ns: Option<u64>,
+    hear: &'a mut dyn FnMut(u64, u64),
+}
+
+impl<'a> Filling<'a> {
+    fn new(
+        context: &'a Context,
+        title: &'static str,
+        time_limit_ns: Option<u64>,
+        hear: &'a mut dyn FnMut(u64, u64),
+    ) -> Self {
+        Filling {
+            context,
+            title,
+            progress: None,
+            started_ns: context.now_ns(),
+            time_limit_ns,
+            hear,
+        }
+    }
+}
+
+impl stripewise_targets::Progress for Filling<'_> {
+    fn now_ns(&mut self) -> u64 {
+        self.context.now_ns()
+    }
+
+    fn report(&mut self, progress: FillProgress) -> ControlFlow<()> {
+        if self.context.signal().is_some() {
+            return ControlFlow::Break(());
+        }
+        let now_ns = self.context.now_ns();
+        let begin = || {
+            let observer = self.context.observer();
+            Progress::begin(observer, false, progress.total_bytes, self.title)
+        };
+        let shown = self.progress.get_or_insert_with(begin);
+        (self.hear)(now_ns, progress.done_bytes);
+        let passed_ns = now_ns - self.started_ns;
+        let left_bytes = progress.total_bytes.saturating_sub(progress.done_bytes);
+        let by_rate = (progress.done_bytes > 0).then(|| {
+            let left =
+                u128::from(passed_ns) * u128::from(left_bytes) / u128::from(progress.done_bytes);
+            u64::try_from(left).unwrap_or(u64::MAX)
+        });
+        let by_limit = self
+            .time_limit_ns
+            .map(|limit| limit.saturating_sub(passed_ns));
+        let left_ns = match (by_rate, by_limit) {
+            (Some(rate), Some(limit)) => Some(rate.min(limit)),
+            (one, other) => one.or(other),
+        };
+        let message = format!("{}: {}", self.title, format_bytes(progress.done_bytes));
+        shown.update(progress.done_bytes, &message, left_ns);
+        ControlFlow::Continue(())
+    }
+}
+
+/// The failure of a command that was stopped before anything was measured.
+pub fn interrupted(context: &Context) -> Failure {
+    Failure::of(
+        Exit::Interrupted(context.signal().unwrap_or(2)),
+        "interrupted before measuring began",
+    )
+}
+
+/// A failure of a target as an exit code.
+pub fn target_failure(error: Error) -> Failure {
+    let exit = match error.kind {
+        ErrorKind::Usage => Exit::Usage,
+        ErrorKind::Io => Exit::InputOutput,
+        ErrorKind::NeedsBusyOk => Exit::Busy,
+        _ => Exit::Target,
+    };
+    let hint = error.hint.clone();
+    Failure::of(exit, error).hinted(hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whoever opens a target says its engine, and with one engine only commands pass the
+    /// block layer by, on other hosts as well.
+    #[test]
+    fn what_can_be_opened_follows_from_the_engine() {
+        for engine in EngineName::ALL {
+            let need = Needs {
+                engine,
+                ..Needs::of_loads([&Workload::default()])
+            };
+            let passed = intent(&need, &Permissions::default()).manner.passthrough;
+            assert_eq!(passed, engine == EngineName::Nvme, "{engine}");
+            let sent = serde_json::to_string(&need).unwrap();
+            assert_eq!(serde_json::from_str::<Needs>(&sent).unwrap(), need);
+        }
+    }
+}

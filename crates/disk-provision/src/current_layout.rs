@@ -1,0 +1,210 @@
+//! What is on a disk at present, for the plan: what would be lost.
+
+use crate::disk::{Disk, medium};
+use crate::layout::Geometry;
+use crate::stale_signatures;
+use serde::{Deserialize, Serialize};
+use std::io;
+use stripewise_disk_formats::medium::{Bytes, Part};
+use stripewise_disk_formats::{superblocks, tables};
+
+/// Who a device is: what tells it from others, and from what it was before.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Identity {
+    /// The kernel's name, which `--destroy` wants.
+    pub name: String,
+    /// Maker and model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Serial number or world-wide name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub serial: Option<String>,
+    /// Its size.
+    pub size_bytes: u64,
+    /// Smallest unit of addressing.
+    pub logical_sector_bytes: u32,
+    /// Of a partition: its first byte on its disk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_bytes: Option<u64>,
+    /// Of a loop device: the file behind it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backing: Option<String>,
+}
+
+impl Identity {
+    /// The same device, whatever the kernel calls it now. Devices without a serial number
+    /// and a backing file have nothing else to be told by than name and size.
+    #[must_use]
+    pub fn is_same_device(&self, other: &Identity) -> bool {
+        let known = self.serial.is_some() || self.backing.is_some();
+        let unnamed = |identity: &Identity| Identity {
+            name: String::new(),
+            ..identity.clone()
+        };
+        unnamed(self) == unnamed(other) && (known || self.name == other.name)
+    }
+}
+
+/// What is there now.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+pub struct Present {
+    /// Kind of the partition table: `gpt`, `mbr`, `gpt with hybrid mbr`.
+    pub table: Option<String>,
+    /// The disk's GUID or MBR signature.
+    pub table_id: Option<String>,
+    /// What is odd about the table, in sentences.
+    pub problems: Vec<String>,
+    /// What the whole device holds besides, or seems to, with articles.
+    pub holds: Vec<String>,
+    /// Partitions that the table lists.
+    pub partitions: Vec<PresentPartition>,
+}
+
+/// A partition of the table.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+pub struct PresentPartition {
+    /// As the kernel numbers it.
+    pub number: u32,
+    /// First byte, from the start of the disk.
+    pub start_bytes: u64,
+    /// Its length.
+    pub size_bytes: u64,
+    /// Its type in words, or as stored.
+    #[serde(rename = "type")]
+    pub type_name: String,
+    /// What it holds, with its article.
+    pub holds: Option<String>,
+    /// It holds the logical partitions.
+    #[serde(skip)]
+    pub is_extended: bool,
+}
+
+impl Present {
+    /// Nothing is known to be lost.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.table.is_none() && self.holds.is_empty()
+    }
+
+    /// Looks at a disk. Partitions that cannot be read hold what is unknown.
+    pub(crate) fn of<D: Disk>(disk: &D, geometry: &Geometry) -> io::Result<Self> {
+        let mut bytes = medium(disk);
+        let table = tables::read(&mut bytes, Some(geometry.logical_sector_bytes))?;
+        let mut present = Present {
+            holds: whole(disk, geometry.size_bytes)?,
+            ..Present::default()
+        };
+        if let Some(table) = table {
+            present.table = Some(table.kind.name().to_owned());
+            present.table_id = table.id.clone();
+            present.problems = table.problems.clone();
+            for one in &table.partitions {
+                let is_extended = one.role == tables::Role::Extended;
+                present.partitions.push(PresentPartition {
+                    number: one.number,
+                    start_bytes: one.start_bytes,
+                    size_bytes: one.size_bytes,
+                    type_name: one
+                        .type_name
+                        .map_or_else(|| one.type_id.clone(), str::to_owned),
+                    holds: if is_extended {
+                        None
+                    } else {
+                        holds(&mut Part::new(&mut bytes, one.start_bytes, one.size_bytes))
+                    },
+                    is_extended,
+                });
+            }
+        }
+        Ok(present)
+    }
+}
+
+/// What a whole device holds: what can be read, and marks of what was.
+fn whole<D: Disk>(disk: &D, size_bytes: u64) -> io::Result<Vec<String>> {
+    let mut found: Vec<String> = holds(&mut medium(disk)).into_iter().collect();
+    for remain in stale_signatures::contents(disk, 0, size_bytes)? {
+        if !found
+            .iter()
+            .any(|said| speak_of_the_same(said, &remain.what))
+        {
+            found.push(remain.what);
+        }
+    }
+    Ok(found)
+}
+
+/// Whether what was read and a mark speak of one thing: `an ext4 file system` and
+/// `an ext2, ext3 or ext4 file system`.
+fn speak_of_the_same(said: &str, mark: &str) -> bool {
+    const WORDS: [&str; 13] = [
+        "ext2", "ext3", "ext4", "xfs", "btrfs", "ntfs", "exfat", " fat ", "vfat", "swap",
+        "md array", "lvm", "luks",
+    ];
+    let (said, mark) = (said.to_lowercase(), mark.to_lowercase());
+    said == mark
+        || WORDS
+            .iter()
+            .any(|word| said.contains(word) && mark.contains(word))
+        || (said.contains("vfat") && mark.contains(" fat "))
+}
+
+/// What a device or partition holds, in words with an article.
+pub(crate) fn holds(device: &mut dyn Bytes) -> Option<String> {
+    let found = superblocks::read(device).ok()??;
+    let label = match found.file_system().and_then(|one| one.label.as_ref()) {
+        Some(label) => format!(" with the label `{label}`"),
+        None => String::new(),
+    };
+    let what = match found.kind() {
+        "md member" => "a member of an md array".to_owned(),
+        "LVM physical volume" => "a physical volume of LVM".to_owned(),
+        "LUKS" => "an encrypted volume (LUKS)".to_owned(),
+        "swap" => "swap space".to_owned(),
+        kind @ ("ext2" | "ext3" | "ext4" | "xfs" | "ntfs" | "exfat" | "iso9660" | "f2fs") => {
+            format!("an {kind} file system")
+        }
+        kind => format!("a {kind} file system"),
+    };
+    Some(what + &label)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disk::memory::MemoryDisk;
+
+    #[test]
+    fn a_mark_is_not_told_besides_what_was_read() {
+        for (said, mark, same) in [
+            (
+                "an ext4 file system with the label `x`",
+                "an ext2, ext3 or ext4 file system",
+                true,
+            ),
+            ("an xfs file system", "an XFS file system", true),
+            ("a vfat file system", "a FAT file system", true),
+            ("an exfat file system", "an exFAT file system", true),
+            ("an exfat file system", "a FAT file system", false),
+            ("a member of an md array", "a member of an md array", true),
+            ("an xfs file system", "a btrfs file system", false),
+        ] {
+            assert_eq!(speak_of_the_same(said, mark), same, "{said} / {mark}");
+        }
+    }
+
+    #[test]
+    fn a_blank_disk_holds_nothing_and_a_stale_mark_is_told() {
+        let geometry = Geometry {
+            size_bytes: 1 << 20,
+            logical_sector_bytes: 512,
+            physical_sector_bytes: 512,
+        };
+        let mut disk = MemoryDisk::new(1 << 20, 512);
+        assert!(Present::of(&disk, &geometry).unwrap().is_empty());
+        disk.bytes[0x10040..0x10048].copy_from_slice(b"_BHRfS_M");
+        let present = Present::of(&disk, &geometry).unwrap();
+        assert_eq!(present.holds, ["a btrfs file system"]);
+        assert!(!present.is_empty());
+    }
+}

@@ -1,0 +1,68 @@
+//! An engine that is always asked for more than plain operations: the suite's plans are
+//! plain, and this adds a [`IoFeatures`] to them.
+
+use std::marker::PhantomData;
+
+use crate::{Abandoned, Capabilities, Engine, Filled, IoFeatures, OpenPlan, Result, Source};
+
+/// What is asked of an engine's operations besides.
+pub trait Asked {
+    /// It.
+    const MANNER: IoFeatures;
+}
+
+/// Nothing, to build on.
+pub const PLAIN: IoFeatures = IoFeatures {
+    dontcache: false,
+    atomic: false,
+    dsync: false,
+    fsync: false,
+    poll: false,
+    scattered: false,
+    discards: false,
+};
+
+/// Completions are polled for.
+pub struct Polled;
+
+impl Asked for Polled {
+    const MANNER: IoFeatures = IoFeatures {
+        poll: true,
+        ..PLAIN
+    };
+}
+
+/// An engine that is asked for that.
+pub struct With<E, A>(E, PhantomData<A>);
+
+impl<E: Engine, A: Asked> Engine for With<E, A> {
+    fn open(plan: &OpenPlan) -> Result<Self> {
+        let mut plan = plan.clone();
+        plan.manner = A::MANNER;
+        E::open(&plan).map(|engine| With(engine, PhantomData))
+    }
+
+    fn capabilities(&self) -> &Capabilities {
+        self.0.capabilities()
+    }
+
+    fn now_ns(&self) -> u64 {
+        self.0.now_ns()
+    }
+
+    fn fill(&mut self, source: &mut impl Source, now_ns: u64) -> Filled {
+        self.0.fill(source, now_ns)
+    }
+
+    fn submit_and_wait(&mut self, at_least: u32, until_ns: Option<u64>) -> Result<()> {
+        self.0.submit_and_wait(at_least, until_ns)
+    }
+
+    fn reap(&mut self, source: &mut impl Source) -> u32 {
+        self.0.reap(source)
+    }
+
+    fn close(self, limit_ns: u64) -> Abandoned {
+        self.0.close(limit_ns)
+    }
+}

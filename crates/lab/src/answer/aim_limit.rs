@@ -1,0 +1,160 @@
+//! Where the runs for an answer are made, and in which order.
+
+use super::AROUND;
+use crate::ladder::{Load, Step};
+use crate::series::SeriesKind;
+use stripewise_results::AnswerPlace;
+use stripewise_stats::Slo;
+use stripewise_stats::{
+    CrossingAt, CurvePoint, PLATEAU_SHARE, Random, isotonic, isotonic_crossing, knee,
+};
+
+/// A crossing this many times above the plateau's load has nothing to do with how much
+/// the plateau gives.
+const CLEAR_OF_LIMIT: f64 = 1.5;
+
+/// What is looked for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Aim {
+    /// The rate where the limit is crossed, at about this many in flight.
+    Crossing { in_flight: f64 },
+    /// The rate of the smallest load that gives as much as any: of these, which become
+    /// larger.
+    Plateau { loads: [Load; 3] },
+    /// The rate at one load.
+    Level {
+        load: Load,
+        place: AnswerPlace,
+        /// The climb ended before throughput stopped rising: more load may give more.
+        rising: bool,
+    },
+}
+
+/// What a climb says about where to look. `steps` are its steps that count, by work in
+/// flight; `bracketed` says that later steps no longer gained. None without steps.
+pub(crate) fn aim_of(kind: SeriesKind, slo: Slo, steps: &[Step], bracketed: bool) -> Option<Aim> {
+    let level = |index: usize, place, rising| Aim::Level {
+        load: steps[index].load,
+        place,
+        rising,
+    };
+    let last = steps.len().checked_sub(1)?;
+    if !kind.climbs() {
+        return Some(level(0, AnswerPlace::Only, false));
+    }
+    let known = steps.iter().filter_map(|step| {
+        let latency_ns = step.latency_ns.filter(|ns| *ns > 0)?;
+        let u = libm::log(f64::from(step.load.in_flight()));
+        Some((u, libm::log(latency_ns as f64)))
+    });
+    let points: Vec<(f64, f64)> = known.collect();
+    let flat = flat_from(steps);
+    // One step on from the first that gives as much as any: that one may owe it to luck.
+    let beyond = (flat + 1).min(last);
+    Some(
+        match isotonic_crossing(&points, libm::log(slo.limit_ns as f64))? {
+            CrossingAt::Before => match knee_of(steps) {
+                Some(knee) => level(knee, AnswerPlace::Knee, false),
+                None => level(flat, AnswerPlace::Highest, false),
+            },
+            // A stream may lose farther on what random I/O does not.
+            CrossingAt::Beyond if bracketed && kind.told_in_bytes() => {
+                level(beyond, AnswerPlace::Plateau, false)
+            }
+            CrossingAt::Beyond if bracketed => Aim::Plateau {
+                loads: [flat, flat + 1, flat + 2].map(|index| steps[index.min(last)].load),
+            },
+            CrossingAt::Beyond => level(last, AnswerPlace::Plateau, true),
+            CrossingAt::Within(u) => {
+                let in_flight = libm::exp(u);
+                let clear = |index: usize| {
+                    f64::from(steps[index].load.in_flight()) * CLEAR_OF_LIMIT <= in_flight
+                };
+                // A stream's latency grows with the depth alone: once the device gives what
+                // it can, where exactly the limit is crossed changes nothing.
+                match kind.told_in_bytes() && bracketed {
+                    true if clear(beyond) => level(beyond, AnswerPlace::Plateau, false),
+                    true if clear(flat) => level(flat, AnswerPlace::Plateau, false),
+                    _ => Aim::Crossing { in_flight },
+                }
+            }
+        },
+    )
+}
+
+/// The first step that gives as much as any other, up to 3 %, on the rising curve
+/// nearest to all of them.
+fn flat_from(steps: &[Step]) -> usize {
+    let rates: Vec<f64> = steps.iter().map(|step| step.iops).collect();
+    let rising = isotonic(&rates);
+    let most = rising.last().copied().unwrap_or(0.0);
+    let flat = rising.iter().position(|rate| *rate >= PLATEAU_SHARE * most);
+    flat.unwrap_or(0)
+}
+
+fn knee_of(steps: &[Step]) -> Option<usize> {
+    let curve: Vec<CurvePoint> = steps
+        .iter()
+        .map(|step| CurvePoint {
+            load: u64::from(step.load.in_flight()),
+            rate: step.iops,
+        })
+        .collect();
+    let at = knee(&curve)?.kneedle?;
+    let mut loads = curve.iter().map(|point| point.load);
+    loads.position(|load| load == at)
+}
+
+/// The loads of the runs, block by block: what comes next, drawn from a seed.
+#[derive(Clone, Debug)]
+pub(crate) struct Order {
+    random: Random,
+    cores: u32,
+    in_flight_max: u32,
+}
+
+impl Order {
+    pub(crate) fn new(seed: u64, cores: u32, in_flight_max: u32) -> Order {
+        Order {
+            random: Random::new(seed),
+            cores,
+            in_flight_max,
+        }
+    }
+
+    /// A block around a crossing, in random order.
+    pub(crate) fn block(&mut self, in_flight: f64) -> Vec<Load> {
+        let loads = match in_flight < FEW_IN_FLIGHT {
+            true => whole_around(in_flight, self.cores, self.in_flight_max),
+            false => around(in_flight, self.cores, self.in_flight_max),
+        };
+        self.shuffled(loads)
+    }
+
+    /// A block of these loads, in random order.
+    pub(crate) fn shuffled(&mut self, mut loads: Vec<Load>) -> Vec<Load> {
+        self.random.shuffle(&mut loads);
+        loads
+    }
+}
+
+/// Below so many in flight one operation more is a large step, over which latency may jump:
+/// each whole load is measured as such.
+pub(crate) const FEW_IN_FLIGHT: f64 = 10.0;
+
+/// The two whole loads about a crossing, one below them and one above; the lower of the two
+/// twice, as most often that is the answer.
+fn whole_around(in_flight: f64, cores: u32, in_flight_max: u32) -> Vec<Load> {
+    // Float to integer saturates.
+    let lower = (in_flight as u32).clamp(1, in_flight_max);
+    let wanted = [lower.saturating_sub(1), lower, lower, lower + 1, lower + 2];
+    let within = wanted.map(|load| load.clamp(1, in_flight_max.max(1)));
+    within.map(|load| Load::exactly(load, cores)).to_vec()
+}
+
+/// Five loads around a crossing.
+fn around(in_flight: f64, cores: u32, in_flight_max: u32) -> Vec<Load> {
+    let max = f64::from(in_flight_max);
+    let near = |share: f64| Load::near((share * in_flight).clamp(1.0, max), cores);
+    AROUND.map(near).to_vec()
+}

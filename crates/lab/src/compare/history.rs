@@ -1,0 +1,475 @@
+//! Runs against the target's own history: thirty or more stored runs of the same load say how much it differs by itself, from run to run, from boot to boot and
+//! over the hours of a day, and a new run is held against that.
+//!
+//! Where these are fewer, or the target has another size, two samples are compared as
+//! ever ([`compare`]). Pure: which runs are stored, and in which boot each was made, the caller says.
+
+use super::cells::{Cell, cells_for};
+use super::words::cell_words;
+use super::{CompareOptions, Side, compare};
+use crate::experiment::Metric;
+use stripewise_results::{ComparisonRecord, ComparisonRow, JobRow, RunRecord, Verdict};
+use stripewise_stats::{
+    Estimate, History, HistoryRun, NewRun, default_tolerance_percent, level_changes,
+};
+use stripewise_units::format_iops;
+
+/// Of stored runs.
+pub struct StoredRuns<'a> {
+    /// In order of time, all of one machine.
+    pub runs: &'a [RunRecord],
+    /// Any number that runs of one boot share, by the run's id.
+    pub boot: &'a dyn Fn(&str) -> u64,
+    /// When the baseline was set (RFC 3339): what changed later is a change.
+    pub baseline_at: &'a str,
+}
+
+/// The history of each load of a baseline.
+pub struct OwnHistory {
+    by: CompareOptions,
+    loads: Vec<LoadHistory>,
+}
+
+/// What is stored of one load.
+struct LoadHistory {
+    /// The runs that show its noise.
+    runs: Vec<RunRecord>,
+    history: History,
+    /// All of that size.
+    all: Vec<Dated>,
+    size_bytes: u64,
+}
+
+/// A stored run as far as the search for a change needs it.
+#[derive(Clone)]
+struct Dated {
+    run: HistoryRun,
+    day: String,
+    conditions: Conditions,
+}
+
+/// What may have changed the level.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Conditions {
+    kernel: Option<String>,
+    firmware: Option<String>,
+    /// A change of it begins a history of its own.
+    size_bytes: u64,
+}
+
+impl Conditions {
+    fn of(row: &JobRow<'_>) -> Conditions {
+        let target = &row.job.target;
+        let device = target.device.as_ref();
+        Conditions {
+            kernel: row.run.host.kernel.clone(),
+            firmware: device.and_then(|device| device.firmware.clone()),
+            size_bytes: target.size_bytes,
+        }
+    }
+
+    /// What of them is new, in words.
+    fn news(&self, before: &Conditions) -> Option<String> {
+        let news = |name: &str, now: &Option<String>, then: &Option<String>| {
+            (now != then).then(|| format!("{name} {}", now.as_deref().unwrap_or("unknown")))
+        };
+        news("kernel", &self.kernel, &before.kernel)
+            .or_else(|| news("firmware", &self.firmware, &before.firmware))
+    }
+}
+
+fn hour_of(run: &RunRecord) -> u8 {
+    let hour = run.started_at.get(11..13);
+    hour.and_then(|hour| hour.parse().ok()).unwrap_or(0)
+}
+
+fn day_of(run: &RunRecord) -> String {
+    run.started_at.get(..10).unwrap_or("").to_owned()
+}
+
+impl OwnHistory {
+    /// Of every load of these runs; none where one of them has fewer than thirty stored runs
+    /// on a target as large as the newest one's.
+    #[must_use]
+    pub fn of(
+        reference: &[RunRecord],
+        stored: &StoredRuns<'_>,
+        by: CompareOptions,
+    ) -> Option<OwnHistory> {
+        let of_stored = cells_for(stored.runs, by.metric);
+        let loads = cells_for(reference, by.metric);
+        let loads: Option<Vec<LoadHistory>> = loads
+            .iter()
+            .map(|load| {
+                let cell = of_stored.iter().find(|cell| cell.is_same(load))?;
+                LoadHistory::of(cell, stored, by.metric)
+            })
+            .collect();
+        loads
+            .filter(|loads| !loads.is_empty())
+            .map(|loads| OwnHistory { by, loads })
+    }
+
+    /// These runs are of the same loads on as large a target.
+    #[must_use]
+    pub fn speaks_of(&self, now: &[RunRecord]) -> bool {
+        let cells = cells_for(now, self.by.metric);
+        cells.len() == self.loads.len()
+            && self.loads.iter().all(|load| {
+                let cell = load.cell_among(&cells, self.by.metric);
+                let mut rows = cell.into_iter().flat_map(|cell| &cell.rows).peekable();
+                rows.peek().is_some()
+                    && rows.all(|row| row.job.target.size_bytes == load.size_bytes)
+            })
+    }
+
+    /// A loss up to so many per cent is the target's own noise, or nobody acts on it.
+    #[must_use]
+    pub fn tolerance_percent(&self) -> f64 {
+        let noise = self.loads.iter().map(|load| load.history.noise());
+        default_tolerance_percent(noise.fold(0.0, f64::max))
+    }
+
+    /// The table of runs made now against what is stored, in words of change; none where
+    /// they are not of the same loads.
+    #[must_use]
+    pub fn compare(&self, now: &[RunRecord], stored: &StoredRuns<'_>) -> Option<ComparisonRecord> {
+        if !self.speaks_of(now) {
+            return None;
+        }
+        let side = |name: String, runs: Vec<RunRecord>| Side { name, runs };
+        let runs = self.loads.iter().map(|load| load.runs.len()).min()?;
+        let then = self.loads.iter().flat_map(|load| load.runs.clone());
+        let then = side(format!("its own {runs} runs"), then.collect());
+        let mut table = compare(&then, &side("now".to_owned(), now.to_vec()), self.by).ok()?;
+        let cells = cells_for(now, self.by.metric);
+        if table.rows.len() != cells.len() {
+            return None;
+        }
+        table.title = format!("{} now against its own {runs} runs", self.by.metric.words());
+        table.sentences.clear();
+        // What is said of few repetitions does not hold here.
+        table.notes.clear();
+        for (load, row) in self.loads.iter().zip(&mut table.rows) {
+            let cell = load.cell_among(&cells, self.by.metric)?;
+            let sentence = load.judge(cell, row, self.by, stored);
+            table.sentences.extend(sentence);
+        }
+        table.verdict = Verdict::over_all(table.rows.iter().map(|row| row.verdict));
+        table.notes.push(format!(
+            "The reference is the target's own history: an interval holds 95 of 100 runs like \
+             its {runs} stored ones, with what differs between boots and hours of the day."
+        ));
+        Some(table)
+    }
+}
+
+impl LoadHistory {
+    fn of(cell: &Cell<'_>, stored: &StoredRuns<'_>, metric: Metric) -> Option<LoadHistory> {
+        let size_bytes = cell.rows.last()?.job.target.size_bytes;
+        let known = cell.rows.iter().filter_map(|row| {
+            let value = metric.of(row).filter(|value| *value > 0.0)?;
+            let is_void = !row.run.void_codes_of(row.job).is_empty();
+            let is_alike = !is_void && row.job.target.size_bytes == size_bytes;
+            is_alike.then(|| {
+                let dated = Dated {
+                    run: HistoryRun {
+                        value,
+                        boot: (stored.boot)(&row.run.id),
+                        hour: hour_of(row.run),
+                    },
+                    day: day_of(row.run),
+                    conditions: Conditions::of(row),
+                };
+                (dated, row.run)
+            })
+        });
+        let (all, runs): (Vec<Dated>, Vec<&RunRecord>) = known.unzip();
+        let values: Vec<HistoryRun> = all.iter().map(|dated| dated.run).collect();
+        // What changed after the baseline was set is what is looked for, and no noise; what
+        // changed before was accepted with it.
+        let is_before = |index: &usize| runs[*index].started_at.as_str() <= stored.baseline_at;
+        let (before, after): (Vec<usize>, Vec<usize>) =
+            level_changes(&values).into_iter().partition(is_before);
+        let from = before.last().copied().unwrap_or(0);
+        let to = after.first().copied().unwrap_or(runs.len());
+        let history = History::of(&values[from..to])?;
+        let runs = runs[from..to].iter().map(|run| (*run).clone()).collect();
+        Some(LoadHistory {
+            runs,
+            history,
+            all,
+            size_bytes,
+        })
+    }
+
+    /// The cell of this load.
+    fn cell_among<'a, 'r>(&self, cells: &'a [Cell<'r>], metric: Metric) -> Option<&'a Cell<'r>> {
+        let own = cells_for(&self.runs[..1], metric);
+        let is_own = |cell: &&Cell<'_>| own.iter().any(|own| own.is_same(cell));
+        cells.iter().find(is_own)
+    }
+
+    /// Writes the verdict into the row; a sentence where there is one.
+    fn judge(
+        &self,
+        cell: &Cell<'_>,
+        row: &mut ComparisonRow,
+        by: CompareOptions,
+        stored: &StoredRuns<'_>,
+    ) -> Option<String> {
+        let values: Vec<f64> = cell
+            .rows
+            .iter()
+            .filter_map(|row| by.metric.of(row))
+            .collect();
+        let first = cell.rows.first()?.run;
+        if values.is_empty() || values.iter().any(|value| *value <= 0.0) {
+            return None;
+        }
+        let logarithms = values.iter().map(|value| libm::log(*value)).sum::<f64>();
+        let value = libm::exp(logarithms / values.len() as f64);
+        let new = NewRun {
+            boot: (stored.boot)(&first.id),
+            hour: hour_of(first),
+            runs: values.len(),
+        };
+        let expected = self.history.predict(new, by.level);
+        let percent = |of: f64| 100.0 * (value / of - 1.0);
+        let interval = [percent(expected.high), percent(expected.low)];
+        row.estimate_percent = Some(percent(expected.value));
+        row.interval_percent = Some(interval);
+        row.p_value = None;
+        row.blocks = u32::try_from(values.len()).unwrap_or(u32::MAX);
+        row.difference_percent_max = None;
+        if !row.void.is_empty() && !by.void_counts {
+            row.verdict = Verdict::Undecided;
+            return None;
+        }
+        let is_more = value > expected.high;
+        row.verdict = match (
+            value < expected.low || is_more,
+            is_more == by.metric.more_is_better(),
+        ) {
+            (false, _) => Verdict::NoDifference,
+            (true, true) => Verdict::Better,
+            (true, false) => Verdict::Worse,
+        };
+        if row.verdict == Verdict::NoDifference {
+            let most = interval[0].abs().max(interval[1].abs());
+            row.difference_percent_max = Some(most);
+        }
+        Some(self.sentence(cell, value, expected, row.verdict, by.metric))
+    }
+
+    fn sentence(
+        &self,
+        cell: &Cell<'_>,
+        value: f64,
+        expected: Estimate,
+        verdict: Verdict,
+        metric: Metric,
+    ) -> String {
+        let is_in = match verdict {
+            Verdict::NoDifference => "within",
+            _ => "outside",
+        };
+        // The unit once.
+        let low = amount(expected.low, metric);
+        let low = low.trim_end_matches(metric.words()).trim_end();
+        let said = format!(
+            "{}: {} is {is_in} 95 % of its own {} runs ({} to {})",
+            cell_words(cell),
+            amount(value, metric),
+            self.history.runs,
+            low,
+            amount(expected.high, metric),
+        );
+        match verdict {
+            Verdict::NoDifference => format!("{said}."),
+            _ => format!("{said}; {}.", self.since(value)),
+        }
+    }
+
+    /// When the runs that are like `value` began, and what was new with them.
+    fn since(&self, value: f64) -> String {
+        let runs: Vec<HistoryRun> = self.all.iter().map(|one| one.run).collect();
+        let usual = self.history.mean;
+        let at = level_changes(&runs).pop().filter(|&index| {
+            let after = &runs[index..];
+            let mean = after.iter().map(|run| run.value).sum::<f64>() / after.len() as f64;
+            (mean > usual) == (value > usual)
+        });
+        let Some(index) = at else {
+            return "no stored run before it shows that".to_owned();
+        };
+        let first = &self.all[index];
+        let before = index
+            .checked_sub(1)
+            .map(|before| &self.all[before].conditions);
+        match before.and_then(|before| first.conditions.news(before)) {
+            Some(news) => format!("it began on {} with {news}", first.day),
+            None => format!("it began on {}", first.day),
+        }
+    }
+}
+
+fn amount(value: f64, metric: Metric) -> String {
+    match metric.latency_name() {
+        // Float to integer saturates.
+        Some(_) => stripewise_units::format_duration(value.round() as u64),
+        None => format!("{} {}", format_iops(value), metric.words()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stripewise_results::{EngineFacts, JobOutcome, JobRecord, TargetFacts};
+    use stripewise_stats::Random;
+    use stripewise_workload::Workload;
+
+    /// Hourly runs from 1 October on of a disk that gives 10,000 a second, with noise of 1 %
+    /// from run to run and as much from boot to boot, of which there is one every two days.
+    fn run(number: usize, iops: f64, kernel: &str) -> RunRecord {
+        let mut record = RunRecord::empty();
+        record.id = format!("run{number}");
+        record.started_at = format!("2026-10-{:02}T{:02}:00:00Z", 1 + number / 24, number % 24);
+        record.host.kernel = Some(kernel.to_owned());
+        record.jobs.push(JobRecord {
+            name: "job".to_owned(),
+            target: TargetFacts::unknown(),
+            further_targets: Vec::new(),
+            workload: Workload {
+                seed: number as u64,
+                ..Workload::default()
+            },
+            engine: EngineFacts::default(),
+            outcome: JobOutcome {
+                iops,
+                operations: 10_000,
+                ..JobOutcome::default()
+            },
+            warnings: Vec::new(),
+        });
+        record
+    }
+
+    fn boot_of(id: &str) -> u64 {
+        id[3..].parse::<u64>().expect("a number") / 48
+    }
+
+    fn stored(count: usize, seed: u64) -> Vec<RunRecord> {
+        let mut random = Random::new(seed);
+        let boots: Vec<f64> = (0..20).map(|_| 0.01 * random.normal()).collect();
+        let each = (0..count).map(|number| {
+            let log = boots[number / 48] + 0.01 * random.normal();
+            run(number, 10_000.0 * libm::exp(log), "6.12.8")
+        });
+        each.collect()
+    }
+
+    fn stored_runs(runs: &[RunRecord]) -> StoredRuns<'_> {
+        StoredRuns {
+            runs,
+            boot: &boot_of,
+            baseline_at: "2026-10-02T00:00:00Z",
+        }
+    }
+
+    fn compared(runs: &[RunRecord], now: &[RunRecord]) -> Option<ComparisonRecord> {
+        let stored = stored_runs(runs);
+        let by = CompareOptions::default();
+        OwnHistory::of(&runs[..1], &stored, by)?.compare(now, &stored)
+    }
+
+    #[test]
+    fn a_new_run_is_held_against_the_noise_of_its_own_history() {
+        let runs = stored(214, 1);
+        let table = |iops| compared(&runs, &[run(214, iops, "6.12.8")]).expect("a table");
+        let usual = table(10_050.0);
+        assert_eq!(usual.verdict, Verdict::NoDifference);
+        assert!(
+            usual.sentences[0].contains("within 95 % of its own 214 runs"),
+            "{usual:?}"
+        );
+        let lower = table(9_000.0);
+        assert_eq!(lower.verdict, Verdict::Worse);
+        let said = &lower.sentences[0];
+        assert!(said.contains("outside 95 % of its own 214 runs"), "{said}");
+        assert!(
+            said.ends_with("no stored run before it shows that."),
+            "{said}"
+        );
+        let [low, high] = lower.rows[0].interval_percent.expect("an interval");
+        assert!(low < -10.0 && high < -5.0, "{low} {high}");
+        assert_eq!(table(11_000.0).verdict, Verdict::Better);
+    }
+
+    #[test]
+    fn few_runs_or_another_size_are_no_history() {
+        let runs = stored(60, 1);
+        assert!(compared(&runs[..29], &[run(60, 9_000.0, "6.12.8")]).is_none());
+        let mut larger = run(60, 9_000.0, "6.12.8");
+        larger.jobs[0].target.size_bytes += 4_096;
+        assert!(compared(&runs, &[larger]).is_none());
+        assert!(compared(&runs, &[run(60, 9_000.0, "6.12.8")]).is_some());
+    }
+
+    #[test]
+    fn a_loss_since_the_baseline_is_no_noise_and_has_a_day() {
+        // From 12 October on, with another kernel, 10 % less.
+        let mut runs = stored(500, 3);
+        for run in runs.iter_mut().skip(24 * 11) {
+            run.jobs[0].outcome.iops *= 0.9;
+            run.host.kernel = Some("6.12.9".to_owned());
+        }
+        let said = |runs: &[RunRecord]| {
+            let table = compared(runs, &[run(500, 9_000.0, "6.12.9")]).expect("a table");
+            assert_eq!(table.verdict, Verdict::Worse);
+            table.sentences[0].clone()
+        };
+        let words = said(&runs);
+        assert!(words.contains("of its own 264 runs"), "{words}");
+        assert!(
+            words.contains("it began on 2026-10-12 with kernel 6.12.9"),
+            "{words}"
+        );
+        for run in &mut runs {
+            run.host.kernel = Some("6.12.9".to_owned());
+        }
+        assert!(said(&runs).ends_with("it began on 2026-10-12."));
+    }
+
+    /// One run outside is followed by six: an alarm is both. Here each of 96 is in a boot that
+    /// was never seen, which shifts all of its runs.
+    #[test]
+    fn an_unchanged_disk_hardly_ever_raises_an_alarm() {
+        let mut alarms = 0;
+        for seed in 0..4 {
+            let runs = stored(24 * 10, seed);
+            let stored = stored_runs(&runs);
+            let by = CompareOptions::default();
+            let own = OwnHistory::of(&runs[..1], &stored, by).expect("a history");
+            let mut random = Random::new(seed + 100);
+            for hour in 0..24 {
+                let number = 24 * 20 + hour;
+                let boot = libm::exp(0.01 * random.normal());
+                let mut fresh = |count: usize| -> Vec<RunRecord> {
+                    let one = |_| 10_000.0 * boot * libm::exp(0.01 * random.normal());
+                    let values: Vec<f64> = (0..count).map(one).collect();
+                    let each = values.into_iter().enumerate();
+                    each.map(|(index, iops)| run(number + 1_000 * (1 + index), iops, "6.12.8"))
+                        .collect()
+                };
+                let is_worse = |now: &[RunRecord]| {
+                    let table = own.compare(now, &stored).expect("a table");
+                    table.verdict == Verdict::Worse
+                };
+                alarms += usize::from(is_worse(&fresh(1)) && is_worse(&fresh(6)));
+            }
+        }
+        // 2.5 % would be 2.4.
+        assert!(alarms <= 4, "{alarms} of 96");
+    }
+}

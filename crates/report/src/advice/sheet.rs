@@ -1,0 +1,264 @@
+//! Advice as a sheet: the choice, the ranking, what matters, and behind it every layout, effect
+//! and cell.
+
+use super::{advice_charts, effect_levels, effect_name, layout_words};
+use crate::number::{latency, rate};
+use crate::sheet::{Cell, Column, Judgement, Sheet, SheetTable};
+use stripewise_results::{AdviceCell, AdviceRecord, EffectRecord, LayoutRecord, MeasuredLayout};
+use stripewise_units::{counted, format_duration};
+
+/// Layouts of the first look.
+const LAYOUTS_SHOWN: usize = 6;
+
+/// The answer. `effects` are sentences on what matters; `explain` asks for everything behind
+/// it, which is also shown where there is no ranking.
+#[must_use]
+pub fn advice_sheet(record: &AdviceRecord, effects: &[String], explain: bool) -> Sheet {
+    let mut sentences = record.sentences.iter();
+    let answer = sentences.next().map_or("", String::as_str);
+    let mut sheet = Sheet {
+        title: record.title.clone(),
+        subtitle: subtitle(record),
+        answer: answer.trim_end_matches('.').to_owned(),
+        details: sentences.cloned().collect(),
+        charts: advice_charts(record),
+        ..Sheet::default()
+    };
+    let is_whole = explain || record.layouts.is_empty();
+    let shown = match is_whole {
+        true => record.layouts.len(),
+        false => LAYOUTS_SHOWN,
+    };
+    sheet.tables = vec![ranking(record, shown), measured(record), matters(effects)];
+    if is_whole {
+        let behind = [effects_table(record), cells(record), mix(record)];
+        sheet.tables.push(commands(record));
+        sheet.tables.extend(behind);
+        sheet.notes.clone_from(&record.notes);
+    }
+    if !record.not_tried.is_empty() {
+        let not_tried = record.not_tried.join("; ");
+        sheet.notes.push(format!("Not tried: {not_tried}."));
+    }
+    sheet
+}
+
+fn subtitle(record: &AdviceRecord) -> String {
+    match (record.layouts.is_empty(), &record.recommendation) {
+        (true, Some(_)) => "by arithmetic, not measured".to_owned(),
+        (true, None) => "no answer yet".to_owned(),
+        (false, _) => format!(
+            "{}, {:.0} % confidence",
+            counted(record.passes as usize, "pass", "passes"),
+            100.0 * record.level
+        ),
+    }
+}
+
+/// The best layouts, `most` of them, and the present one.
+fn ranking(record: &AdviceRecord, most: usize) -> SheetTable {
+    let columns = [
+        Column::text("Layout"),
+        Column::number("IOPS of the mix"),
+        Column::number("Against the best"),
+        Column::text("Interval").dropped(1),
+        Column::text(""),
+    ];
+    let all = record.layouts.iter().enumerate();
+    let rows: Vec<Vec<Cell>> = all
+        .filter(|(index, layout)| *index < most || layout.is_present)
+        .map(|(index, layout)| layout_row(record, index, layout))
+        .collect();
+    let hidden = record.layouts.len() - rows.len();
+    let note = match hidden {
+        0 => String::new(),
+        _ => format!(
+            "{}: --explain",
+            counted(hidden, "more layout", "more layouts")
+        ),
+    };
+    SheetTable::new("", columns, rows).with_note(note)
+}
+
+/// What each pass measured, where layouts cannot be judged yet.
+fn measured(record: &AdviceRecord) -> SheetTable {
+    let columns = [
+        Column::number("Pass"),
+        Column::text("Layout"),
+        Column::text("Cell"),
+        Column::number("IOPS"),
+        Column::number("p99"),
+    ];
+    let of_layout = |one: &MeasuredLayout| {
+        let p99s = one.latency_ns_p99.iter();
+        let values = one.iops.iter().zip(p99s).zip(&record.cells);
+        let row = |((iops, p99), cell): ((&f64, &Option<f64>), &AdviceCell)| {
+            vec![
+                Cell::from(one.pass.to_string()),
+                layout_words(record, &one.layout).into(),
+                cell.name.as_str().into(),
+                Cell::exact(rate(*iops), *iops),
+                latency(p99.map(|ns| ns.round() as u64)).into(),
+            ]
+        };
+        values.map(row).collect::<Vec<_>>()
+    };
+    let rows = record.unjudged.iter().flat_map(of_layout).collect();
+    SheetTable::new("Measured so far", columns, rows)
+}
+
+fn layout_row(record: &AdviceRecord, index: usize, layout: &LayoutRecord) -> Vec<Cell> {
+    // The first is ahead of the second by this; it is not behind itself.
+    let [difference, interval] = match index {
+        0 => [Cell::from("-"), Cell::default()],
+        _ => [
+            Cell::exact(
+                format!("{} %", signed(layout.ahead_percent)),
+                layout.ahead_percent,
+            ),
+            Cell::estimate(
+                format!(
+                    "{} to {}",
+                    signed(layout.ahead_percent_low),
+                    signed(layout.ahead_percent_high)
+                ),
+                layout.ahead_percent,
+                [layout.ahead_percent_low, layout.ahead_percent_high],
+            ),
+        ],
+    };
+    vec![
+        layout_words(record, &layout.layout).into(),
+        Cell::exact(rate(layout.score), layout.score),
+        difference,
+        interval,
+        remark(layout),
+    ]
+}
+
+/// With one decimal; zero has no sign.
+fn signed(percent: f64) -> String {
+    match format!("{percent:+.1}").as_str() {
+        "+0.0" | "-0.0" => "0".to_owned(),
+        text => text.to_owned(),
+    }
+}
+
+fn remark(layout: &LayoutRecord) -> Cell {
+    let now = if layout.is_present { "now; " } else { "" };
+    let word = match (layout.among_best, &layout.breaks, layout.dropped_after) {
+        (true, ..) => "may be the best".to_owned(),
+        (false, Some(limit), _) => format!("breaks {limit}"),
+        (false, None, Some(passes)) => format!("dropped after {passes} passes"),
+        (false, None, None) => String::new(),
+    };
+    let text = format!("{now}{word}");
+    let text = text.trim_end_matches("; ");
+    match (layout.among_best, &layout.breaks) {
+        (true, _) => Cell::judged(text, Judgement::Good),
+        (false, Some(_)) => Cell::judged(text, Judgement::Bad),
+        (false, None) => text.into(),
+    }
+}
+
+/// What matters, and what does not.
+fn matters(effects: &[String]) -> SheetTable {
+    let row = |sentence: &String| match sentence.split_once(": ") {
+        Some((name, what)) => vec![name.to_owned(), what.to_owned()],
+        None => vec![String::new(), sentence.clone()],
+    };
+    SheetTable::without_headings("What matters", effects.iter().map(row).collect())
+}
+
+/// What makes the layout, by the system that it is typed into.
+fn commands(record: &AdviceRecord) -> SheetTable {
+    let commands = &record.commands;
+    let is_unnamed = commands.iter().any(|one| one.line.contains("DISK"));
+    let names = match is_unnamed {
+        true => "; DISK stands for their names",
+        false => "",
+    };
+    let title = format!("To make it (everything on the disks is lost{names})");
+    let row = |one: &stripewise_results::CommandRecord| vec![one.place.clone(), one.line.clone()];
+    SheetTable::without_headings(&title, commands.iter().map(row).collect())
+}
+
+fn effects_table(record: &AdviceRecord) -> SheetTable {
+    let columns = [
+        Column::text("Factors"),
+        Column::text("Levels"),
+        Column::number("Effect"),
+        Column::text("Interval").dropped(1),
+        Column::text("Found"),
+    ];
+    let row = |effect: &EffectRecord| {
+        let found = match (effect.by_arithmetic, effect.found) {
+            (true, _) => "by arithmetic",
+            (false, true) => "yes",
+            (false, false) => "not shown",
+        };
+        vec![
+            Cell::from(effect_name(effect)),
+            effect_levels(effect).into(),
+            Cell::exact(format!("{:.2} %", effect.percent), effect.percent),
+            format!("{:.2} to {:.2}", effect.low, effect.high).into(),
+            found.into(),
+        ]
+    };
+    let rows = record.effects.iter().map(row).collect();
+    SheetTable::new("Main effects and interactions", columns, rows)
+}
+
+/// Rates and latencies of every cell on every layout.
+fn cells(record: &AdviceRecord) -> SheetTable {
+    let columns = [
+        Column::text("Layout"),
+        Column::text("Cell"),
+        Column::number("IOPS"),
+        Column::number("p99"),
+    ];
+    let of_layout = |(index, layout): (usize, &LayoutRecord)| {
+        let words = layout_words(record, &layout.layout);
+        let row = |cell: &AdviceCell| {
+            let value = |all: &[Option<f64>]| all.get(index).copied().flatten();
+            let iops = value(&cell.iops);
+            let p99 = value(&cell.latency_ns_p99);
+            vec![
+                Cell::from(words.as_str()),
+                cell.name.as_str().into(),
+                iops.map_or_else(Cell::default, |iops| Cell::exact(rate(iops), iops)),
+                latency(p99.map(|ns| ns.round() as u64)).into(),
+            ]
+        };
+        record.cells.iter().map(row).collect::<Vec<_>>()
+    };
+    let layouts = record.layouts.iter().enumerate();
+    SheetTable::new("Cells", columns, layouts.flat_map(of_layout).collect())
+}
+
+/// What the mix is made of.
+fn mix(record: &AdviceRecord) -> SheetTable {
+    let columns = [
+        Column::text("Cell"),
+        Column::text("What"),
+        Column::number("Share"),
+        Column::text("Basis"),
+        Column::text("Limit on p99"),
+    ];
+    let row = |cell: &AdviceCell| {
+        let limit = record.limits.iter().find(|limit| limit.cell == cell.name);
+        let (share, basis) = match (cell.share_percent > 0.0, cell.assumed) {
+            (false, _) => (String::new(), "a limit only"),
+            (true, true) => (format!("{:.0} %", cell.share_percent), "assumed"),
+            (true, false) => (format!("{:.0} %", cell.share_percent), "given"),
+        };
+        vec![
+            cell.name.clone(),
+            cell.what.clone(),
+            share,
+            basis.to_owned(),
+            limit.map_or_else(String::new, |limit| format_duration(limit.p99_ns)),
+        ]
+    };
+    SheetTable::new("The mix", columns, record.cells.iter().map(row).collect())
+}

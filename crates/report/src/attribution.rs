@@ -1,0 +1,381 @@
+//! What a picture says of itself when it has left its page: what was measured, on
+//! what, where, when, by which version, and the id under which it is kept. The same
+//! stands in the metadata of its file.
+
+use crate::identity::kind;
+use crate::material::Material;
+use stripewise_results::{JobRow, RunRecord, TargetFacts, TargetKind};
+use stripewise_units::{ByteSize, format_bytes};
+
+/// Values that are written out; of more only their number is told.
+const VALUES_MAX: usize = 5;
+/// The same in a line of a picture.
+const WORDS_MAX: usize = 3;
+
+/// What stands around a picture.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct About {
+    /// What it is about: label or target.
+    pub title: String,
+    /// Target, size, file system, block size, cache mode.
+    pub measured: String,
+    /// Model and device.
+    pub device: String,
+    /// Host, date, version, id.
+    pub made: String,
+    /// Where the numbers come from, in the user's words.
+    pub source: Option<String>,
+    /// All of that by name, for the metadata of a file. Nothing that is unknown.
+    pub facts: Vec<(&'static str, String)>,
+}
+
+/// Letters of a title that have room in every picture.
+const TITLE_SEEN: usize = 40;
+
+/// What is known of something that is kept, and is no run.
+#[derive(Clone, Copy, Debug)]
+pub struct KeptFacts<'a> {
+    /// What it is about.
+    pub title: &'a str,
+    /// The user's words.
+    pub label: Option<&'a str>,
+    /// As typed.
+    pub target: &'a str,
+    /// The machine that measured.
+    pub host: Option<&'a str>,
+    /// RFC 3339, UTC.
+    pub started_at: &'a str,
+    /// The program's version.
+    pub version: &'a str,
+    /// Under which it is kept.
+    pub id: &'a str,
+}
+
+impl About {
+    /// Of something that is kept, and is no run.
+    #[must_use]
+    pub fn of_kept(kept: &KeptFacts<'_>) -> About {
+        let simulated = kept.target.starts_with("sim:");
+        let device = if simulated { "simulated array" } else { "" };
+        let made_with = format!("Stripewise {}", kept.version);
+        let date = moment(kept.started_at);
+        let host = kept.host.map(|name| format!("host {name}"));
+        let made = [
+            host.as_deref(),
+            Some(date.as_str()),
+            Some(made_with.as_str()),
+            Some(kept.id),
+        ];
+        let measured = [kept.label, Some(kept.target)].into_iter().flatten();
+        let measured = measured.filter(|words| !is_seen(words, kept.title));
+        let facts = [
+            ("Title", Some(kept.title)),
+            ("Label", kept.label),
+            ("Target", Some(kept.target)),
+            ("Host", kept.host),
+            ("Date", Some(date.as_str())),
+            ("Made with", Some(made_with.as_str())),
+            ("Id", Some(kept.id)),
+        ];
+        let facts = facts.into_iter();
+        About {
+            title: kept.title.to_owned(),
+            measured: measured.collect::<Vec<_>>().join(" \u{b7} "),
+            device: device.to_owned(),
+            made: made
+                .into_iter()
+                .flatten()
+                .collect::<Vec<_>>()
+                .join(" \u{b7} "),
+            source: None,
+            facts: facts
+                .filter_map(|(name, value)| Some((name, value?.to_owned())))
+                .collect(),
+        }
+    }
+
+    /// Of the records of a report.
+    #[must_use]
+    pub fn of(material: &Material) -> About {
+        let all = facts(&material.document.runs);
+        let said = |name: &str, what: &str| said(&all, name, what);
+        let line = |words: Vec<Option<String>>| {
+            let words: Vec<String> = words.into_iter().flatten().collect();
+            words.join(" \u{b7} ")
+        };
+        let made = vec![
+            said("Host", "hosts").map(|name| format!("host {name}")),
+            said("Date", "days"),
+            said("Made with", "programs"),
+            said("Id", "ids"),
+        ];
+        About {
+            title: material.title.clone(),
+            measured: line(measured(&all, &material.title)),
+            device: said("Model", "models").unwrap_or_default(),
+            made: line(made),
+            source: None,
+            facts: std::iter::once(("Title", material.title.clone()))
+                .chain(all.iter().filter_map(|(term, values)| {
+                    Some((*term, told(values.clone(), "different ones")?))
+                }))
+                .collect(),
+        }
+    }
+
+    /// With another title.
+    #[must_use]
+    pub fn titled(mut self, title: &str) -> About {
+        title.clone_into(&mut self.title);
+        for (_, value) in self.facts.iter_mut().filter(|(term, _)| *term == "Title") {
+            title.clone_into(value);
+        }
+        self
+    }
+
+    /// With words on where the numbers come from.
+    #[must_use]
+    pub fn sourced(mut self, source: &str) -> About {
+        self.source = Some(source.to_owned());
+        self.facts.push(("Source", source.to_owned()));
+        self
+    }
+
+    /// What stands at the foot of a picture, a line each.
+    pub(crate) fn foot(&self) -> Vec<String> {
+        let source = self.source.as_ref().map(|words| format!("Source: {words}"));
+        let first: Vec<&str> = [Some(self.device.as_str()), source.as_deref()]
+            .into_iter()
+            .flatten()
+            .filter(|words| !words.is_empty())
+            .collect();
+        let lines = [first.join(" \u{b7} "), self.made.clone()];
+        lines.into_iter().filter(|line| !line.is_empty()).collect()
+    }
+}
+
+/// What is known of runs, by name.
+pub(crate) type Facts = [(&'static str, Vec<String>); 12];
+
+/// Of runs; facts that are not known have no values.
+pub(crate) fn facts(runs: &[RunRecord]) -> Facts {
+    let of = |value: fn(&JobRow<'_>) -> String| distinct(JobRow::of(runs).map(|row| value(&row)));
+    [
+        (
+            "Label",
+            distinct(runs.iter().filter_map(|run| run.label.clone())),
+        ),
+        ("Target", of(|row| row.job.target_names())),
+        ("Model", of(|row| model(&row.job.target))),
+        ("Size", of(|row| size(&row.job.target))),
+        ("File system", of(|row| file_system(&row.job.target))),
+        ("Workload", of(kind)),
+        ("Block size", of(block)),
+        ("Cache mode", of(cache)),
+        (
+            "Host",
+            distinct(runs.iter().map(|run| run.host.name.clone())),
+        ),
+        ("Date", dates(runs)),
+        ("Made with", distinct(runs.iter().map(maker))),
+        ("Id", distinct(runs.iter().map(id))),
+    ]
+}
+
+/// Values of a fact in a line of a picture; of many only their number.
+pub(crate) fn said(all: &[(&'static str, Vec<String>)], name: &str, what: &str) -> Option<String> {
+    let (_, values) = all.iter().find(|(term, _)| *term == name)?;
+    match values.len() {
+        0 => None,
+        count if count > WORDS_MAX => Some(format!("{count} {what}")),
+        _ => Some(values.join(", ")),
+    }
+}
+
+/// What was measured, as far as the title does not say it.
+fn measured(all: &[(&'static str, Vec<String>)], title: &str) -> Vec<Option<String>> {
+    let said = |name: &str, what: &str| said(all, name, what);
+    let block = said("Block size", "block sizes").map(|sizes| match sizes {
+        many if many.ends_with(" block sizes") => many,
+        sizes => format!("block {sizes}"),
+    });
+    // `sim:a and sim:b` has both.
+    let is_told = |name: &str| {
+        let values = all.iter().find(|(term, _)| *term == name);
+        values.is_some_and(|(_, values)| values.iter().all(|value| is_seen(value, title)))
+    };
+    vec![
+        said("Label", "labels").filter(|_| !is_told("Label")),
+        said("Target", "targets").filter(|_| !is_told("Target")),
+        said("Size", "sizes"),
+        said("File system", "file systems"),
+        block,
+        said("Cache mode", "cache modes"),
+    ]
+}
+
+/// A title says it in that part of it which no picture cuts off.
+fn is_seen(name: &str, title: &str) -> bool {
+    let end = title.find(name).map(|begin| begin + name.len());
+    end.is_some_and(|end| title[..end].chars().count() <= TITLE_SEEN)
+}
+
+/// `WDC WD1003FZEX (sda1), spins`, `simulated array`.
+fn model(target: &TargetFacts) -> String {
+    let Some(device) = &target.device else {
+        return match target.kind {
+            TargetKind::Simulated => "simulated array".to_owned(),
+            TargetKind::Null => "no device".to_owned(),
+            _ => String::new(),
+        };
+    };
+    let spins = match device.rotational {
+        Some(true) => ", spins",
+        _ => "",
+    };
+    match &device.model {
+        Some(model) => format!("{model} ({}){spins}", device.name),
+        None => format!("device {}{spins}", device.name),
+    }
+}
+
+fn size(target: &TargetFacts) -> String {
+    if target.size_bytes == 0 {
+        return String::new();
+    }
+    let size = format_bytes(target.size_bytes);
+    match target.kind {
+        TargetKind::File => format!("file of {size}"),
+        TargetKind::TestFile => format!("test file of {size}"),
+        _ => size,
+    }
+}
+
+fn file_system(target: &TargetFacts) -> String {
+    let system = target.file_system.as_ref();
+    system.map_or_else(String::new, |system| system.kind.clone())
+}
+
+fn block(row: &JobRow<'_>) -> String {
+    row.block_size_bytes()
+        .map_or_else(String::new, |bytes| ByteSize(bytes).to_string())
+}
+
+fn cache(row: &JobRow<'_>) -> String {
+    row.cache()
+        .map_or_else(String::new, |cache| cache.to_string())
+}
+
+/// First and last moment.
+fn dates(runs: &[RunRecord]) -> Vec<String> {
+    let times = runs.iter().map(|run| run.started_at.as_str());
+    let times: Vec<&str> = times.filter(|time| !time.is_empty()).collect();
+    match (times.iter().min(), times.iter().max()) {
+        (Some(first), Some(last)) if day(first) != day(last) => {
+            vec![format!("{} to {}", moment(first), moment(last))]
+        }
+        (Some(first), _) => vec![moment(first)],
+        _ => Vec::new(),
+    }
+}
+
+/// Under which it is kept: the series, else the experiment, else the run; of another
+/// tool's result, where it came from.
+fn id(run: &RunRecord) -> String {
+    let experiment = run.experiment.as_ref().map(|place| &place.experiment);
+    match (&run.series, experiment, &run.imported) {
+        (Some(series), _, _) => series.clone(),
+        (None, Some(experiment), _) => experiment.clone(),
+        (None, None, Some(imported)) => imported.source.clone(),
+        (None, None, None) => run.id.clone(),
+    }
+}
+
+/// The day of an RFC 3339 time; any other text as it is.
+pub(crate) fn day(time: &str) -> &str {
+    time.get(..10).unwrap_or(time)
+}
+
+/// `2026-11-21 20:15 UTC` of an RFC 3339 time.
+#[must_use]
+pub fn moment(time: &str) -> String {
+    match (time.get(..10), time.get(11..16)) {
+        (Some(day), Some(minute)) => format!("{day} {minute} UTC"),
+        _ => time.to_owned(),
+    }
+}
+
+/// Distinct values that are not empty, in order.
+pub(crate) fn distinct(values: impl Iterator<Item = String>) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for value in values {
+        // Beyond this nobody reads them, and looking for each is slow.
+        if all.len() <= 1_000 && !value.is_empty() && !all.contains(&value) {
+            all.push(value);
+        }
+    }
+    all
+}
+
+/// Values in a line; of many only their number.
+pub(crate) fn told(values: Vec<String>, what: &str) -> Option<String> {
+    match values.len() {
+        0 => None,
+        count if count > VALUES_MAX => Some(format!("{count} {what}")),
+        _ => Some(values.join(", ")),
+    }
+}
+
+/// `Stripewise 0.1.0`, or the tool that made an imported result.
+pub(crate) fn maker(run: &RunRecord) -> String {
+    match &run.imported {
+        Some(imported) if imported.tool == "dataset" => {
+            format!("a published table ({})", imported.source)
+        }
+        Some(imported) => {
+            let version = imported.tool_version.as_deref().unwrap_or_default();
+            format!(
+                "{} {version} (imported from {})",
+                imported.tool, imported.source
+            )
+        }
+        None if run.version.is_empty() => String::new(),
+        None => format!("Stripewise {}", run.version),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_target_behind_a_long_label_is_not_taken_as_told() {
+        assert!(is_seen("/data", "Bench of /data"));
+        assert!(!is_seen("/data", "Bench of sdb"));
+        let long = "before the move to the new cabinet in March: bench of /data";
+        assert!(!is_seen("/data", long));
+        assert!(!is_seen("ä", &"ö".repeat(40)) && is_seen("ä", &format!("{}ä", "ö".repeat(39))));
+    }
+
+    #[test]
+    fn a_time_that_is_none_is_shown_as_it_is() {
+        for (time, its_day, its_moment) in [
+            (
+                "2026-11-21T20:15:30.000Z",
+                "2026-11-21",
+                "2026-11-21 20:15 UTC",
+            ),
+            ("2026-11-21", "2026-11-21", "2026-11-21"),
+            // The tenth byte is inside a character.
+            (
+                "\u{20ac}\u{20ac}\u{20ac}\u{20ac}",
+                "\u{20ac}\u{20ac}\u{20ac}\u{20ac}",
+                "\u{20ac}\u{20ac}\u{20ac}\u{20ac}",
+            ),
+            ("", "", ""),
+        ] {
+            assert_eq!(day(time), its_day);
+            assert_eq!(moment(time), its_moment);
+        }
+    }
+}

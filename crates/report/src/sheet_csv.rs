@@ -1,0 +1,33 @@
+//! One table of a sheet as CSV: exact numbers where they are known, and every column.
+
+use crate::csv::csv_text;
+use crate::sheet::{Cell, SheetTable};
+
+/// The table with its headings, a line for each row.
+#[must_use]
+pub fn sheet_csv(table: &SheetTable) -> String {
+    let headings = table.columns.iter().map(|column| csv_text(&column.heading));
+    let cell = |cell: &Cell| match cell.value.filter(|_| cell.interval.is_none()) {
+        Some(value) => value.to_string(),
+        None => csv_text(&cell.text),
+    };
+    let row = |row: &Vec<Cell>| row.iter().map(cell).collect::<Vec<_>>().join(",");
+    let headings = headings.collect::<Vec<_>>().join(",");
+    let lines = (!headings.is_empty()).then_some(headings).into_iter();
+    let lines = lines.chain(table.rows.iter().map(row));
+    lines.map(|line| line + "\n").collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sheet::Column;
+
+    #[test]
+    fn numbers_are_exact_and_words_are_no_formulas() {
+        let columns = [Column::text("load"), Column::number("IOPS").dropped(1)];
+        let row = vec![Cell::from("=a,b"), Cell::exact("48,900", 48_931.5)];
+        let table = SheetTable::new("Loads", columns, vec![row]);
+        assert_eq!(sheet_csv(&table), "load,IOPS\n\"'=a,b\",48931.5\n");
+    }
+}

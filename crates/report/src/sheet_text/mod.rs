@@ -1,0 +1,432 @@
+//! A sheet for a terminal of some width: columns are aligned, those of least importance are
+//! left out and named below where not all fit, and no text is cut but names without blanks, in
+//! their middle. A number is never cut: where its column does not fit, the line is longer.
+
+use crate::sheet::{Caution, Cell, Judgement, Sheet, SheetTable};
+use stripewise_results::Severity;
+use stripewise_units::capitalised;
+use unicode_width::UnicodeWidthStr;
+
+/// Blanks between columns; one where two are too many.
+const GAP: usize = 2;
+/// A column of words is not made narrower than this.
+const NARROW: usize = 10;
+/// Longer words may be shortened.
+const WORD_MAX: usize = 24;
+
+/// What part of a text is, for a terminal that can set it off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Emphasis {
+    /// A title or a heading.
+    Strong,
+    /// Good news.
+    Good,
+    /// Bad news.
+    Bad,
+    /// What must be read with care.
+    Care,
+}
+
+/// Sets a part of a text off; the number of columns stays the same.
+pub type Paint<'a> = &'a dyn Fn(Emphasis, &str) -> String;
+
+/// The sheet in lines of at most `width` columns, without colour.
+#[must_use]
+pub fn sheet_text(sheet: &Sheet, width: usize) -> String {
+    sheet_text_painted(sheet, width, &|_, text| text.to_owned())
+}
+
+/// The sheet in lines of at most `width` columns.
+#[must_use]
+pub fn sheet_text_painted(sheet: &Sheet, width: usize, paint: Paint<'_>) -> String {
+    let mut parts = vec![title(sheet, width, paint), answer(sheet, width, paint)];
+    parts.push(pairs(&sheet.findings, "  ", width));
+    let shown = |table: &&SheetTable| !table.rows.is_empty() && !table.is_detail;
+    let tables = sheet.tables.iter().filter(shown);
+    parts.extend(tables.map(|table| table_text(table, width, paint)));
+    parts.push(cautions(&sheet.cautions, width, paint));
+    let notes = sheet.notes.iter();
+    let notes: String = notes.map(|note| wrapped_at(note, "  ", width)).collect();
+    parts.push(notes + &pairs(&sheet.pointers, "", width));
+    parts.retain(|part| !part.is_empty());
+    parts.join("\n")
+}
+
+/// The answer in one line, for cron and logs: `TITLE: VERDICT: answer`, or what was found.
+#[must_use]
+pub fn sheet_line(sheet: &Sheet) -> String {
+    let verdict = sheet.verdict.as_ref().map(|(_, word)| word.clone());
+    let mut parts: Vec<String> = [sheet.title.clone()].into_iter().chain(verdict).collect();
+    let findings = sheet.findings.iter();
+    let findings: Vec<String> = findings
+        .map(|(name, value)| format!("{name} {value}").trim_start().to_owned())
+        .collect();
+    parts.push(match sheet.answer.is_empty() {
+        true => findings.join("; "),
+        false => sheet.answer.clone(),
+    });
+    parts.retain(|part| !part.is_empty());
+    parts.join(": ")
+}
+
+fn title(sheet: &Sheet, width: usize, paint: Paint<'_>) -> String {
+    if sheet.title.is_empty() {
+        return String::new();
+    }
+    let line = format!("{}  {}", sheet.title, sheet.subtitle);
+    if line.width() <= width {
+        let title = paint(Emphasis::Strong, &sheet.title);
+        return format!("{title}  {}", sheet.subtitle).trim_end().to_owned() + "\n";
+    }
+    let title = wrapped_lines(&sheet.title, width).into_iter();
+    let title: String = title
+        .map(|line| paint(Emphasis::Strong, &line) + "\n")
+        .collect();
+    let below = wrapped_at(&format!("  {}", sheet.subtitle), "  ", width);
+    format!("{title}{below}")
+}
+
+fn answer(sheet: &Sheet, width: usize, paint: Paint<'_>) -> String {
+    let mut text = match &sheet.verdict {
+        Some((judgement, word)) => {
+            let text = match sheet.answer.is_empty() {
+                true => word.clone(),
+                false => format!("{word}: {}", sheet.answer),
+            };
+            let text = wrapped_at(&text, "  ", width);
+            // A word that was wrapped is not set off.
+            match text.strip_prefix(word.as_str()) {
+                Some(rest) => paint(emphasis(*judgement), word) + rest,
+                None => text,
+            }
+        }
+        None if sheet.answer.is_empty() => String::new(),
+        None => wrapped_at(&capitalised(&sheet.answer), "  ", width),
+    };
+    for detail in &sheet.details {
+        text.push_str(&wrapped_at(&format!("  {detail}"), "    ", width));
+    }
+    text
+}
+
+fn emphasis(judgement: Judgement) -> Emphasis {
+    match judgement {
+        Judgement::Good => Emphasis::Good,
+        Judgement::Bad => Emphasis::Bad,
+        Judgement::Open => Emphasis::Care,
+    }
+}
+
+/// Names and values below each other, the values wrapped beside the names.
+fn pairs(all: &[(String, String)], indent: &str, width: usize) -> String {
+    let column = all.iter().map(|(name, _)| name.width()).max().unwrap_or(0);
+    let hanging = " ".repeat(indent.len() + column + GAP);
+    let line = |(name, value): &(String, String)| {
+        let blanks = " ".repeat(column - name.width() + GAP);
+        let room = width.saturating_sub(hanging.len()).max(NARROW);
+        let value = wrapped_lines(value, room).join(&format!("\n{hanging}"));
+        format!("{indent}{name}{blanks}{value}\n")
+    };
+    all.iter().map(line).collect()
+}
+
+/// Warnings below a heading, with what they concern and their names in columns of their own
+/// where that fits.
+fn cautions(all: &[Caution], width: usize, paint: Paint<'_>) -> String {
+    if all.is_empty() {
+        return String::new();
+    }
+    let widest = |part: fn(&Caution) -> &str| {
+        let widths = all.iter().map(|one| part(one).width());
+        widths.max().unwrap_or(0)
+    };
+    let [text, of] = [widest(|one| &one.text), widest(|one| &one.of)];
+    let code = widest(|one| &one.code);
+    // An empty column takes no room.
+    let gap = if of == 0 { 0 } else { GAP };
+    let is_aligned = 4 + text + GAP + of + gap + code + 2 <= width;
+    let line = |one: &Caution| {
+        let mark = mark(one, paint);
+        if is_aligned {
+            let code = match one.code.as_str() {
+                "" => String::new(),
+                code => format!("[{code}]"),
+            };
+            let blanks = [
+                " ".repeat(text - one.text.width() + GAP),
+                " ".repeat(of - one.of.width() + gap),
+            ];
+            let line = format!("  {mark} {}{}{}{}", one.text, blanks[0], one.of, blanks[1]);
+            return format!("{line}{code}").trim_end().to_owned() + "\n";
+        }
+        // Too narrow for names, which --explain has.
+        let text = Caution {
+            code: String::new(),
+            ..one.clone()
+        };
+        let lines = wrapped_lines(&text.line(), width.saturating_sub(4));
+        format!("  {mark} {}\n", lines.join("\n    "))
+    };
+    let lines: String = all.iter().map(line).collect();
+    format!("{}\n{lines}", paint(Emphasis::Strong, "Read with care"))
+}
+
+/// Notes are marked less.
+fn mark(caution: &Caution, paint: Paint<'_>) -> String {
+    match caution.severity {
+        Severity::Void => paint(Emphasis::Bad, "X"),
+        Severity::Warning => paint(Emphasis::Care, "!"),
+        Severity::Note => "-".to_owned(),
+    }
+}
+
+/// One table with its title, in at most `width` columns.
+pub(crate) fn table_text(table: &SheetTable, width: usize, paint: Paint<'_>) -> String {
+    let shape = Shape::of(table, width);
+    let mut text = match table.title.as_str() {
+        "" => String::new(),
+        title => {
+            let wrapped = wrapped_at(title, "", width);
+            let lines = wrapped.lines().map(|line| paint(Emphasis::Strong, line));
+            lines.map(|line| line + "\n").collect()
+        }
+    };
+    if !table.columns.is_empty() {
+        let headings = table.columns.iter();
+        let headings: Vec<Cell> = headings
+            .map(|column| Cell::from(column.heading.as_str()))
+            .collect();
+        text.push_str(&shape.row(table, &headings, paint));
+    }
+    for row in &table.rows {
+        text.push_str(&shape.row(table, row, paint));
+    }
+    if !table.note.is_empty() {
+        text.push_str(&wrapped_at(&table.note, "  ", width));
+    }
+    if !shape.left_out.is_empty() {
+        let left_out = format!("  No room for: {}", shape.left_out.join(", "));
+        text.push_str(&wrapped_at(&left_out, "  ", width));
+    }
+    text
+}
+
+/// Which columns of a table are shown, and how wide.
+struct Shape {
+    /// Index and width.
+    columns: Vec<(usize, usize)>,
+    gap: usize,
+    /// Headings of columns that are not shown, in their order in the table.
+    left_out: Vec<String>,
+}
+
+impl Shape {
+    fn of(table: &SheetTable, width: usize) -> Shape {
+        let widest = |index: usize| {
+            let heading = table.columns.get(index);
+            let cells = table.rows.iter().filter_map(|row| row.get(index));
+            let cells = cells.map(|cell| cell.text.width());
+            cells
+                .chain(heading.map(|column| column.heading.width()))
+                .max()
+        };
+        let used = table.used_columns().into_iter();
+        let mut shape = Shape {
+            columns: used.map(|at| (at, widest(at).unwrap_or(0))).collect(),
+            gap: GAP,
+            left_out: Vec::new(),
+        };
+        let used = table.used_columns();
+        let order = |at: usize| table.columns.get(at).map_or(0, |column| column.drop_order);
+        if shape.width() > width {
+            shape.gap = 1;
+        }
+        while shape.width() > width {
+            let positions = 0..shape.columns.len();
+            let last = positions.max_by_key(|position| order(shape.columns[*position].0));
+            match last.filter(|position| order(shape.columns[*position].0) > 0) {
+                Some(position) => drop(shape.columns.remove(position)),
+                None => break,
+            }
+        }
+        let is_gone = |at: &&usize| shape.columns.iter().all(|(shown, _)| shown != *at);
+        let gone = used.iter().filter(is_gone);
+        let gone = gone.filter_map(|at| table.columns.get(*at));
+        shape.left_out = gone.map(|column| column.heading.clone()).collect();
+        // What is gone has made room.
+        shape.gap = GAP;
+        if shape.width() > width {
+            shape.gap = 1;
+        }
+        shape.wrap_widest(table, width);
+        shape
+    }
+
+    fn width(&self) -> usize {
+        let columns = self.columns.iter().map(|(_, width)| width + self.gap);
+        columns.sum::<usize>().saturating_sub(self.gap)
+    }
+
+    /// Makes columns of words narrower, the widest first, until all fit: as long as no word is
+    /// longer than its column, then others.
+    fn wrap_widest(&mut self, table: &SheetTable, width: usize) {
+        let widths: [fn(&SheetTable, usize) -> usize; 2] = [least_width, narrow_width];
+        for least in widths {
+            while let Some(excess @ 1..) = self.width().checked_sub(width) {
+                let words = self.columns.iter_mut();
+                let words = words.filter(|(at, _)| !table.is_number(*at));
+                let words = words.map(|(at, width)| (least(table, *at), width));
+                let wide = words.filter(|(least, width)| **width > *least);
+                let Some((least, widest)) = wide.max_by_key(|(_, width)| **width) else {
+                    break;
+                };
+                *widest = widest.saturating_sub(excess).max(least);
+            }
+        }
+    }
+
+    /// A row, in several lines where cells are wrapped.
+    fn row(&self, table: &SheetTable, row: &[Cell], paint: Paint<'_>) -> String {
+        let empty = Cell::default();
+        let columns = self.columns.iter();
+        let cells: Vec<(&Cell, Vec<String>)> = columns
+            .map(|(at, width)| {
+                let cell = row.get(*at).unwrap_or(&empty);
+                (cell, wrapped_lines(&cell.text, *width))
+            })
+            .collect();
+        let height = cells.iter().map(|(_, lines)| lines.len()).max();
+        let line = |number: usize| {
+            let mut line = String::new();
+            for ((at, width), (cell, lines)) in self.columns.iter().zip(&cells) {
+                let text = lines.get(number).map_or("", String::as_str);
+                let blanks = " ".repeat(width.saturating_sub(text.width()));
+                let painted = match cell.judgement.filter(|_| !text.is_empty()) {
+                    Some(judgement) => paint(emphasis(judgement), text),
+                    None => text.to_owned(),
+                };
+                match table.is_number(*at) {
+                    true => line.push_str(&(blanks + &painted)),
+                    false => line.push_str(&(painted + &blanks)),
+                }
+                line.push_str(&" ".repeat(self.gap));
+            }
+            line.trim_end().to_owned() + "\n"
+        };
+        (0..height.unwrap_or(0)).map(line).collect()
+    }
+}
+
+/// A column of words keeps its longest word whole, unless that is a very long name.
+fn least_width(table: &SheetTable, index: usize) -> usize {
+    let longest = longest_word(table, index, |_| true);
+    let names = longest.clamp(NARROW, WORD_MAX);
+    names.max(longest_word(table, index, is_number))
+}
+
+/// The same where that is too much: all names are shortened but those of the first column,
+/// which says which row it is.
+fn narrow_width(table: &SheetTable, index: usize) -> usize {
+    match table.used_columns().first() == Some(&index) {
+        true => least_width(table, index),
+        false => NARROW.max(longest_word(table, index, is_number)),
+    }
+}
+
+/// The width of the longest word of a column, of those that count.
+fn longest_word(table: &SheetTable, index: usize, counts: fn(&str) -> bool) -> usize {
+    let cells = table.rows.iter().filter_map(|row| row.get(index));
+    let words = cells.flat_map(|cell| unbroken(&cell.text));
+    let words = words.filter(|word| counts(word));
+    words.map(|word| word.width()).max().unwrap_or(0)
+}
+
+/// Wraps a text that may begin with blanks; further lines start with `indent`.
+#[must_use]
+pub fn wrapped_at(text: &str, indent: &str, width: usize) -> String {
+    let leading = text.len() - text.trim_start().len();
+    let (first, rest) = (&text[..leading], text.trim());
+    // The indents differ by little: the wider decides.
+    let room = width.saturating_sub(leading.max(indent.len()));
+    let lines = wrapped_lines(rest, room.max(NARROW));
+    format!("{first}{}\n", lines.join(&format!("\n{indent}")))
+}
+
+/// Words in lines of at most `width` columns. A name that is longer is shortened; a number
+/// that is longer has a line of its own.
+fn wrapped_lines(text: &str, width: usize) -> Vec<String> {
+    if text.width() <= width {
+        return vec![text.to_owned()];
+    }
+    let mut lines = vec![String::new()];
+    for word in unbroken(text) {
+        let word = match is_number(&word) {
+            true => word,
+            false => shortened(&word, width),
+        };
+        let line = lines.len() - 1;
+        if lines[line].is_empty() {
+            lines[line] = word;
+        } else if lines[line].width() + 1 + word.width() <= width {
+            lines[line].push(' ');
+            lines[line].push_str(&word);
+        } else {
+            lines.push(word);
+        }
+    }
+    lines
+}
+
+/// The words of a text, with units joined to their numbers.
+fn unbroken(text: &str) -> Vec<String> {
+    const UNITS: [&str; 16] = [
+        "%", "IOPS", "ns", "us", "ms", "s", "m", "h", "B", "KiB", "MiB", "GiB", "TiB", "KiB/s",
+        "MiB/s", "GiB/s",
+    ];
+    let mut words: Vec<String> = Vec::new();
+    for word in text.split(' ').filter(|word| !word.is_empty()) {
+        let unit = word.trim_end_matches(['.', ',', ';', ':', ')']);
+        let number = words.last_mut().filter(|last| {
+            last.ends_with(|letter: char| letter.is_ascii_digit()) && UNITS.contains(&unit)
+        });
+        match number {
+            Some(number) => *number = format!("{number} {word}"),
+            None => words.push(word.to_owned()),
+        }
+    }
+    words
+}
+
+/// Whether a word is a number, with or without its unit, an interval, or a limit as
+/// `iops>=20000`: without its middle it would be another one.
+fn is_number(word: &str) -> bool {
+    let begin = word.trim_start_matches(|letter: char| !letter.is_alphanumeric());
+    let is_path = word.starts_with(['/', '.']);
+    let begins = begin.starts_with(|letter: char| letter.is_ascii_digit());
+    !is_path && begins || word.contains(['<', '>', '='])
+}
+
+/// A name of at most `width` columns, without its middle where it is longer.
+fn shortened(name: &str, width: usize) -> String {
+    if name.width() <= width {
+        return name.to_owned();
+    }
+    let take = |letters: &mut dyn Iterator<Item = char>, room: usize| {
+        let mut taken = String::new();
+        for letter in letters {
+            if taken.width() + letter.to_string().width() > room {
+                break;
+            }
+            taken.push(letter);
+        }
+        taken
+    };
+    let room = width.saturating_sub(1);
+    let begin = take(&mut name.chars(), room / 2);
+    let end = take(&mut name.chars().rev(), room - begin.width());
+    let end: String = end.chars().rev().collect();
+    format!("{begin}\u{2026}{end}")
+}
+
+#[cfg(test)]
+mod tests;

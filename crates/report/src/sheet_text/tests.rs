@@ -1,0 +1,164 @@
+use super::*;
+use crate::sheet::Column;
+
+fn bench() -> Sheet {
+    let columns = [
+        Column::text("Load"),
+        Column::number("Block").dropped(2),
+        Column::number("p99 < 5 ms"),
+        Column::number("Ceiling").dropped(1),
+        Column::text("Verdict"),
+    ];
+    let row = |cells: [&str; 4], verdict: Cell| -> Vec<Cell> {
+        let cells = cells.into_iter().map(Cell::from);
+        cells.chain([verdict]).collect()
+    };
+    let rows = vec![
+        row(
+            ["Random read", "8 KiB", "48,900 IOPS", "49,000"],
+            Cell::judged("ok", Judgement::Good),
+        ),
+        row(
+            ["Log", "8 KiB", "", ""],
+            Cell::judged("missed (7.1 ms at 1)", Judgement::Bad),
+        ),
+    ];
+    Sheet {
+        title: "/data".to_owned(),
+        subtitle: "ext4 on vda, test file 1 GiB, direct, 40 s".to_owned(),
+        tables: vec![
+            SheetTable::new("", columns, rows),
+            SheetTable::new("Ladder", ["Thr"], vec![vec!["1"]]).as_detail(),
+        ],
+        cautions: vec![
+            Caution {
+                code: "cpu-bound".to_owned(),
+                ..Caution::own(Severity::Warning, "processors 100 % busy", "all runs")
+            },
+            Caution::own(Severity::Note, "one run per number", ""),
+        ],
+        pointers: vec![("Report".to_owned(), "/tmp/x.html".to_owned())],
+        ..Sheet::default()
+    }
+}
+
+#[test]
+fn a_sheet_is_aligned_and_details_are_left_out() {
+    assert_eq!(
+        sheet_text(&bench(), 80),
+        "\
+/data  ext4 on vda, test file 1 GiB, direct, 40 s
+
+Load         Block   p99 < 5 ms  Ceiling  Verdict
+Random read  8 KiB  48,900 IOPS   49,000  ok
+Log          8 KiB                        missed (7.1 ms at 1)
+
+Read with care
+  ! processors 100 % busy  all runs  [cpu-bound]
+  - one run per number
+
+Report  /tmp/x.html
+"
+    );
+}
+
+#[test]
+fn a_narrow_terminal_loses_columns_by_their_order_and_then_wraps_words() {
+    assert_eq!(
+        sheet_text(&bench(), 40),
+        "\
+/data
+  ext4 on vda, test file 1 GiB, direct,
+  40 s
+
+Load         p99 < 5 ms Verdict
+Random read 48,900 IOPS ok
+Log                     missed (7.1 ms
+                        at 1)
+  No room for: Block, Ceiling
+
+Read with care
+  ! processors 100 % busy (all runs)
+  - one run per number
+
+Report  /tmp/x.html
+"
+    );
+}
+
+#[test]
+fn no_line_is_longer_than_the_terminal() {
+    let word = "a".repeat(90);
+    let mut sheet = bench();
+    sheet.answer = "word ".repeat(60);
+    sheet.details = vec!["word ".repeat(40), word.clone()];
+    sheet.findings = vec![
+        ("name".to_owned(), "word ".repeat(40)),
+        ("数据".to_owned(), word.clone()),
+    ];
+    sheet.title.clone_from(&word);
+    sheet.tables.push(SheetTable::without_headings(
+        "Notes",
+        vec![vec!["word ".repeat(40)], vec![word]],
+    ));
+    sheet.cautions[0].text = "数据 ".repeat(60);
+    for width in [50, 80, 100, 160] {
+        let text = sheet_text(&sheet, width);
+        let longest = text.lines().map(UnicodeWidthStr::width).max();
+        assert!(longest <= Some(width), "{width}: {text}");
+        assert_eq!(text.matches("数据").count(), 61, "{text}");
+    }
+}
+
+#[test]
+fn a_number_is_never_cut_however_narrow_the_terminal_is() {
+    let interval = "+11.02 (10.33..11.52)";
+    let path = format!("/data/{}", "a".repeat(40));
+    let columns = ["Target", "Rate", "Change", "Limit"].map(Column::text);
+    let cells = [&path, "460.25 MiB/s", interval, "iops>=20000000"];
+    let mut sheet = bench();
+    sheet.title = format!("{} 123,456.75 MiB/s", "a".repeat(90));
+    sheet.tables = vec![SheetTable::new("", columns, vec![cells.to_vec()])];
+    sheet.findings = vec![("rate of every replica".to_owned(), cells[1].to_owned())];
+    for width in 20..=80 {
+        let text = sheet_text(&sheet, width);
+        for number in ["460.25 MiB/s", "+11.02", "(10.33..11.52)", cells[3]] {
+            assert!(text.contains(number), "{width}: {number}: {text}");
+        }
+        assert_eq!(text.matches("460.25 MiB/s").count(), 2, "{width}: {text}");
+        assert!(text.contains("123,456.75 MiB/s"), "{width}: {text}");
+        // Only the names are shortened.
+        assert_eq!(text.matches('\u{2026}').count(), 2, "{width}: {text}");
+    }
+}
+
+#[test]
+fn verdicts_cells_and_marks_are_set_off() {
+    let mut sheet = bench();
+    sheet.verdict = Some((Judgement::Bad, "Missed".to_owned()));
+    sheet.answer = "two of five".to_owned();
+    let paint = |emphasis: Emphasis, text: &str| format!("<{emphasis:?}>{text}</>");
+    let text = sheet_text_painted(&sheet, 80, &paint);
+    for part in [
+        "<Strong>/data</>  ext4",
+        "<Bad>Missed</>: two of five\n",
+        "<Good>ok</>\n",
+        "<Bad>missed (7.1 ms at 1)</>\n",
+        "  <Care>!</> processors",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
+#[test]
+fn a_line_has_the_answer_or_what_was_found() {
+    let mut sheet = bench();
+    sheet.findings = vec![
+        ("stripe unit".to_owned(), "64K".to_owned()),
+        (String::new(), "(by reads)".to_owned()),
+    ];
+    assert_eq!(sheet_line(&sheet), "/data: stripe unit 64K; (by reads)");
+    sheet.verdict = Some((Judgement::Bad, "Faults".to_owned()));
+    sheet.answer = "1 torn".to_owned();
+    assert_eq!(sheet_line(&sheet), "/data: Faults: 1 torn");
+}

@@ -1,0 +1,237 @@
+//! A bench: what each load gives within the latency limit, and the ladders behind it.
+
+use super::columns::load_columns;
+use crate::answers::{judged_of_answer, limit_words, load_of, place_of, unit};
+use crate::bench::{answer_line, step_row};
+use crate::identity::{NamedSeries, named_series};
+use crate::sheet::{Cell, Column, Judgement, SheetTable};
+use crate::warning_summary::Marks;
+use crate::words::series_title;
+use stripewise_results::{
+    AnswerBound, AnswerReason, AnswerRecord, Document, RunRecord, SeriesAnswer, SeriesRecord,
+    StepRecord,
+};
+use stripewise_stats::Slo;
+use stripewise_units::{format_bytes, format_duration, format_three_digits};
+
+/// A row for each load, and where it misses its limit a second one for what it gives beyond.
+pub(crate) fn answers_table(document: &Document) -> SheetTable {
+    let all = named_series(document);
+    let mut headings = all.iter().map(|named| named.heading.as_str());
+    let heading = headings.find(|heading| !heading.is_empty());
+    let limits: Vec<String> = all.iter().map(|named| limit_words(named.series)).collect();
+    let limit = match limits
+        .first()
+        .filter(|first| limits.iter().all(|one| one == *first))
+    {
+        Some(limit) => format!("At {limit}"),
+        None => "At the limit".to_owned(),
+    };
+    let judged = all.first().map(|named| named.series.judged().to_string());
+    let level = all.iter().find_map(|named| {
+        let record = named.series.answered()?.record;
+        record.half_width().map(|_| record.level)
+    });
+    let columns = vec![
+        Column::text("Load"),
+        Column::text(heading.unwrap_or("Of")),
+        Column::number("Block").dropped(2),
+        Column::number(&limit),
+        Column::text(&format!("{:.0} %", level.unwrap_or(0.95) * 100.0)),
+        Column::number(judged.as_deref().unwrap_or("p99")),
+        Column::number("In flight"),
+        Column::number("Ceiling").dropped(1),
+        Column::text("Verdict"),
+    ];
+    let rows = all
+        .iter()
+        .flat_map(|named| load_rows(named, &document.runs));
+    SheetTable::new("", columns, rows.collect())
+}
+
+fn load_rows(named: &NamedSeries<'_>, runs: &[RunRecord]) -> Vec<Vec<Cell>> {
+    let series = named.series;
+    let name = series_title(&series.name).replace("Sequential", "Seq.");
+    let block = block_bytes(series, runs);
+    let mut first = vec![
+        Cell::from(name),
+        Cell::from(named.what.as_str()),
+        block.map_or_else(Cell::default, |bytes| {
+            Cell::exact(format_bytes(bytes), bytes as f64)
+        }),
+    ];
+    let found = series.answered().filter(|_| series.no_answer.is_none());
+    let Some(found) = found else {
+        let word = match series.void_codes().is_empty() {
+            true => "no answer",
+            false => "VOID",
+        };
+        first.extend([const { "" }; 5].map(Cell::from));
+        first.push(Cell::judged(word, Judgement::Bad));
+        return vec![first];
+    };
+    let ceiling = series.ceiling_above().map_or_else(Cell::default, |step| {
+        let rate = of_series(series, step.iops, step.mib_per_s);
+        Cell::exact(format_three_digits(rate), rate)
+    });
+    let stopped = if series.partial { " (partial)" } else { "" };
+    if found.is_within {
+        first.extend(answer_cells(series, &found.record));
+        first.extend([
+            ceiling,
+            Cell::judged(format!("ok{stopped}"), Judgement::Good),
+        ]);
+        return vec![first];
+    }
+    first.extend(["none", ""].map(Cell::from));
+    first.extend(least_latency(series));
+    first.extend([
+        ceiling,
+        Cell::judged(format!("missed{stopped}"), Judgement::Bad),
+    ]);
+    let mut beyond = vec![
+        Cell::from(beyond_words(&found)),
+        Cell::default(),
+        Cell::default(),
+    ];
+    beyond.extend(answer_cells(series, &found.record));
+    vec![first, beyond]
+}
+
+/// Of each load that writes what a cache took before the rate of the answer, and of each
+/// without an answer why it has none.
+pub(crate) fn lasting_lines(document: &Document) -> Vec<String> {
+    let all = named_series(document);
+    let line = |named: &NamedSeries<'_>| {
+        let series = named.series;
+        let words = series.no_answer.clone().or_else(|| {
+            let found = series.sustained.as_ref()?;
+            let absorbed = found.absorbed_words(series.is_in_bytes())?;
+            Some(format!("{absorbed}; the answer is what lasts"))
+        })?;
+        Some(format!("{}: {words}", named.title()))
+    };
+    all.iter().filter_map(line).collect()
+}
+
+/// What is behind a missed limit.
+fn beyond_words(found: &SeriesAnswer) -> String {
+    let place = match (found.reason, place_of(found)) {
+        (AnswerReason::Highest, _) => "at the peak",
+        (_, place) => place.unwrap_or("as measured"),
+    };
+    format!("  {place}")
+}
+
+/// The lowest latency of a load that misses its limit, and the load that has it: not even so
+/// is the limit met. Nothing where a single step seemed to meet it.
+fn least_latency(series: &SeriesRecord) -> [Cell; 2] {
+    let judged = |step: &StepRecord| {
+        let latency = step.latency_ns.as_ref()?;
+        latency.statistic(series.judged())
+    };
+    let counting = series.steps.iter().filter(|step| step.counts());
+    let least = counting.filter_map(|step| Some((judged(step)?, step.in_flight())));
+    let least = least.min_by(|(a, _), (b, _)| a.total_cmp(b));
+    let limit = series.slo.parse::<Slo>().ok();
+    match least.filter(|(ns, _)| limit.is_none_or(|slo| *ns >= slo.limit_ns as f64)) {
+        Some((ns, load)) => [
+            Cell::exact(format_duration(ns.round() as u64), ns),
+            Cell::exact(load.to_string(), f64::from(load)),
+        ],
+        None => [Cell::default(), Cell::default()],
+    }
+}
+
+/// `48,900 IOPS ±8 %`, as the table has it.
+pub(crate) fn answer_words(series: &SeriesRecord, record: &AnswerRecord) -> String {
+    let [rate, width, ..] = answer_cells(series, record);
+    format!("{} {}", rate.text, width.text)
+        .trim_end()
+        .to_owned()
+}
+
+/// Rate, interval, judged latency and load of an answer.
+fn answer_cells(series: &SeriesRecord, record: &AnswerRecord) -> [Cell; 4] {
+    let rate = of_series(series, record.iops, record.mib_per_s);
+    let bound = match record.bound {
+        Some(AnswerBound::AtLeast) => "\u{2265} ",
+        Some(AnswerBound::AtMost) => "\u{2264} ",
+        None => "",
+    };
+    let text = format!("{bound}{} {}", format_three_digits(rate), unit(series));
+    let latency = judged_of_answer(series, record).map_or_else(Cell::default, |(name, value)| {
+        // Of records that do not have what is judged, the longest stands for it.
+        match record.latency_ns {
+            0 => Cell::from(format!("{value} ({name})")),
+            ns => Cell::exact(value, ns as f64),
+        }
+    });
+    [
+        Cell::exact(text, rate),
+        Cell::from(width_words(series, record).unwrap_or_default()),
+        latency,
+        Cell::exact(load_of(record).to_string(), record.in_flight),
+    ]
+}
+
+/// `±8 %`: the wider side of the interval, rounded up.
+pub(crate) fn width_words(series: &SeriesRecord, record: &AnswerRecord) -> Option<String> {
+    record.half_width()?;
+    let rate = of_series(series, record.iops, record.mib_per_s);
+    let ends = match series.is_in_bytes() {
+        true => [record.mib_per_s_low?, record.mib_per_s_high?],
+        false => [record.iops_low?, record.iops_high?],
+    };
+    let percent = (rate - ends[0]).max(ends[1] - rate) / rate * 100.0;
+    Some(match percent {
+        wide if wide > 9.95 => format!("\u{b1}{:.0} %", wide.ceil()),
+        narrow => format!("\u{b1}{:.1} %", (narrow * 10.0).ceil() / 10.0),
+    })
+}
+
+/// What a series counts in.
+fn of_series(series: &SeriesRecord, iops: f64, mib_per_s: f64) -> f64 {
+    match series.is_in_bytes() {
+        true => mib_per_s,
+        false => iops,
+    }
+}
+
+fn block_bytes(series: &SeriesRecord, runs: &[RunRecord]) -> Option<u64> {
+    let step = series.steps.first()?;
+    let run = runs.iter().find(|run| run.id == step.run)?;
+    Some(run.jobs.first()?.workload.block_size_bytes)
+}
+
+/// Every ladder with its answer.
+pub(crate) fn ladder_tables(document: &Document, marks: &Marks<'_>) -> Vec<SheetTable> {
+    let all = named_series(document);
+    let table = |named: &NamedSeries<'_>| {
+        let block = block_bytes(named.series, &document.runs);
+        let block = block.map_or_else(String::new, |bytes| format!(", {}", format_bytes(bytes)));
+        let title = format!("{}{block} ({})", named.title(), named.series.stopped);
+        ladder_table(&title, named.series, &document.runs, marks)
+    };
+    all.iter().map(table).collect()
+}
+
+/// The steps of one series, with exact numbers.
+pub(crate) fn ladder_table(
+    title: &str,
+    series: &SeriesRecord,
+    runs: &[RunRecord],
+    marks: &Marks<'_>,
+) -> SheetTable {
+    let rows = (0..series.steps.len()).map(|index| {
+        let mut row = step_row(series, index);
+        let run = runs.iter().find(|run| run.id == series.steps[index].run);
+        let warned = run.map_or_else(String::new, |run| marks.of_run(run));
+        if let Some(last) = row.last_mut().filter(|_| !warned.is_empty()) {
+            *last = format!("{last} {warned}").trim_start().to_owned();
+        }
+        row
+    });
+    let answer = answer_line(series).unwrap_or_default();
+    SheetTable::new(title, load_columns(), rows.collect()).with_note(answer)
+}

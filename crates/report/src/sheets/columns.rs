@@ -1,0 +1,20 @@
+//! What tables of loads have in common.
+
+use crate::sheet::Column;
+
+/// From the threads of a load to what is to be said of it.
+pub(super) fn load_columns() -> [Column; 11] {
+    [
+        Column::number("Threads").dropped(6),
+        Column::number("QD").dropped(5),
+        Column::number("In flight"),
+        Column::number("IOPS"),
+        Column::number("MiB/s").dropped(3),
+        Column::number("Mean").dropped(4),
+        Column::number("p50").dropped(2),
+        Column::number("p99"),
+        Column::number("p99.9").dropped(1),
+        Column::number("Max"),
+        Column::text(""),
+    ]
+}

@@ -1,0 +1,217 @@
+//! Comparisons: what became better or worse first, then a table for each pair, or one in which
+//! several subjects stand below each other.
+
+use super::{cautions, title};
+use crate::comparison::{
+    are_twins, cells_of, columns_of, columns_of_subjects, follows, heads_columns, means,
+    metric_name, rows_of_subjects, short_sides,
+};
+use crate::difference::in_words;
+use crate::sheet::{Judgement, Sheet, SheetTable};
+use crate::warning_summary::Marks;
+use stripewise_results::{ComparisonRecord, ComparisonRow, Document, RunRecord, Verdict};
+use stripewise_units::{capitalised, counted};
+
+/// The sheet of comparisons, with the warnings of `runs` that were made for them. Sentences and
+/// notes that several share are in it once.
+#[must_use]
+pub fn comparison_sheet(records: &[ComparisonRecord], runs: &[RunRecord], explain: bool) -> Sheet {
+    let mut sheet = Sheet {
+        title: title::title(runs),
+        tables: comparison_tables(records),
+        verdict: overall(records).map(verdict),
+        answer: in_words(records).unwrap_or_default(),
+        ..Sheet::default()
+    };
+    let about = match records {
+        [record] => {
+            let tables = sheet.tables.iter_mut();
+            tables.for_each(|table| table.title.clear());
+            // Who is better stands in the title, or here.
+            let is_said = record.title.contains(" against ") || sheet.answer.is_empty();
+            if !is_said && record.verdict != Verdict::Undecided {
+                sheet.answer = format!("{}, {}", sheet.answer, subjects(records));
+            }
+            record.title.clone()
+        }
+        _ => subjects(records),
+    };
+    match sheet.title.is_empty() {
+        true => sheet.title = about,
+        false => sheet.subtitle = about,
+    }
+    // Sentences on the answers of benches are of a row each, and say what the rows say.
+    let is_of_benches = records.iter().take(1).any(|record| {
+        let mut rows = record.rows.iter();
+        records.len() > 1 && rows.all(|row| row.threads.is_none() && row.interval_percent.is_some())
+    });
+    for record in records.iter().filter(|_| !is_of_benches) {
+        for sentence in record
+            .sentences
+            .iter()
+            .filter(|one| !is_of_the_row(record, one))
+        {
+            add_new(&mut sheet.details, sentence.clone());
+        }
+    }
+    for note in records.iter().flat_map(|record| &record.notes) {
+        add_new(&mut sheet.notes, format!("note: {note}"));
+    }
+    if explain {
+        for table in &mut sheet.tables {
+            table.is_detail = false;
+        }
+        sheet
+            .tables
+            .push(cautions::explanations(runs, &Marks::NONE));
+    } else {
+        let hidden = sheet.tables.iter().filter(|table| table.is_detail).count();
+        if hidden > 0 {
+            let more = counted(hidden, "more table", "more tables");
+            sheet.notes.insert(0, format!("{more}: --explain"));
+        }
+        sheet.cautions = cautions::cautions(&Document::new(runs.to_vec()), &Marks::NONE);
+    }
+    sheet
+}
+
+/// The sentence is on the only row, whose change is the answer.
+fn is_of_the_row(record: &ComparisonRecord, sentence: &str) -> bool {
+    let is_changed = |row: &ComparisonRow| matches!(row.verdict, Verdict::Better | Verdict::Worse);
+    let rest = sentence.strip_prefix(record.b.name.as_str());
+    matches!(record.rows.as_slice(), [row] if is_changed(row))
+        && rest.is_some_and(|rest| rest.starts_with(": "))
+}
+
+fn add_new(lines: &mut Vec<String>, line: String) {
+    if !lines.contains(&line) {
+        lines.push(line);
+    }
+}
+
+/// What is held against what.
+fn subjects(records: &[ComparisonRecord]) -> String {
+    let names = |of: fn(&ComparisonRecord) -> &str| {
+        let mut names: Vec<&str> = Vec::new();
+        for name in records.iter().map(of) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    };
+    let [a, b] = [names(|one| &one.a.name), names(|one| &one.b.name)];
+    match (a.as_slice(), b.as_slice()) {
+        ([a], [b]) => format!("{b} against {a}"),
+        ([a], several) => format!("{} against {a}", several.join(", ")),
+        _ => String::new(),
+    }
+}
+
+/// Several subjects against the same one are in one table; else there is a table for each pair,
+/// and two metrics of the same two sides are one.
+pub(crate) fn comparison_tables(records: &[ComparisonRecord]) -> Vec<SheetTable> {
+    let Some(first) = records.first() else {
+        return Vec::new();
+    };
+    let has_one_reference = records.iter().all(|one| one.a.name == first.a.name);
+    let has_several = records.iter().any(|one| one.b.name != first.b.name);
+    if has_one_reference && has_several {
+        return of_subjects(records);
+    }
+    let all: Vec<&ComparisonRecord> = records.iter().collect();
+    let has_verdicts = first.rows.iter().any(|row| row.interval_percent.is_some());
+    let mut tables: Vec<SheetTable> = Vec::new();
+    let mut at = 0;
+    while let Some(record) = records.get(at) {
+        let twin = records.get(at + 1).filter(|next| are_twins(record, next));
+        let is_alike = |other: &ComparisonRecord| other.title == record.title;
+        let is_alone = records.iter().filter(|other| is_alike(other)).count() == 1;
+        let title = match (is_alone || twin.is_some(), record.rows.first()) {
+            (false, Some(row)) => format!("{}: {}", record.title, metric_name(&row.metric)),
+            _ => record.title.clone(),
+        };
+        let mut notes = Vec::new();
+        let means = means(record);
+        if !means.is_empty() && !follows(record, &all) {
+            notes.push(means);
+        }
+        // Names that do not fit above a column are given once.
+        let is_same = |other: &ComparisonRecord| {
+            (&other.a.name, &other.b.name) == (&record.a.name, &record.b.name)
+        };
+        if !heads_columns(record) && !records[..at].iter().any(is_same) {
+            notes.push(format!("A is {}, B is {}.", record.a.name, record.b.name));
+        }
+        let [a, b] = short_sides(record);
+        let title = title.replace(&record.a.name, a).replace(&record.b.name, b);
+        let mut table = SheetTable::new(
+            &capitalised(&title),
+            columns_of(record, twin),
+            cells_of(record, twin),
+        );
+        table.note = notes.join(" ");
+        // Of single values nothing is known but that they differ.
+        let has_interval = record
+            .rows
+            .iter()
+            .any(|row| row.interval_percent.is_some() || !row.void.is_empty());
+        table.is_detail = has_verdicts && !has_interval;
+        tables.push(table);
+        at += 1 + usize::from(twin.is_some());
+    }
+    tables
+}
+
+/// A table for each question that is asked of every subject.
+fn of_subjects(records: &[ComparisonRecord]) -> Vec<SheetTable> {
+    let mut groups: Vec<(String, Vec<&ComparisonRecord>)> = Vec::new();
+    for record in records {
+        let metric = record.rows.first().map_or("", |row| row.metric.as_str());
+        // The title names the subject, which is what differs.
+        let asked = record.title.replacen(&record.b.name, "each", 1);
+        let asked = match metric_name(metric) {
+            name if asked.contains(name) => asked,
+            name => format!("{asked}: {name}"),
+        };
+        match groups.iter_mut().find(|(known, _)| *known == asked) {
+            Some((_, group)) => group.push(record),
+            None => groups.push((asked, vec![record])),
+        }
+    }
+    let table = |(asked, group): &(String, Vec<&ComparisonRecord>)| {
+        SheetTable::new(
+            &capitalised(asked),
+            columns_of_subjects(group),
+            rows_of_subjects(group),
+        )
+    };
+    groups.iter().map(table).collect()
+}
+
+/// The verdict of all of them.
+fn overall(records: &[ComparisonRecord]) -> Option<Verdict> {
+    let mut all = records.iter().map(|record| record.verdict);
+    let first = all.next()?;
+    let both = |one: Verdict, other: Verdict| match (one, other) {
+        (one, other) if one == other => one,
+        (Verdict::Mixed, _) | (_, Verdict::Mixed) => Verdict::Mixed,
+        (Verdict::Better, Verdict::Worse) | (Verdict::Worse, Verdict::Better) => Verdict::Mixed,
+        (found @ (Verdict::Better | Verdict::Worse), _)
+        | (_, found @ (Verdict::Better | Verdict::Worse)) => found,
+        // Nothing is found where it could be.
+        (Verdict::NoDifference | Verdict::Undecided, _) => Verdict::NoDifference,
+    };
+    Some(all.fold(first, both))
+}
+
+fn verdict(verdict: Verdict) -> (Judgement, String) {
+    let (judgement, word) = match verdict {
+        Verdict::Better => (Judgement::Good, "Better"),
+        Verdict::Worse => (Judgement::Bad, "Worse"),
+        Verdict::Mixed => (Judgement::Open, "Mixed"),
+        Verdict::NoDifference => (Judgement::Good, "No difference found"),
+        Verdict::Undecided => (Judgement::Open, "Undecided"),
+    };
+    (judgement, word.to_owned())
+}

@@ -1,0 +1,29 @@
+//! Documents of runs as sheets: benches, single runs, grids and repetitions. What a terminal, a
+//! page and Markdown show of them comes from here, so that a number is the same everywhere.
+
+mod bench;
+mod cautions;
+mod columns;
+mod comparison;
+mod runs;
+mod title;
+
+pub(crate) use bench::{answer_words, answers_table, ladder_table, width_words};
+pub(crate) use cautions::{cautions, single_runs};
+pub use comparison::comparison_sheet;
+pub(crate) use comparison::comparison_tables;
+pub use runs::{partial_lines, runs_sheet};
+pub use title::runs_origin;
+
+use stripewise_units::Percentile;
+
+/// How much is shown of runs.
+#[derive(Clone, Copy, Default)]
+pub struct RunsLook<'a> {
+    /// Warnings in full, processor times, how everything was computed.
+    pub explain: bool,
+    /// Every step of the ladders of a bench.
+    pub ladders: bool,
+    /// Percentiles of latency that are shown besides.
+    pub percentiles: &'a [Percentile],
+}

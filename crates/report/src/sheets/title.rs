@@ -1,0 +1,112 @@
+//! What was measured, in a line.
+
+use crate::attribution::facts;
+use stripewise_results::{Document, JobRow, RunRecord};
+use stripewise_units::{format_bytes, format_duration};
+
+/// Names that are all written out.
+const NAMES_MAX: usize = 3;
+
+/// The targets of runs.
+pub(super) fn title(runs: &[RunRecord]) -> String {
+    let mut names: Vec<String> = Vec::new();
+    for name in JobRow::of(runs).map(|row| row.target_names()) {
+        if !name.is_empty() && !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    match names.len() {
+        0..=NAMES_MAX => names.join(", "),
+        many => format!("{many} targets"),
+    }
+}
+
+/// Label, size, file system and device, cache mode, time and date.
+pub(super) fn subtitle(runs: &[RunRecord]) -> String {
+    let all = facts(runs);
+    let said = |name: &str, what: &str| crate::attribution::said(&all, name, what);
+    let place = match (said("File system", "file systems"), said("Model", "models")) {
+        (Some(system), Some(model)) => Some(format!(
+            "{system} on {}",
+            model.trim_start_matches("device ")
+        )),
+        (system, model) => system.or(model),
+    };
+    let words = [
+        said("Label", "labels").map(|label| format!("\"{label}\"")),
+        said("Size", "sizes"),
+        used(runs),
+        place,
+        cache(runs).or_else(|| said("Cache mode", "cache modes")),
+        measured(runs),
+        said("Date", "days"),
+    ];
+    words.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// Of a bench that of its ladders: the log has a durable one by its nature.
+fn cache(runs: &[RunRecord]) -> Option<String> {
+    let of_ladders = runs.iter().filter(|run| {
+        let part = run.series_part.as_deref();
+        run.latency_limit.is_some() && part.is_some_and(|part| !part.starts_with("log"))
+    });
+    let job = of_ladders.flat_map(|run| &run.jobs).next()?;
+    Some(job.workload.cache.to_string())
+}
+
+/// `8 GiB of it used`, where that is not all of it; `1 GiB to 8 GiB` where runs differ.
+fn used(runs: &[RunRecord]) -> Option<String> {
+    let jobs = runs.iter().flat_map(|run| &run.jobs);
+    let sizes = jobs.filter_map(|job| {
+        let used = job.workload.size_bytes?;
+        // What pilots leave out at the end is little, and of no account.
+        (used < job.target.size_bytes / 20 * 19).then_some(used)
+    });
+    let (least, most) = sizes.fold((u64::MAX, 0), |(least, most), used| {
+        (least.min(used), most.max(used))
+    });
+    let [low, high] = [least, most].map(format_bytes);
+    match most {
+        0 => None,
+        _ if low == high => Some(format!("{low} of it used")),
+        _ => Some(format!("{low} to {high} of it used")),
+    }
+}
+
+/// `34.5 s`: the measured time of all runs.
+fn measured(runs: &[RunRecord]) -> Option<String> {
+    let longest = |run: &RunRecord| {
+        let jobs = run.jobs.iter().map(|job| job.outcome.duration_ns);
+        jobs.max().unwrap_or(0)
+    };
+    let sum = runs.iter().map(longest).fold(0, u64::saturating_add);
+    (sum > 0).then(|| format_duration(sum))
+}
+
+/// What stored runs were: under which id, where, by which command; of another tool's result,
+/// where it came from.
+#[must_use]
+pub fn runs_origin(document: &Document) -> Vec<(String, String)> {
+    let runs = &document.runs;
+    let mut all: Vec<(String, String)> = Vec::new();
+    let mut add = |name: &str, value: String| {
+        let pair = (name.to_owned(), value);
+        if !pair.1.is_empty() && !all.contains(&pair) {
+            all.push(pair);
+        }
+    };
+    for run in runs.iter().take(ORIGINS_MAX) {
+        add("Id", run.series.clone().unwrap_or_else(|| run.id.clone()));
+        add("Host", run.host.name.clone());
+        if let Some(from) = &run.imported {
+            let line = from.line.map(|line| format!(", line {line}"));
+            let line = line.unwrap_or_default();
+            add("Source", format!("{} ({}{line})", from.source, from.tool));
+        }
+        add("Command", run.command.join(" "));
+    }
+    all
+}
+
+/// Runs whose origins are listed; a series has one.
+const ORIGINS_MAX: usize = 20;

@@ -1,0 +1,232 @@
+//! What a reader must know before any number: that numbers are void, or that what
+//! was measured was stopped before its end. It stands in every picture and at the
+//! top of every page, because either may be all that somebody sees.
+
+use crate::identity::named_series;
+use stripewise_results::{Document, JobRecord, RunRecord, Status};
+use stripewise_units::{counted, plural};
+
+/// Names that are listed; more are counted.
+const NAMED_MAX: usize = 4;
+
+/// Sentences, the gravest first; none where all numbers count and are whole.
+pub(crate) fn cautions(document: &Document) -> Vec<String> {
+    void(document)
+        .into_iter()
+        .chain(stopped(document))
+        .collect()
+}
+
+fn void(document: &Document) -> Option<String> {
+    let runs = &document.runs;
+    let mut codes: Vec<&str> = Vec::new();
+    let mut concerned: Vec<&RunRecord> = Vec::new();
+    for run in runs {
+        let of_run = run.void_codes();
+        if !of_run.is_empty() {
+            concerned.push(run);
+        }
+        for code in of_run {
+            if !codes.contains(&code) {
+                codes.push(code);
+            }
+        }
+    }
+    let codes = codes.join(", ");
+    match concerned.len() {
+        0 => None,
+        all if all == runs.len() => {
+            Some(format!("VOID: these numbers are not the disk's ({codes})."))
+        }
+        some => Some(format!(
+            "VOID in part: the numbers of {some} of {}{} are not the disk's ({codes}).",
+            counted(runs.len(), "run", "runs"),
+            places(document, &concerned),
+        )),
+    }
+}
+
+/// ` (Random read, /dev/sdb; Log)`: the series that hold these runs, else their
+/// targets where the document has several.
+fn places(document: &Document, concerned: &[&RunRecord]) -> String {
+    let mut names: Vec<String> = Vec::new();
+    for named in named_series(document) {
+        let mut steps = named.series.steps.iter();
+        if steps.any(|step| !step.void.is_empty()) {
+            names.push(named.title());
+        }
+    }
+    if names.is_empty() {
+        let target = |run: &RunRecord| run.jobs.first().map(|job| job.target.name.clone());
+        let all: Vec<Option<String>> = document.runs.iter().map(target).collect();
+        if all.iter().any(|name| *name != all[0]) {
+            for name in concerned.iter().filter_map(|run| target(run)) {
+                if !names.contains(&name) {
+                    names.push(name);
+                }
+            }
+        }
+    }
+    listed(&names).map_or_else(String::new, |names| format!(" ({names})"))
+}
+
+fn stopped(document: &Document) -> Option<String> {
+    let named = named_series(document);
+    let series: Vec<String> = named
+        .iter()
+        .filter(|named| named.series.partial)
+        .map(super::identity::NamedSeries::title)
+        .collect();
+    if let Some(names) = listed(&series) {
+        return Some(format!(
+            "Stopped before {} end: {names}. Series planned after that, if any, were not run.",
+            plural(series.len(), "its", "their")
+        ));
+    }
+    let runs = document.runs.iter();
+    let partial = runs.filter(|run| run.status != Status::Complete).count();
+    match (partial, document.runs.len()) {
+        (0, _) => None,
+        (1, 1) => {
+            Some("Stopped before its end: the numbers are of what ran before that.".to_owned())
+        }
+        (partial, all) => Some(format!(
+            "{partial} of {all} runs {} stopped before {} end.",
+            plural(partial, "was", "were"),
+            plural(partial, "its", "their"),
+        )),
+    }
+}
+
+fn listed(names: &[String]) -> Option<String> {
+    let (named, more) = names.split_at(names.len().min(NAMED_MAX));
+    let mut text = named.join("; ");
+    if !more.is_empty() {
+        text.push_str(&format!("; and {} more", more.len()));
+    }
+    (!names.is_empty()).then_some(text)
+}
+
+/// `VOID (zero-data)`, `partial`, both, or nothing: what the last column of a row
+/// says of a job.
+pub(crate) fn state(run: &RunRecord, void: &[&str]) -> String {
+    let mut words = Vec::new();
+    if !void.is_empty() {
+        words.push(format!("VOID ({})", void.join(", ")));
+    }
+    match run.status {
+        Status::Complete => {}
+        Status::Partial => words.push("partial".to_owned()),
+        Status::Running => words.push("running".to_owned()),
+    }
+    words.join(", ")
+}
+
+/// The same for tables with little room: the codes stand below them.
+pub(crate) fn state_in_brief(run: &RunRecord, job: &JobRecord) -> String {
+    let void = run.void_codes_of(job);
+    let words = state(run, &[]);
+    match (void.is_empty(), words.is_empty()) {
+        (true, _) => words,
+        (false, true) => "VOID".to_owned(),
+        (false, false) => format!("VOID, {words}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stripewise_results::{SeriesRecord, Severity, StepRecord, TargetFacts, Warning};
+    use stripewise_units::Hint;
+
+    fn run(id: &str, target: &str, void: bool) -> RunRecord {
+        let mut facts = TargetFacts::unknown();
+        target.clone_into(&mut facts.name);
+        let warning = Warning {
+            code: "zero-data".to_owned(),
+            severity: Severity::Void,
+            message: String::new(),
+            short: String::new(),
+            hint: Hint::default(),
+        };
+        RunRecord {
+            id: id.to_owned(),
+            jobs: vec![JobRecord {
+                name: "job".to_owned(),
+                target: facts,
+                further_targets: Vec::new(),
+                workload: Default::default(),
+                engine: Default::default(),
+                outcome: Default::default(),
+                warnings: if void { vec![warning] } else { Vec::new() },
+            }],
+            ..RunRecord::empty()
+        }
+    }
+
+    fn of(runs: Vec<RunRecord>) -> Vec<String> {
+        cautions(&Document::new(runs))
+    }
+
+    #[test]
+    fn what_is_void_is_said_with_its_place() {
+        assert_eq!(of(vec![run("1", "/a", false)]), Vec::<String>::new());
+        assert_eq!(
+            of(vec![run("1", "/a", true)]),
+            ["VOID: these numbers are not the disk's (zero-data)."]
+        );
+        assert_eq!(
+            of(vec![run("1", "/a", true), run("2", "/a", false)]),
+            ["VOID in part: the numbers of 1 of 2 runs are not the disk's (zero-data)."]
+        );
+        assert_eq!(
+            of(vec![run("1", "/a", true), run("2", "/b", false)]),
+            ["VOID in part: the numbers of 1 of 2 runs (/a) are not the disk's (zero-data)."]
+        );
+    }
+
+    #[test]
+    fn of_two_benches_the_void_and_the_stopped_one_are_named() {
+        let mut runs = vec![run("1", "/a", false), run("2", "/dev/loop0", true)];
+        runs[1].status = Status::Partial;
+        let series = |of: &RunRecord, void: bool| SeriesRecord {
+            id: of.id.clone(),
+            name: "random-read".to_owned(),
+            slo: "p99<5ms".to_owned(),
+            steps: vec![StepRecord {
+                run: of.id.clone(),
+                threads: 1,
+                outstanding: 1,
+                iops: 1.0,
+                mib_per_s: 1.0,
+                latency_ns: None,
+                bisection: false,
+                partial: void,
+                void: of.void_codes().into_iter().map(str::to_owned).collect(),
+            }],
+            partial: void,
+            no_answer: None,
+            knee: None,
+            within_limit: None,
+            ceiling: None,
+            answer: None,
+            answer_runs: Vec::new(),
+            sustained: None,
+            stopped: String::new(),
+            sentence: String::new(),
+        };
+        let document = Document {
+            series: vec![series(&runs[0], false), series(&runs[1], true)],
+            ..Document::new(runs)
+        };
+        assert_eq!(
+            cautions(&document),
+            [
+                "VOID in part: the numbers of 1 of 2 runs (Random read, /dev/loop0) are not the \
+                 disk's (zero-data).",
+                "Stopped before its end: Random read, /dev/loop0. Series planned after that, \
+                 if any, were not run.",
+            ]
+        );
+    }
+}

@@ -1,0 +1,144 @@
+//! Simulated arrays that live on from run to run, as disks do: caches stay full, buckets
+//! refill, platters turn on.
+
+use crate::Error;
+use crate::session::{Job, Listener, Settings, run_simulated};
+use std::sync::atomic::AtomicU8;
+use stripewise_array_sim::{Array, Finished, Request, Simulate};
+use stripewise_results::RunRecord;
+
+/// Arrays, and how old they are.
+pub struct LivingArrays {
+    arrays: Vec<Array>,
+    age_ns: u64,
+}
+
+impl LivingArrays {
+    /// New ones.
+    #[must_use]
+    pub fn new(arrays: Vec<Array>) -> LivingArrays {
+        LivingArrays { arrays, age_ns: 0 }
+    }
+
+    /// Runs jobs on them.
+    ///
+    /// # Errors
+    /// As [`run_simulated`].
+    pub fn run(
+        &mut self,
+        jobs: &[Job<'_>],
+        settings: &Settings,
+        listener: &mut dyn Listener,
+        stop: &AtomicU8,
+    ) -> Result<RunRecord, Error> {
+        let from_ns = self.age_ns;
+        let arrays = self.arrays.iter_mut();
+        let mut later: Vec<Later<'_>> = arrays.map(|array| Later::of(array, from_ns)).collect();
+        let record = run_simulated(jobs, &mut later, settings, listener, stop);
+        let reached = later.iter().map(|array| array.reached_ns).max();
+        self.age_ns = from_ns.saturating_add(reached.unwrap_or(0));
+        record
+    }
+
+    /// Nothing is asked of them for so long.
+    pub fn rest(&mut self, length_ns: u64) {
+        self.age_ns = self.age_ns.saturating_add(length_ns);
+    }
+}
+
+/// An array whose clock shows `from_ns` when a run begins.
+struct Later<'a> {
+    array: &'a mut Array,
+    from_ns: u64,
+    /// How far the run came, on its own clock.
+    reached_ns: u64,
+}
+
+impl Later<'_> {
+    fn of(array: &mut Array, from_ns: u64) -> Later<'_> {
+        Later {
+            array,
+            from_ns,
+            reached_ns: 0,
+        }
+    }
+
+    /// The array's time of an instant of the run, which has come.
+    fn reach(&mut self, run_ns: u64) -> u64 {
+        self.reached_ns = self.reached_ns.max(run_ns);
+        self.of_array(run_ns)
+    }
+
+    /// The end of time stays that.
+    fn of_array(&self, run_ns: u64) -> u64 {
+        run_ns.saturating_add(self.from_ns)
+    }
+}
+
+impl Simulate for Later<'_> {
+    fn size_bytes(&self) -> u64 {
+        self.array.size_bytes()
+    }
+
+    fn sector_bytes(&self) -> u32 {
+        self.array.sector_bytes()
+    }
+
+    fn submit(&mut self, now_ns: u64, request: Request) {
+        let at_ns = self.reach(now_ns);
+        self.array.submit(at_ns, request);
+    }
+
+    fn next_event_ns(&self) -> Option<u64> {
+        let next_ns = self.array.next_event_ns()?;
+        Some(next_ns.saturating_sub(self.from_ns))
+    }
+
+    fn settle(&mut self, until_ns: u64) -> Option<u64> {
+        let next_ns = self.array.settle(self.of_array(until_ns))?;
+        let next_ns = next_ns.saturating_sub(self.from_ns);
+        // What went on inside has been handled until then: the next run begins later.
+        self.reached_ns = self.reached_ns.max(next_ns.min(until_ns));
+        Some(next_ns)
+    }
+
+    fn advance(&mut self, until_ns: u64, finished: &mut impl FnMut(Finished)) {
+        let until_ns = self.reach(until_ns);
+        let from_ns = self.from_ns;
+        self.array.advance(until_ns, &mut |done| {
+            finished(Finished {
+                at_ns: done.at_ns.saturating_sub(from_ns),
+                ..done
+            });
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stripewise_array_sim::{ArraySpec, Kind};
+
+    #[test]
+    fn a_later_run_has_a_clock_of_its_own() {
+        const FROM_NS: u64 = 3_600_000_000_000;
+        let mut array = ArraySpec::default().build();
+        let mut later = Later::of(&mut array, FROM_NS);
+        later.submit(
+            1_000,
+            Request {
+                token: 7,
+                kind: Kind::Read,
+                durable: false,
+                offset_bytes: 1 << 30,
+                length_bytes: 8_192,
+            },
+        );
+        let next_ns = later.settle(1_000_000_000).expect("a completion");
+        assert!(next_ns > 1_000 && next_ns < 1_000_000_000, "{next_ns}");
+        let mut finished = Vec::new();
+        later.advance(next_ns, &mut |done| finished.push((done.token, done.at_ns)));
+        assert_eq!(finished, [(7, next_ns)]);
+        assert_eq!(later.reached_ns, next_ns);
+    }
+}

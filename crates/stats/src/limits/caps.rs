@@ -1,0 +1,167 @@
+//! Caps on operations and bytes a second: Huber means of the cells that are flat.
+
+use super::cells::{BYTES_CELLS, IOPS_CELLS, LimitCell, LimitRates, huber};
+use crate::robust::robust_mean_interval;
+use crate::sample::{Estimate, median};
+use serde::{Deserialize, Serialize};
+
+/// Added to either side of an interval, in logarithms: cells that are flat still differ a
+/// little, which repeating them does not average away.
+const FLAT_SHARE: f64 = 0.01;
+const LEVEL: f64 = 0.95;
+/// Caps that meet at a block size within this ratio of the volume's accounting unit cannot be
+/// told from each other.
+const MEET_RATIO: f64 = 1.25;
+/// Operations beyond this size count several times on some volumes (Amazon EBS).
+const ACCOUNTING_UNIT_BYTES: f64 = 262_144.0;
+/// A change of a cap over time that matters, in logarithms.
+const DRIFT_MIN: f64 = 0.05;
+/// And how many standard errors it has at least.
+const DRIFT_ERRORS: f64 = 4.0;
+/// Rounds on either side of a change, at least, and runs of them.
+const SIDE_ROUNDS_MIN: usize = 2;
+const SIDE_RUNS_MIN: usize = 3;
+
+/// One cap.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Cap {
+    /// Operations or bytes a second.
+    pub per_s: Estimate,
+}
+
+/// The caps of a grid.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Caps {
+    /// Operations a second, where the rate does not depend on size and depth.
+    pub iops: Option<Cap>,
+    /// Bytes a second, where they do not depend on size.
+    pub bytes_per_s: Option<Cap>,
+    /// The two meet at the size from which on operations count several times: large
+    /// operations may be held by either.
+    pub either: bool,
+    /// Standard deviation of a run within its cell, as a share.
+    pub scatter: f64,
+    /// Cells that differ by less, as a share, count as equal.
+    pub tolerance: f64,
+    /// That of a cell's mean is small enough to call a cap a limiter.
+    pub is_quiet: bool,
+    /// Runs of each cell.
+    pub repetitions: usize,
+    /// A cap moved while it was measured.
+    pub drift: Option<Drift>,
+}
+
+/// A cap that moved within the grid.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Drift {
+    /// (after - before) / before.
+    pub change_share: f64,
+    /// After so many rounds.
+    pub after_rounds: usize,
+}
+
+impl LimitRates {
+    /// The caps. `None` below three runs of each cell.
+    #[must_use]
+    pub fn caps(&self) -> Option<Caps> {
+        let scatter = self.scatter()?;
+        let iops = self.level(&IOPS_CELLS, scatter.tolerance, |_| 1.0);
+        let bytes_per_s = self.level(&BYTES_CELLS, scatter.tolerance, |bytes| bytes as f64);
+        let either = self.levels().is_some_and(|(iops, bytes)| {
+            let meet = libm::exp(bytes - iops) / ACCOUNTING_UNIT_BYTES;
+            (1.0 / MEET_RATIO..=MEET_RATIO).contains(&meet)
+        });
+        // Where no cap of a kind shows, a rate that rose is of no cap; one that fell may be why.
+        let of = |cells: &[LimitCell], cap: &Option<Cap>| {
+            let drift = self.drift(cells, scatter.run);
+            drift.filter(|drift| cap.is_some() || drift.change_share < 0.0)
+        };
+        let drift = of(&IOPS_CELLS, &iops)
+            .or_else(|| of(&IOPS_CELLS[..1], &iops))
+            .or_else(|| of(&BYTES_CELLS, &bytes_per_s));
+        Some(Caps {
+            iops,
+            bytes_per_s,
+            either,
+            scatter: scatter.run,
+            tolerance: scatter.tolerance,
+            is_quiet: self.is_quiet(),
+            repetitions: self.repetitions(),
+            drift,
+        })
+    }
+
+    /// The common level of cells whose means lie within the tolerance of the first.
+    fn level(
+        &self,
+        cells: &[LimitCell],
+        tolerance: f64,
+        weight: impl Fn(u64) -> f64 + Copy,
+    ) -> Option<Cap> {
+        let means = cells
+            .iter()
+            .map(|cell| huber(&self.logs_of(&[*cell], weight)));
+        let means: Option<Vec<f64>> = means.collect();
+        let means = means?;
+        let first = means.first()?;
+        if means.iter().any(|mean| (mean - first).abs() >= tolerance) {
+            return None;
+        }
+        let all = self.logs_of(cells, weight);
+        let found = robust_mean_interval(&all, LEVEL)?;
+        let wider = Estimate {
+            low: found.low - FLAT_SHARE,
+            high: found.high + FLAT_SHARE,
+            ..found
+        };
+        Some(Cap {
+            per_s: wider.map(libm::exp),
+        })
+    }
+
+    /// The largest step of the cells' rates between two rounds, if one matters.
+    fn drift(&self, cells: &[LimitCell], scatter: f64) -> Option<Drift> {
+        let rounds = cells.iter().map(|cell| self.of(*cell).len()).min()?;
+        let centred: Option<Vec<Vec<f64>>> = cells
+            .iter()
+            .map(|cell| {
+                let logs = self.logs(*cell);
+                let centre = median(&logs)?;
+                Some(logs.into_iter().map(|log| log - centre).collect())
+            })
+            .collect();
+        let centred = centred?;
+        let side = SIDE_ROUNDS_MIN.max(SIDE_RUNS_MIN.div_ceil(cells.len()));
+        let mut most: Option<Drift> = None;
+        for after in side..=rounds.saturating_sub(side) {
+            let part = |from: usize, to: usize| -> Vec<f64> {
+                let parts = centred.iter().map(|logs| &logs[from..to]);
+                parts.flatten().copied().collect()
+            };
+            let (before, behind) = (part(0, after), part(after, rounds));
+            let (from, to) = (median(&before)?, median(&behind)?);
+            let change = to - from;
+            let count = 1.0 / before.len() as f64 + 1.0 / behind.len() as f64;
+            let error = scatter * libm::sqrt(count);
+            let middle = 0.5 * (from + to);
+            // A few disturbed runs at either end are no step.
+            let holds = mostly(&before, |log| (log < middle) == (change > 0.0))
+                && mostly(&behind, |log| (log > middle) == (change > 0.0));
+            let matters = change.abs() > DRIFT_MIN.max(DRIFT_ERRORS * error) && holds;
+            let share = libm::expm1(change);
+            if matters && most.is_none_or(|most| share.abs() > most.change_share.abs()) {
+                most = Some(Drift {
+                    change_share: share,
+                    after_rounds: after,
+                });
+            }
+        }
+        most
+    }
+}
+
+/// Whether this holds for three of four values, of three for all.
+fn mostly(values: &[f64], holds: impl Fn(f64) -> bool) -> bool {
+    let count = values.iter().filter(|value| holds(**value)).count();
+    4 * count >= 3 * values.len()
+}

@@ -1,0 +1,304 @@
+//! The cells of a grid of limits, and how much their rates scatter.
+
+use crate::robust::robust_polynomial;
+use crate::sample::median;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+const KIB: u64 = 1024;
+
+/// Runs of each cell at least.
+pub const REPETITIONS_MIN: usize = 6;
+/// Runs of each cell at most.
+pub const REPETITIONS_MAX: usize = 24;
+/// Scatter of a cell's mean, as a share, up to which a cap may be called a limiter.
+pub const SCATTER_MAX: f64 = 0.02;
+
+/// Two cells never count as equal more strictly than this, in logarithms.
+const TOLERANCE_MIN: f64 = 0.04;
+/// Two cells are equal within this many standard errors of one.
+const TOLERANCE_ERRORS: f64 = 3.7;
+/// Relative standard error of a cell's Huber mean over that of a plain one.
+const ERROR_WIDENING: f64 = 1.2;
+/// Runs never count as more alike than this.
+const SCATTER_MIN: f64 = 0.003;
+/// The cells that show a cap on operations.
+pub(super) const IOPS_CELLS: [LimitCell; 3] =
+    [LimitCell::Small, LimitCell::Medium, LimitCell::HalfDepth];
+/// The cells that show a cap on bytes.
+pub(super) const BYTES_CELLS: [LimitCell; 2] = [LimitCell::Large, LimitCell::HalfLarge];
+/// Largest depth of the grid.
+const DEPTH: u32 = 64;
+
+/// One load of the grid; positions are random, reads unless the name says otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LimitCell {
+    /// 4 KiB, 64 in flight.
+    Small,
+    /// 16 KiB, 64 in flight.
+    Medium,
+    /// 4 KiB, 32 in flight.
+    HalfDepth,
+    /// 1 MiB, 64 in flight.
+    Large,
+    /// 512 KiB, 64 in flight.
+    HalfLarge,
+    /// 4 KiB, one at a time.
+    Single,
+    /// Writes of 4 KiB, 64 in flight.
+    Writes,
+    /// Half reads, half writes of 4 KiB, 64 in flight.
+    Mix,
+    /// The block size at which both caps meet, 64 in flight.
+    SizeCorner,
+    /// 4 KiB at the depth at which latency alone would reach the cap on operations.
+    DepthCorner,
+}
+
+impl LimitCell {
+    /// Those whose load is known beforehand.
+    pub const FIXED: [LimitCell; 8] = [
+        LimitCell::Small,
+        LimitCell::Medium,
+        LimitCell::HalfDepth,
+        LimitCell::Large,
+        LimitCell::HalfLarge,
+        LimitCell::Single,
+        LimitCell::Writes,
+        LimitCell::Mix,
+    ];
+
+    /// It writes.
+    #[must_use]
+    pub fn writes(self) -> bool {
+        matches!(self, LimitCell::Writes | LimitCell::Mix)
+    }
+
+    /// Share of its operations that are reads, in percent.
+    #[must_use]
+    pub fn read_percent(self) -> u8 {
+        match self {
+            LimitCell::Writes => 0,
+            LimitCell::Mix => 50,
+            _ => 100,
+        }
+    }
+}
+
+/// The loads of the two cells that depend on the others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Corners {
+    /// Block size of [`LimitCell::SizeCorner`].
+    pub block_size_bytes: Option<u64>,
+    /// Depth of [`LimitCell::DepthCorner`].
+    pub outstanding: Option<u32>,
+}
+
+/// Rates of runs, in operations a second and in the order in which they were made.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LimitRates {
+    rates: BTreeMap<LimitCell, Vec<f64>>,
+    /// Loads of the corner cells, from [`LimitRates::choose_corners`].
+    pub corners: Corners,
+}
+
+/// Scatter of runs within their cells.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Scatter {
+    /// Of one run, in logarithms.
+    pub run: f64,
+    /// Of a cell's Huber mean.
+    pub error: f64,
+    /// Two cells that differ by less than this count as equal.
+    pub tolerance: f64,
+}
+
+impl LimitRates {
+    /// One more run; a rate that is not above 0 counts as none.
+    pub fn add(&mut self, cell: LimitCell, operations_per_s: f64) {
+        if operations_per_s > 0.0 && operations_per_s.is_finite() {
+            self.rates.entry(cell).or_default().push(operations_per_s);
+        }
+    }
+
+    /// Rates of a cell.
+    #[must_use]
+    pub fn of(&self, cell: LimitCell) -> &[f64] {
+        self.rates.get(&cell).map_or(&[], Vec::as_slice)
+    }
+
+    /// Bytes of an operation of a cell; `None` of a corner that was not chosen.
+    #[must_use]
+    pub fn block_size_bytes(&self, cell: LimitCell) -> Option<u64> {
+        match cell {
+            LimitCell::Medium => Some(16 * KIB),
+            LimitCell::Large => Some(1024 * KIB),
+            LimitCell::HalfLarge => Some(512 * KIB),
+            LimitCell::SizeCorner => self.corners.block_size_bytes,
+            _ => Some(4 * KIB),
+        }
+    }
+
+    /// Operations in flight of a cell; `None` of a corner that was not chosen.
+    #[must_use]
+    pub fn outstanding(&self, cell: LimitCell) -> Option<u32> {
+        match cell {
+            LimitCell::HalfDepth => Some(DEPTH / 2),
+            LimitCell::Single => Some(1),
+            LimitCell::DepthCorner => self.corners.outstanding,
+            _ => Some(DEPTH),
+        }
+    }
+
+    /// The cells of the next round, beginning with round 0; `None` when there are enough
+    /// runs. Corners are chosen when all others have [`REPETITIONS_MIN`] runs and then catch
+    /// up, with [`LimitCell::Small`] among them to show whether the cap is still the same.
+    /// What cannot be written leaves the cells out that write.
+    pub fn round(&mut self, number: usize, writes: bool) -> Option<Vec<LimitCell>> {
+        if number == REPETITIONS_MIN {
+            self.choose_corners();
+        }
+        let mut corners = Vec::new();
+        corners.extend(self.corners.block_size_bytes.map(|_| LimitCell::SizeCorner));
+        corners.extend(self.corners.outstanding.map(|_| LimitCell::DepthCorner));
+        let fixed = LimitCell::FIXED.into_iter();
+        let fixed = fixed.filter(|cell| writes || !cell.writes());
+        if number < REPETITIONS_MIN {
+            return Some(fixed.collect());
+        }
+        if number < 2 * REPETITIONS_MIN && !corners.is_empty() {
+            corners.push(LimitCell::Small);
+            return Some(corners);
+        }
+        self.wants_more().then(|| fixed.chain(corners).collect())
+    }
+
+    /// Runs that every cell has which has any.
+    #[must_use]
+    pub fn repetitions(&self) -> usize {
+        self.rates.values().map(Vec::len).min().unwrap_or(0)
+    }
+
+    /// Logarithms of a cell's rates.
+    pub(super) fn logs(&self, cell: LimitCell) -> Vec<f64> {
+        self.of(cell).iter().map(|rate| libm::log(*rate)).collect()
+    }
+
+    /// Huber mean of a cell's logarithms; of one or two runs their median.
+    pub(super) fn log_mean(&self, cell: LimitCell) -> Option<f64> {
+        let logs = self.logs(cell);
+        huber(&logs)
+    }
+
+    /// Logarithms of the cells' rates, each with the weight of an operation.
+    pub(super) fn logs_of(&self, cells: &[LimitCell], weight: impl Fn(u64) -> f64) -> Vec<f64> {
+        let each = cells.iter().filter_map(|cell| {
+            let shift = libm::log(weight(self.block_size_bytes(*cell)?));
+            Some(self.logs(*cell).into_iter().map(move |log| log + shift))
+        });
+        each.flatten().collect()
+    }
+
+    /// Logarithms of the operations a second of small blocks and of the bytes a second of
+    /// large ones, whether they are flat or not.
+    pub(super) fn levels(&self) -> Option<(f64, f64)> {
+        let iops = self.logs_of(&IOPS_CELLS, |_| 1.0);
+        let bytes = self.logs_of(&BYTES_CELLS, |bytes| bytes as f64);
+        Some((huber(&iops)?, huber(&bytes)?))
+    }
+
+    /// A cell's rate, operations a second.
+    #[must_use]
+    pub fn rate(&self, cell: LimitCell) -> Option<f64> {
+        self.log_mean(cell).map(libm::exp)
+    }
+
+    /// Chooses the loads of the corner cells from what the others came to: block size T / I,
+    /// a multiple of 4 KiB from 8 to 512 KiB, and depth I L of the latency L of single
+    /// operations, 2 to 64. A corner far outside these is not in reach, and has no cell.
+    pub(super) fn choose_corners(&mut self) {
+        let (Some((iops, bytes_per_s)), Some(single)) =
+            (self.levels(), self.log_mean(LimitCell::Single))
+        else {
+            return;
+        };
+        let bytes = libm::exp(bytes_per_s - iops);
+        let in_reach = (6.0 * KIB as f64..=700.0 * KIB as f64).contains(&bytes);
+        self.corners.block_size_bytes = in_reach.then(|| {
+            let pages = libm::round(bytes / (4 * KIB) as f64) as u64;
+            (pages * 4 * KIB).clamp(8 * KIB, 512 * KIB)
+        });
+        let depth = libm::exp(iops - single);
+        let in_reach = (1.7..=48.0).contains(&depth);
+        self.corners.outstanding = in_reach.then(|| (libm::round(depth) as u32).clamp(2, DEPTH));
+    }
+
+    /// Scatter, from all runs about the median of their cell. `None` below three runs of
+    /// some cell.
+    pub(super) fn scatter(&self) -> Option<Scatter> {
+        let repetitions = self.repetitions();
+        if repetitions < 3 {
+            return None;
+        }
+        let mut residuals = Vec::new();
+        for cell in self.rates.keys() {
+            let logs = self.logs(*cell);
+            let centre = median(&logs)?;
+            residuals.extend(logs.iter().map(|log| (log - centre).abs()));
+        }
+        let run = scatter_of(&residuals, repetitions);
+        let error = error_of(run, repetitions);
+        Some(Scatter {
+            run,
+            error,
+            tolerance: TOLERANCE_MIN.max(TOLERANCE_ERRORS * error),
+        })
+    }
+
+    /// Whether further runs are needed before a cap may be called a limiter.
+    #[must_use]
+    pub fn wants_more(&self) -> bool {
+        let repetitions = self.repetitions();
+        if repetitions < REPETITIONS_MIN {
+            return true;
+        }
+        repetitions < REPETITIONS_MAX && !self.is_quiet()
+    }
+
+    /// The scatter is small enough to call a cap a limiter.
+    pub(super) fn is_quiet(&self) -> bool {
+        let repetitions = libm::sqrt(self.repetitions() as f64);
+        self.scatter()
+            .is_some_and(|scatter| scatter.run / repetitions <= SCATTER_MAX)
+    }
+}
+
+/// Standard deviation of one run, from distances to the medians of cells of so many runs.
+pub(super) fn scatter_of(distances: &[f64], repetitions: usize) -> f64 {
+    let typical = median(distances).unwrap_or(0.0);
+    (scale_factor(repetitions) * typical).max(SCATTER_MIN)
+}
+
+/// Standard error of the Huber mean of so many runs.
+pub(super) fn error_of(scatter: f64, repetitions: usize) -> f64 {
+    ERROR_WIDENING * scatter / libm::sqrt(repetitions as f64)
+}
+
+/// From the median distance to a cell's median to the standard deviation of a run: 1.4826,
+/// and more where the median itself has taken part of the scatter (by simulation).
+fn scale_factor(repetitions: usize) -> f64 {
+    match repetitions {
+        ..=3 => 2.0,
+        4 | 5 => 1.85,
+        6..=11 => 1.66,
+        _ => 1.56,
+    }
+}
+
+/// Huber's mean; the median where there are too few values for it.
+pub(super) fn huber(values: &[f64]) -> Option<f64> {
+    robust_polynomial(&vec![0.0; values.len()], values, 1)
+        .map(|fit| fit.value(0.0))
+        .or_else(|| median(values))
+}

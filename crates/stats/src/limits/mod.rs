@@ -1,0 +1,28 @@
+//! Which limits a volume has: a cap on operations or bytes a second, and whether such a cap
+//! is a limiter's or the device's own; which limit binds a load; how long a burst lasts.
+//!
+//! [`LimitRates`] holds the rates of runs over ten cells of block size and depth. From them
+//! [`LimitRates::caps`] estimates the caps, and [`LimitRates::nature`] says what they are.
+//! [`binding`] compares a load with its neighbours in size and depth. [`find_step`],
+//! [`TokenBucket`] and [`Refill`] are about token buckets.
+//!
+//! The densities of [`LimitRates::nature`] were set once from what limiters and devices do,
+//! not fitted; prior odds are even. How often all of it is right is in `docs/LIMITS.md`.
+
+mod binding;
+mod bucket;
+mod caps;
+mod cells;
+mod nature;
+
+#[cfg(test)]
+mod tests;
+
+pub use binding::{Binding, BindingRates, BoundBy, binding};
+pub use bucket::{
+    BurstUse, RateStep, Refill, STEP_SECONDS, TokenBucket, find_step, fit_bucket, fit_refill,
+    is_lasting, rest_after_s, seconds_after_step,
+};
+pub use caps::{Cap, Caps, Drift};
+pub use cells::{Corners, LimitCell, LimitRates, REPETITIONS_MAX, REPETITIONS_MIN, SCATTER_MAX};
+pub use nature::{Nature, NatureFound, Sharing};

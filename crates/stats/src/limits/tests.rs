@@ -1,0 +1,251 @@
+//! Grids of known volumes, and buckets of known size.
+
+use super::*;
+use crate::random::Random;
+
+/// The rate of a volume with caps, cut off sharply (`round` 20) or not (1 to 4).
+struct Volume {
+    iops: f64,
+    bytes_per_s: f64,
+    latency_s: f64,
+    round: f64,
+    shared: bool,
+}
+
+impl Volume {
+    fn rate(&self, bytes: f64, outstanding: f64) -> f64 {
+        let terms = [
+            self.iops,
+            self.bytes_per_s / bytes,
+            outstanding / self.latency_s,
+        ];
+        let sum: f64 = terms.iter().map(|term| libm::pow(*term, -self.round)).sum();
+        libm::pow(sum, -1.0 / self.round)
+    }
+
+    fn of(&self, cell: LimitCell, rates: &LimitRates) -> Option<f64> {
+        let bytes = rates.block_size_bytes(cell)? as f64;
+        let reads = self.rate(bytes, f64::from(rates.outstanding(cell)?));
+        let write_share = match cell {
+            LimitCell::Writes if !self.shared => 0.7,
+            LimitCell::Mix if !self.shared => 1.0 / (0.5 + 0.5 / 0.7),
+            _ => 1.0,
+        };
+        Some(reads * write_share)
+    }
+
+    fn grid(&self, scatter: f64, repetitions: usize, seed: u64) -> LimitRates {
+        let mut random = Random::new(seed);
+        let mut rates = LimitRates::default();
+        let mut fill = |rates: &mut LimitRates, cells: &[LimitCell]| {
+            for cell in cells {
+                let Some(rate) = self.of(*cell, rates) else {
+                    continue;
+                };
+                for _ in 0..repetitions {
+                    rates.add(*cell, rate * libm::exp(scatter * random.normal()));
+                }
+            }
+        };
+        fill(&mut rates, &LimitCell::FIXED);
+        rates.choose_corners();
+        fill(&mut rates, &[LimitCell::SizeCorner, LimitCell::DepthCorner]);
+        rates
+    }
+}
+
+const GP3: Volume = Volume {
+    iops: 3_000.0,
+    bytes_per_s: 125.0 * 1_048_576.0,
+    latency_s: 0.8e-3,
+    round: 20.0,
+    shared: true,
+};
+
+const SSD: Volume = Volume {
+    iops: 95_000.0,
+    bytes_per_s: 530.0 * 1_048_576.0,
+    latency_s: 0.09e-3,
+    round: 2.0,
+    shared: false,
+};
+
+#[test]
+fn a_sharp_shared_cap_is_a_limiter_and_its_interval_holds_it() {
+    let grid = GP3.grid(0.02, 6, 1);
+    let caps = grid.caps().unwrap();
+    assert!(caps.iops.unwrap().per_s.contains(3_000.0), "{caps:?}");
+    assert!(
+        caps.bytes_per_s
+            .unwrap()
+            .per_s
+            .contains(125.0 * 1_048_576.0)
+    );
+    assert_eq!((caps.either, caps.drift), (false, None));
+    let found = grid.nature().unwrap();
+    assert_eq!(
+        (found.nature, found.sharing),
+        (Nature::Limiter, Sharing::Shared)
+    );
+    assert!(!grid.wants_more());
+}
+
+#[test]
+fn a_drive_has_no_limiter() {
+    for seed in 0..50 {
+        let grid = SSD.grid(0.02, 6, seed);
+        let found = grid.nature();
+        assert!(
+            found.is_none_or(|found| found.nature != Nature::Limiter),
+            "{seed}"
+        );
+    }
+}
+
+#[test]
+fn above_the_scatter_nothing_is_called_a_limiter() {
+    let grid = GP3.grid(0.10, 6, 3);
+    assert!(grid.wants_more());
+    let found = grid.nature().unwrap();
+    assert_eq!(found.nature, Nature::Undecided);
+    let mut enough = GP3.grid(0.10, 24, 3);
+    enough.corners = grid.corners;
+    assert!(!enough.wants_more(), "24 runs are the most");
+}
+
+#[test]
+fn few_runs_say_nothing() {
+    let mut rates = LimitRates::default();
+    assert_eq!(rates.caps(), None);
+    rates.choose_corners();
+    assert_eq!(rates.corners, Corners::default());
+    for cell in LimitCell::FIXED {
+        rates.add(cell, 100.0);
+        rates.add(cell, 0.0);
+    }
+    assert_eq!(
+        (rates.caps(), rates.nature(), rates.repetitions()),
+        (None, None, 1)
+    );
+}
+
+#[test]
+fn a_cap_that_falls_within_the_grid_is_a_drift() {
+    let mut rates = LimitRates::default();
+    for round in 0..8 {
+        for cell in LimitCell::FIXED {
+            let rate = if round < 5 { 3_000.0 } else { 1_000.0 };
+            rates.add(cell, rate + f64::from(round));
+        }
+    }
+    let drift = rates.caps().unwrap().drift.unwrap();
+    assert_eq!(drift.after_rounds, 5);
+    assert!((drift.change_share + 0.667).abs() < 0.05, "{drift:?}");
+}
+
+#[test]
+fn disturbed_runs_and_a_rise_without_a_cap_are_no_drift() {
+    let of = |rate: fn(LimitCell, usize) -> f64| {
+        let mut rates = LimitRates::default();
+        for round in 0..12 {
+            for cell in LimitCell::FIXED {
+                if round < 6 || cell == LimitCell::Small {
+                    rates.add(cell, rate(cell, round));
+                }
+            }
+        }
+        rates.caps().unwrap()
+    };
+    // The last two runs of a cell were slowed to half, and two in between.
+    let disturbed = of(|cell, round| match (cell, round) {
+        (LimitCell::Small, 4 | 7 | 10 | 11) | (LimitCell::Large, 1) => 1_500.0,
+        _ => 3_000.0,
+    });
+    assert_eq!(disturbed.drift, None);
+    // Behind the writes of the grid, a drive without a cap on operations reads faster.
+    let rise = |cell, round| match cell {
+        LimitCell::Small if round >= 6 => 530_000.0,
+        LimitCell::Small => 490_000.0,
+        LimitCell::Medium => 200_000.0,
+        LimitCell::HalfDepth => 310_000.0,
+        _ => 3_400.0,
+    };
+    assert_eq!(of(rise).drift, None);
+    // The same of a cap matters.
+    let moved = of(|cell, round| match cell {
+        LimitCell::Small if round >= 6 => 3_200.0,
+        _ => 3_000.0,
+    });
+    assert!(moved.drift.unwrap().change_share > 0.0, "{moved:?}");
+}
+
+#[test]
+fn slopes_tell_which_limit_binds() {
+    let cells = |bytes: f64, outstanding: f64| {
+        let at = |bytes, outstanding| vec![GP3.rate(bytes, outstanding); 4];
+        binding(&BindingRates {
+            load: at(bytes, outstanding),
+            larger: at(2.0 * bytes, outstanding),
+            smaller: at(bytes / 2.0, outstanding),
+            deeper: at(bytes, 2.0 * outstanding),
+        })
+        .unwrap()
+        .bound_by
+    };
+    assert_eq!(cells(8_192.0, 32.0), Some(BoundBy::Iops));
+    assert_eq!(cells(262_144.0, 32.0), Some(BoundBy::Bandwidth));
+    assert_eq!(cells(8_192.0, 1.0), Some(BoundBy::Latency));
+    assert_eq!(cells(43_000.0, 64.0), None, "at the corner");
+    assert_eq!(binding(&BindingRates::default()), None);
+}
+
+fn seconds(levels: &[(f64, usize)], scatter: f64, seed: u64) -> Vec<f64> {
+    let mut random = Random::new(seed);
+    let each = levels.iter().flat_map(|&(rate, n)| vec![rate; n]);
+    each.map(|rate| rate * libm::exp(scatter * random.normal()))
+        .collect()
+}
+
+#[test]
+fn a_bucket_is_measured_with_what_was_taken_before() {
+    let rates = seconds(&[(3_000.0, 900), (300.0, 400)], 0.05, 5);
+    let step = find_step(&rates, 0).unwrap();
+    assert!((915..925).contains(&step.marked_at), "{step:?}");
+    assert_eq!(is_lasting(&rates, &step), Some(true));
+    assert_eq!(is_lasting(&rates[..1_000], &step), None);
+    let earlier = [
+        BurstUse {
+            per_s: 0.0,
+            per_s_high: 0.0,
+            seconds: 1e4,
+        },
+        BurstUse {
+            per_s: 3_000.0,
+            per_s_high: 3_000.0,
+            seconds: 100.0,
+        },
+    ];
+    let bucket = fit_bucket(&rates, &step, &earlier).unwrap();
+    assert!(bucket.bucket.contains(2_700_000.0), "{bucket:?}");
+    assert!(bucket.lasts_s.contains(1_000.0), "{bucket:?}");
+    let rest_s = rest_after_s(&bucket);
+    assert!((rest_s - 540.0).abs() < 20.0);
+    let again = seconds(&[(3_000.0, 60), (300.0, 60)], 0.05, 6);
+    let refill = fit_refill(&bucket, &again, rest_s).unwrap();
+    assert!(refill.per_s.contains(300.0), "{refill:?}");
+}
+
+#[test]
+fn what_does_not_last_or_come_back_is_no_credit() {
+    let dip = seconds(&[(3_000.0, 200), (1_000.0, 60), (3_000.0, 400)], 0.05, 7);
+    let step = find_step(&dip, 0).unwrap();
+    assert_eq!(is_lasting(&dip, &step), Some(false));
+    assert_eq!(find_step(&seconds(&[(3_000.0, 4_000)], 0.1, 8), 0), None);
+    assert_eq!(find_step(&[], 0), None);
+    let rates = seconds(&[(3_000.0, 900), (300.0, 400)], 0.05, 5);
+    let bucket = fit_bucket(&rates, &find_step(&rates, 0).unwrap(), &[]).unwrap();
+    assert_eq!(
+        fit_refill(&bucket, &seconds(&[(300.0, 200)], 0.05, 9), 540.0),
+        None
+    );
+}

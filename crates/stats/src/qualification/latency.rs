@@ -1,0 +1,253 @@
+//! The judge of a limit on latency, whoever measured the seconds: a bench at a required
+//! rate, or a qualification. It looks when the design looks, and what a look decided stands.
+
+use super::STALL_S;
+use super::mean::{MaxJudgement, MeanJudgement, judge_max, judge_mean};
+use super::sequence::{Design, Look, Qualification, QualifyOutcome, QualifyStep, QualifyVerdict};
+use super::share::{DueSecond, ShareRule};
+use stripewise_units::{counted, format_count, format_duration};
+
+/// A limit on latency, of which each second has counted the operations beyond it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum LatencyLimit {
+    /// So large a share may be beyond it: 0.01 of a p99.
+    Share(f64),
+    /// The mean must be below so many seconds.
+    Mean(f64),
+    /// No operation may be beyond it.
+    Max,
+}
+
+/// A second of due time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LatencySecond {
+    /// Operations due in it, and those beyond the limit.
+    pub due: DueSecond,
+    /// Sum of their latencies, seconds.
+    pub latency_s_sum: f64,
+}
+
+/// A verdict, and what it rests on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LatencyJudgement {
+    /// Undecided until a look decides.
+    pub verdict: QualifyVerdict,
+    /// Seconds in all until the next look; none: nothing more is to be learnt.
+    pub until_seconds: Option<usize>,
+    /// Seconds measured.
+    pub seconds: usize,
+    /// What was found; none where too little was measured.
+    pub found: Option<LatencyFinding>,
+}
+
+/// What was found of a limit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum LatencyFinding {
+    /// Of a percentile.
+    Share {
+        /// The share that may be beyond it.
+        share_max: f64,
+        /// The share found.
+        outcome: QualifyOutcome,
+    },
+    /// Of the mean.
+    Mean {
+        /// The mean found.
+        judgement: MeanJudgement,
+        /// Of so many seconds, the first: where a look decided, those that it saw.
+        seconds: usize,
+    },
+    /// Of the maximum.
+    Max(MaxJudgement),
+}
+
+/// Judges seconds as they were measured, one after the other. `seed` is that of the orders
+/// with which minutes are compared.
+#[must_use]
+pub fn judge_latency(
+    limit: LatencyLimit,
+    design: Design,
+    seed: u64,
+    seconds: &[LatencySecond],
+) -> LatencyJudgement {
+    match limit {
+        LatencyLimit::Share(share_max) => of_share(share_max, design, seed, seconds),
+        LatencyLimit::Mean(limit_s) => of_mean(limit_s, design, seconds),
+        LatencyLimit::Max => of_max(design, seconds),
+    }
+}
+
+fn of_share(
+    share_max: f64,
+    design: Design,
+    seed: u64,
+    seconds: &[LatencySecond],
+) -> LatencyJudgement {
+    let mut qualification = Qualification::new(ShareRule::new(share_max), design, seed);
+    let mut until_seconds = next_look(design, 0);
+    for second in seconds {
+        until_seconds = match qualification.feed(second.due) {
+            QualifyStep::GoOn { until_seconds } => Some(until_seconds),
+            QualifyStep::Done => None,
+        };
+    }
+    let outcome = qualification.outcome();
+    LatencyJudgement {
+        verdict: outcome.verdict,
+        until_seconds,
+        seconds: seconds.len(),
+        found: (outcome.judgement).map(|_| LatencyFinding::Share { share_max, outcome }),
+    }
+}
+
+fn next_look(design: Design, seconds: usize) -> Option<usize> {
+    let mut looks = design.looks().iter().map(|look| look.seconds);
+    looks.find(|look| *look > seconds)
+}
+
+fn of_mean(limit_s: f64, design: Design, seconds: &[LatencySecond]) -> LatencyJudgement {
+    let sums: Vec<(u64, f64)> = seconds
+        .iter()
+        .map(|second| (second.due.due, second.latency_s_sum))
+        .collect();
+    let at = |look: &Look| {
+        let found = judge_mean(sums.get(..look.seconds)?, limit_s, STALL_S)?;
+        let verdict = match () {
+            () if found.p_missed < look.alpha_missed => QualifyVerdict::Missed,
+            () if found.p_met < look.alpha_met => QualifyVerdict::Met,
+            () => return None,
+        };
+        Some((verdict, look.seconds, found))
+    };
+    // What is told is what the verdict rests on: later seconds may be others.
+    match design.looks().iter().find_map(at) {
+        Some((verdict, judged, found)) => LatencyJudgement {
+            verdict,
+            until_seconds: None,
+            seconds: seconds.len(),
+            found: Some(LatencyFinding::Mean {
+                judgement: found,
+                seconds: judged,
+            }),
+        },
+        None => LatencyJudgement {
+            verdict: QualifyVerdict::Undecided,
+            until_seconds: next_look(design, seconds.len()),
+            seconds: seconds.len(),
+            found: judge_mean(&sums, limit_s, STALL_S).map(|judgement| LatencyFinding::Mean {
+                judgement,
+                seconds: seconds.len(),
+            }),
+        },
+    }
+}
+
+/// Missed at the first excess. Otherwise met as far as the whole design can show it: its
+/// reason names how rare an excess must be.
+fn of_max(design: Design, seconds: &[LatencySecond]) -> LatencyJudgement {
+    let due = seconds.iter().map(|second| second.due.due).sum();
+    let beyond = seconds.iter().map(|second| second.due.beyond).sum();
+    let found = judge_max(due, beyond, seconds.len() as f64);
+    let next = next_look(design, seconds.len());
+    let (verdict, until_seconds) = match (found, next) {
+        (Some(MaxJudgement::Missed { .. }), _) => (QualifyVerdict::Missed, None),
+        (Some(MaxJudgement::NoneSeen { .. }), None) => (QualifyVerdict::Met, None),
+        (_, next) => (QualifyVerdict::Undecided, next),
+    };
+    LatencyJudgement {
+        verdict,
+        until_seconds,
+        seconds: seconds.len(),
+        found: found.map(LatencyFinding::Max),
+    }
+}
+
+impl LatencyJudgement {
+    /// Why. `beyond` is what an operation beyond the limit did: `took 10 ms or longer`.
+    #[must_use]
+    pub fn reason(&self, beyond: &str) -> String {
+        let words = match &self.found {
+            None => return "too few seconds were measured".to_owned(),
+            Some(LatencyFinding::Share { share_max, outcome }) => {
+                share_words(*share_max, outcome, beyond)
+            }
+            Some(LatencyFinding::Mean { judgement, seconds }) => {
+                let of = match *seconds < self.seconds {
+                    true => format!(" of the first {seconds} s, which decided,"),
+                    false => String::new(),
+                };
+                let mean = format_duration(nanoseconds(judgement.mean));
+                format!("the mean{of} is {mean}")
+            }
+            Some(LatencyFinding::Max(found)) => max_words(*found, beyond),
+        };
+        match self.until_seconds {
+            Some(_) => format!(
+                "{words}; only {} were measured",
+                counted(self.seconds, "second", "seconds")
+            ),
+            None => words,
+        }
+    }
+}
+
+fn nanoseconds(seconds: f64) -> u64 {
+    // Float to integer saturates.
+    (seconds * 1e9).round() as u64
+}
+
+fn share_words(share_max: f64, outcome: &QualifyOutcome, beyond: &str) -> String {
+    let Some(found) = &outcome.judgement else {
+        return "too few seconds were measured".to_owned();
+    };
+    let percent = |share: f64| format!("{:.2}", share * 100.0);
+    let mut words = format!(
+        "{} % ({}-{}) {beyond}, and {} % may",
+        percent(found.share.value),
+        percent(found.share.low),
+        percent(found.share.high),
+        (share_max * 1e6).round() / 1e4,
+    );
+    let together = format!(
+        "; stalls come together for {:.1} s, more than the {STALL_S} s assumed",
+        found.cluster_s
+    );
+    match outcome.verdict {
+        QualifyVerdict::Met if found.is_clustered => {
+            words += &format!("{together}, and that is allowed for");
+        }
+        QualifyVerdict::Undecided if found.is_clustered => {
+            words += &format!(
+                "{together}: that takes {} of measuring",
+                format_duration(nanoseconds(found.seconds_wanted))
+            );
+        }
+        _ => {}
+    }
+    if let Some(change) = outcome.change {
+        words += &format!(
+            "; it changed after {} s, and this is since then",
+            format_count(change.at_s as u64)
+        );
+    }
+    words
+}
+
+fn max_words(found: MaxJudgement, beyond: &str) -> String {
+    match found {
+        MaxJudgement::Missed { beyond: count } => {
+            format!(
+                "{} {beyond}",
+                counted(count as usize, "operation", "operations")
+            )
+        }
+        MaxJudgement::NoneSeen {
+            operations,
+            rarer_than_one_per_s,
+        } => format!(
+            "none of {} {beyond}, so it is rarer than once in {}: more cannot be said of a maximum",
+            counted(operations as usize, "operation", "operations"),
+            format_duration(nanoseconds(rarer_than_one_per_s))
+        ),
+    }
+}

@@ -1,0 +1,406 @@
+//! Which way of making a commit durable is the fastest here: one small write, durable when
+//! it counts, over and over, in each way, on files in each state, by one and by several
+//! committers, of which each syncs for itself or all share one write and sync (group
+//! commit). Runs of all cells follow each other in random order, block after block: what
+//! changes from one time to another, as where it was interrupted, meets all cells alike.
+
+mod method;
+mod text;
+
+pub use method::CommitMethod;
+
+use crate::latencies::Latencies;
+use crate::qualify::{
+    AtomicWrites, CommitRecord, QUALIFY_SCHEMA_VERSION, QualifyDocument, Verdict,
+};
+use crate::{FileState, NextStep, PlacedJob, Run, RunId, Study, StudyFile, StudyTime};
+use serde::{Deserialize, Serialize};
+use stripewise_report::Sheet;
+use stripewise_results::{RunRecord, Status};
+use stripewise_stats::{Histogram, Random, mean_interval};
+use stripewise_workload::{CursorKind, Pattern, Workload, derived_seed};
+
+/// Of one commit.
+const BLOCK_BYTES: u64 = 8_192;
+/// Of each test file.
+const FILE_BYTES: u64 = 256 << 20;
+const RAMP_NS: u64 = 200_000_000;
+const RUN_NS: u64 = 1_000_000_000;
+/// Runs of each cell, in blocks.
+const BLOCKS: u32 = 5;
+const COMMITTERS: [u32; 3] = [1, 8, 64];
+/// Committers that share a write and a sync.
+const GROUPS: [u32; 2] = [8, 64];
+/// The warning of a flush that does not reach a medium.
+const TOO_FAST: &str = "durable-too-fast";
+/// A p99 needs so many commits.
+const P99_COMMITS_MIN: u64 = 1_000;
+
+/// One of the combinations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct CommitCell {
+    method: CommitMethod,
+    state: FileState,
+    committers: u32,
+    /// One of them writes and syncs for all.
+    is_grouped: bool,
+}
+
+impl CommitCell {
+    /// Commits that a write makes durable.
+    const fn commits_of_write(self) -> u32 {
+        match self.is_grouped {
+            true => self.committers,
+            false => 1,
+        }
+    }
+}
+
+/// What one cell has measured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct CellRuns {
+    /// Of each run.
+    rates: Vec<f64>,
+    /// Of the commits of each run.
+    latencies: Vec<Latencies>,
+    /// Codes of what makes them void.
+    void: Vec<String>,
+    /// Syncs that were faster than a medium.
+    too_fast: Vec<String>,
+}
+
+/// The comparison.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CommitStudy {
+    methods: Vec<CommitMethod>,
+    /// In a directory files have states; elsewhere what is there is overwritten.
+    has_files: bool,
+    seed: u64,
+    done: u32,
+    cells: Vec<CellRuns>,
+    /// Of the device and the file system, once a run has told.
+    atomic_writes: Option<AtomicWrites>,
+    interrupted: bool,
+}
+
+impl CommitStudy {
+    /// Nothing was measured yet. `has_files`: the target is a directory. `is_linux`: the
+    /// methods that Linux alone has are to be had.
+    #[must_use]
+    pub fn new(has_files: bool, is_linux: bool, seed: u64) -> CommitStudy {
+        let methods = CommitMethod::ALL.into_iter();
+        let methods = methods
+            .filter(|method| has_files || !method.is_buffered())
+            .filter(|method| is_linux || !method.is_of_linux());
+        let empty = CommitStudy {
+            methods: methods.collect(),
+            has_files,
+            seed,
+            done: 0,
+            cells: Vec::new(),
+            atomic_writes: None,
+            interrupted: false,
+        };
+        CommitStudy {
+            cells: vec![CellRuns::default(); empty.all_cells().len()],
+            ..empty
+        }
+    }
+
+    /// Takes a stored state up again.
+    ///
+    /// # Errors
+    /// Where it is not one.
+    pub fn from_json(json: &str) -> Result<CommitStudy, String> {
+        let study: CommitStudy = serde_json::from_str(json).map_err(|error| error.to_string())?;
+        let count = study.all_cells().len();
+        let is_sound = count > 0
+            && study.cells.len() == count
+            && study.done as usize <= count * BLOCKS as usize;
+        match is_sound {
+            true => Ok(study),
+            false => Err("its counts are not those of its methods".to_owned()),
+        }
+    }
+
+    /// The state, to be stored.
+    ///
+    /// # Errors
+    /// None that can come about: plain fields.
+    pub fn to_json(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string(self)
+    }
+
+    /// Its state is worth storing: after each block, and where it ends.
+    #[must_use]
+    pub fn is_at_pause(&self) -> bool {
+        self.interrupted || (self.done as usize).is_multiple_of(self.cells.len())
+    }
+
+    /// Atomic writes of the device and the file system; none before the first run.
+    #[must_use]
+    pub fn atomic_writes(&self) -> Option<&AtomicWrites> {
+        self.atomic_writes.as_ref()
+    }
+
+    /// The files that are written; a device has one.
+    fn states(&self) -> &'static [FileState] {
+        match self.has_files {
+            true => &[
+                FileState::Written,
+                FileState::Preallocated,
+                FileState::Growing,
+            ],
+            false => &[FileState::Written],
+        }
+    }
+
+    fn all_cells(&self) -> Vec<CommitCell> {
+        let mut cells = Vec::new();
+        for &method in &self.methods {
+            for &state in self.states() {
+                let cell = |committers, is_grouped| CommitCell {
+                    method,
+                    state,
+                    committers,
+                    is_grouped,
+                };
+                cells.extend(COMMITTERS.map(|committers| cell(committers, false)));
+                cells.extend(GROUPS.map(|committers| cell(committers, true)));
+            }
+        }
+        cells
+    }
+
+    /// The cell of the next run: each once in a block, in a random order.
+    fn next_cell(&self) -> Option<usize> {
+        let count = self.cells.len();
+        let block = self.done as usize / count;
+        if block >= BLOCKS as usize {
+            return None;
+        }
+        let mut order: Vec<usize> = (0..count).collect();
+        Random::new(derived_seed(self.seed, 1 + block as u64)).shuffle(&mut order);
+        order.get(self.done as usize % count).copied()
+    }
+
+    fn load(&self, cell: CommitCell) -> PlacedJob {
+        let target = match cell.state {
+            _ if !self.has_files => 0,
+            FileState::Written => 0,
+            FileState::Preallocated => 1,
+            FileState::Growing => 2,
+        };
+        PlacedJob {
+            name: "commit".to_owned(),
+            workload: Workload {
+                read_percent: 0,
+                pattern: Pattern::Sequential {
+                    cursor: CursorKind::Own,
+                },
+                block_size_bytes: BLOCK_BYTES * u64::from(cell.commits_of_write()),
+                threads: cell.committers / cell.commits_of_write(),
+                outstanding: 1,
+                duration_ns: RUN_NS,
+                ramp_ns: RAMP_NS,
+                size_bytes: Some(FILE_BYTES),
+                seed: derived_seed(self.seed, 1_000 + u64::from(self.done)),
+                ..cell.method.workload()
+            },
+            targets: vec![target],
+        }
+    }
+
+    /// What was measured of each cell.
+    #[must_use]
+    pub fn records(&self) -> Vec<CommitRecord> {
+        let all = self.all_cells().into_iter().zip(&self.cells);
+        let measured = all.filter(|(_, runs)| !runs.rates.is_empty());
+        measured.map(|(cell, runs)| runs.record(cell)).collect()
+    }
+
+    /// As `--json` prints it.
+    #[must_use]
+    pub fn document(&self, id: &str, target: &str) -> QualifyDocument {
+        let cautions = self.sheet().cautions.into_iter();
+        QualifyDocument {
+            schema_version: QUALIFY_SCHEMA_VERSION,
+            id: id.to_owned(),
+            target: target.to_owned(),
+            product: "commit".to_owned(),
+            verdict: Verdict::NotJudged,
+            resumable: !self.is_whole(),
+            seconds: self.seconds(),
+            requirements: Vec::new(),
+            commit: self.records(),
+            atomic_writes: self.atomic_writes().cloned(),
+            warnings: cautions.map(|one| one.text).collect(),
+        }
+    }
+
+    /// Seconds measured.
+    fn seconds(&self) -> u64 {
+        u64::from(self.done) * RUN_NS / 1_000_000_000
+    }
+
+    /// Nothing is left to measure.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.next_cell().is_none()
+    }
+}
+
+impl CellRuns {
+    fn record(&self, cell: CommitCell) -> CommitRecord {
+        let interval = mean_interval(&self.rates, 0.95);
+        let mean = self.rates.iter().sum::<f64>() / self.rates.len().max(1) as f64;
+        let p99 = self.p99();
+        CommitRecord {
+            method: cell.method.name().to_owned(),
+            file: state_word(cell.state).to_owned(),
+            committers: cell.committers,
+            group_commit: cell.is_grouped,
+            commits_per_s: mean,
+            commits_per_s_low: interval.map(|interval| interval.low.max(0.0)),
+            commits_per_s_high: interval.map(|interval| interval.high),
+            latency_ns_p99: p99.map(|(p99, _)| p99),
+            latency_ns_p99_low: p99.and_then(|(_, interval)| Some(interval?[0])),
+            latency_ns_p99_high: p99.and_then(|(_, interval)| Some(interval?[1])),
+        }
+    }
+
+    /// The p99 of all commits, and its interval: by leaving out each run in turn (the
+    /// jackknife), as commits of one run are not independent; of one run alone there is none.
+    fn p99(&self) -> Option<(u64, Option<[u64; 2]>)> {
+        let runs: Vec<Histogram> = self.latencies.iter().map(Latencies::histogram).collect();
+        let without = |left_out: Option<usize>| {
+            let mut all = Histogram::default();
+            let kept = (0..runs.len()).filter(|&run| Some(run) != left_out);
+            kept.for_each(|run| all.merge(&runs[run]));
+            (all.count(), all.percentile(99.0))
+        };
+        let (count, p99) = without(None);
+        let p99 = p99.filter(|_| count >= P99_COMMITS_MIN)?;
+        let n = runs.len() as f64;
+        let each = (0..runs.len()).map(|run| {
+            let rest = without(Some(run)).1.unwrap_or(p99);
+            n * p99 as f64 - (n - 1.0) * rest as f64
+        });
+        let interval = mean_interval(&each.collect::<Vec<f64>>(), 0.95);
+        let ends = interval.map(|interval| {
+            let low = interval.low.max(0.0) as u64;
+            [low.min(p99), (interval.high as u64).max(p99)]
+        });
+        Some((p99, ends))
+    }
+
+    fn add(&mut self, record: &RunRecord, cell: CommitCell) {
+        let has_made_state = cell.state != FileState::Written;
+        let Some(job) = record.jobs.first() else {
+            return;
+        };
+        let codes = record.void_codes_of(job).into_iter();
+        let codes: Vec<&str> = codes
+            .filter(|code| !has_made_state || !crate::qualify::is_made_state(code))
+            .collect();
+        if !codes.is_empty() {
+            self.void
+                .extend(codes.iter().map(|code| (*code).to_owned()));
+            return;
+        }
+        let too_fast = job.warnings.iter().find(|one| one.code == TOO_FAST);
+        self.too_fast
+            .extend(too_fast.map(|one| one.in_short().to_owned()));
+        let outcome = &job.outcome;
+        let seconds = outcome.duration_ns as f64 / 1e9;
+        // With an explicit sync that is the commit.
+        let kind = outcome.sync.as_ref().unwrap_or(&outcome.write);
+        if seconds <= 0.0 || kind.operations == 0 {
+            return;
+        }
+        let commits = kind.operations as f64 * f64::from(cell.commits_of_write());
+        self.rates.push(commits / seconds);
+        let mut latencies = Latencies::default();
+        // A write past the cache and a sync are two operations, and both are the commit: the
+        // percentiles of their sum are not known.
+        if cell.method != CommitMethod::DirectFdatasync {
+            latencies.add(Some(kind));
+        }
+        self.latencies.push(latencies);
+    }
+}
+
+const fn state_word(state: FileState) -> &'static str {
+    match state {
+        FileState::Written => "overwritten",
+        FileState::Preallocated => "preallocated",
+        FileState::Growing => "growing",
+    }
+}
+
+impl Study for CommitStudy {
+    fn loads(&self) -> Vec<PlacedJob> {
+        let cells = self.all_cells().into_iter();
+        cells.map(|cell| self.load(cell)).collect()
+    }
+
+    fn files(&self) -> Vec<StudyFile> {
+        let states = self.states().iter();
+        states.map(|&state| StudyFile { state }).collect()
+    }
+
+    fn next(&self) -> NextStep {
+        let Some(index) = self.next_cell() else {
+            return NextStep::Done;
+        };
+        let cell = self.all_cells()[index];
+        let title = format!(
+            "{}, {}, {} {}",
+            cell.method.name(),
+            state_word(cell.state),
+            cell.committers,
+            if cell.is_grouped {
+                "in a group"
+            } else {
+                "at once"
+            }
+        );
+        let run = Run::of(RunId(self.done), title, self.load(cell));
+        NextStep::Run(Box::new(run))
+    }
+
+    fn completed(&mut self, run: RunId, record: &RunRecord) {
+        let Some(index) = self.next_cell().filter(|_| run.0 == self.done) else {
+            return;
+        };
+        self.interrupted = record.status != Status::Complete;
+        if self.interrupted {
+            return;
+        }
+        if self.atomic_writes.is_none() {
+            let job = record.jobs.first();
+            self.atomic_writes = job.and_then(|job| AtomicWrites::of(&job.target));
+        }
+        let cell = self.all_cells()[index];
+        self.cells[index].add(record, cell);
+        self.done += 1;
+    }
+
+    fn rested(&mut self) {}
+
+    fn time(&self) -> StudyTime {
+        let each_ns = RAMP_NS + RUN_NS;
+        let all = self.cells.len() as u64 * u64::from(BLOCKS);
+        StudyTime {
+            spent_ns: u64::from(self.done) * each_ns,
+            left_ns: (all - u64::from(self.done)) * each_ns,
+        }
+    }
+
+    fn sheet(&self) -> Sheet {
+        text::sheet(self)
+    }
+}
+
+#[cfg(test)]
+mod tests;

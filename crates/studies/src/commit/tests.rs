@@ -1,0 +1,154 @@
+//! The study on made-up records.
+
+use super::*;
+use stripewise_results::{
+    AtomicWriteFacts, DeviceFacts, FileSystemFacts, JobOutcome, JobRecord, KindOutcome,
+};
+
+/// A second of commits that take 1 ms, one in a hundred `slow_ns`.
+fn record(run: &Run, slow_ns: u64, status: Status) -> RunRecord {
+    let mut histogram = Histogram::default();
+    histogram.record_n(1_000_000, 985);
+    histogram.record_n(slow_ns, 15);
+    let mut record = RunRecord::empty();
+    let mut target = stripewise_results::TargetFacts::unknown();
+    target.device = Some(DeviceFacts {
+        name: "sdb".to_owned(),
+        atomic_writes: Some(units(4_096, 16_384)),
+        ..DeviceFacts::default()
+    });
+    target.file_system = Some(FileSystemFacts {
+        kind: "ext4".to_owned(),
+        atomic_writes: Some(units(4_096, 8_192)),
+        ..FileSystemFacts::default()
+    });
+    record.status = status;
+    record.jobs = vec![JobRecord {
+        name: "commit".to_owned(),
+        target,
+        further_targets: Vec::new(),
+        workload: run.jobs[0].workload.clone(),
+        engine: stripewise_results::EngineFacts::default(),
+        outcome: JobOutcome {
+            duration_ns: RUN_NS,
+            sync: Some(KindOutcome {
+                operations: 1_000,
+                histogram: Some(histogram),
+                ..KindOutcome::default()
+            }),
+            ..JobOutcome::default()
+        },
+        warnings: Vec::new(),
+    }];
+    record
+}
+
+fn units(unit_min_bytes: u64, unit_max_bytes: u64) -> AtomicWriteFacts {
+    AtomicWriteFacts {
+        unit_min_bytes,
+        unit_max_bytes,
+    }
+}
+
+fn next(study: &CommitStudy) -> Run {
+    match study.next() {
+        NextStep::Run(run) => *run,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn what_was_stopped_says_first_how_far_it_came() {
+    let mut study = CommitStudy::new(true, true, 1);
+    let begun = study.sheet().answer;
+    assert_eq!(begun, "Stopped after 0 of 450 runs; nothing was measured");
+    study.done = 450;
+    assert!(study.is_whole());
+    assert_eq!(study.sheet().answer, "nothing was measured");
+}
+
+#[test]
+fn every_method_is_measured_on_a_file_of_each_state_and_a_device_without_a_page_cache() {
+    let methods = |has_files, is_linux| {
+        let study = CommitStudy::new(has_files, is_linux, 1);
+        let loads = study.loads();
+        assert_eq!(loads.len(), study.cells.len());
+        loads.iter().for_each(|load| {
+            stripewise_workload::check(&load.workload).expect("it can be done");
+        });
+        study.methods
+    };
+    assert_eq!(methods(true, true), CommitMethod::ALL);
+    let names: Vec<&str> = methods(true, false).iter().map(|one| one.name()).collect();
+    let elsewhere = [
+        "fdatasync",
+        "O_DSYNC",
+        "O_DIRECT, fdatasync",
+        "O_DIRECT|O_DSYNC",
+    ];
+    assert_eq!(names, elsewhere);
+    let of_device = [CommitMethod::DirectFdatasync, CommitMethod::DirectDsync];
+    assert_eq!(methods(false, true), of_device);
+}
+
+#[test]
+fn what_was_interrupted_goes_on_with_the_same_run() {
+    let mut study = CommitStudy::new(true, true, 7);
+    let first = next(&study);
+    study.completed(first.id, &record(&first, 2_000_000, Status::Complete));
+    let second = next(&study);
+    study.completed(second.id, &record(&second, 2_000_000, Status::Partial));
+    assert!(study.is_at_pause());
+    let stored = study.to_json().expect("plain fields");
+    let resumed = CommitStudy::from_json(&stored).expect("as it was stored");
+    assert_eq!(resumed, study);
+    assert_eq!(next(&resumed), second);
+    assert!(CommitStudy::from_json(&stored.replace("\"fsync\",", "")).is_err());
+}
+
+#[test]
+fn a_p99_has_the_interval_of_its_runs() {
+    let mut study = CommitStudy::new(true, true, 1);
+    let mut runs = 0;
+    while let NextStep::Run(run) = study.next() {
+        // Each run is slower than the one before by a little.
+        let slow_ns = 20_000_000 + 10_000 * u64::from(run.id.0);
+        study.completed(run.id, &record(&run, slow_ns, Status::Complete));
+        runs += 1;
+    }
+    assert_eq!(runs, 450);
+    for one in study.records() {
+        // Its write is an operation of its own, and both are the commit.
+        if one.method.contains("O_DIRECT, fdatasync") {
+            assert_eq!(one.latency_ns_p99, None);
+            continue;
+        }
+        let p99 = one.latency_ns_p99.expect("5,000 commits");
+        let [low, high] = [one.latency_ns_p99_low, one.latency_ns_p99_high];
+        assert!(low.unwrap() < p99 && p99 < high.unwrap(), "{one:?}");
+        assert!(low.unwrap() > 10_000_000, "{one:?}");
+    }
+}
+
+#[test]
+fn a_page_is_whole_only_where_device_and_file_system_say_so() {
+    let mut study = CommitStudy::new(true, true, 1);
+    let torn = |study: &CommitStudy| {
+        let cautions = study.sheet().cautions;
+        cautions.last().expect("a note").text.clone()
+    };
+    assert!(torn(&study).contains("is not known"), "{}", torn(&study));
+    let run = next(&study);
+    study.completed(run.id, &record(&run, 2_000_000, Status::Complete));
+    // The device would take InnoDB's pages, the file system does not.
+    let text = torn(&study);
+    assert!(text.contains("atomic writes up to 8K"), "{text}");
+    assert!(text.contains("full_page_writes"), "{text}");
+    assert!(!text.contains("doublewrite"), "{text}");
+    let mut atomic = study.atomic_writes.clone().expect("the record says so");
+    atomic.file_system = None;
+    study.atomic_writes = Some(atomic);
+    let text = torn(&study);
+    assert!(text.contains("there are no atomic writes"), "{text}");
+    assert!(text.contains("verify --power-cut"), "{text}");
+}

@@ -1,0 +1,75 @@
+//! The answer of a search.
+
+use super::runs::FACTORS;
+use serde::{Deserialize, Serialize};
+use stripewise_stats::{Crossing, ExceedanceRun};
+
+/// Which ends of the answer are known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Bound {
+    /// Both.
+    At,
+    /// The factor is at least `low`.
+    AtLeast,
+    /// The factor is at most `high`.
+    AtMost,
+}
+
+/// The answer.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Found {
+    /// The factor: of an open answer the known end.
+    pub factor: f64,
+    /// Ends of the 95 % interval; none where an end is open.
+    pub low: Option<f64>,
+    /// Upper end.
+    pub high: Option<f64>,
+    /// Which of them are known.
+    pub bound: Bound,
+    /// A long run at the lower end had more beyond the limit than allowed: the answer holds
+    /// for the length of a short run only.
+    pub is_short_lived: bool,
+}
+
+/// Runs of one load together, by rising load.
+pub(super) fn by_level(mut runs: Vec<ExceedanceRun>) -> Vec<Vec<ExceedanceRun>> {
+    runs.sort_by(|one, other| one.factor.total_cmp(&other.factor));
+    let same =
+        |one: &ExceedanceRun, other: &ExceedanceRun| (one.factor / other.factor).ln().abs() < 1e-9;
+    runs.chunk_by(same).map(<[ExceedanceRun]>::to_vec).collect()
+}
+
+/// The share of all runs together.
+pub(super) fn pooled(runs: &[ExceedanceRun]) -> f64 {
+    let sum = |of: fn(&ExceedanceRun) -> u64| runs.iter().map(of).sum::<u64>() as f64;
+    sum(|run| run.beyond) / sum(|run| run.operations).max(1.0)
+}
+
+/// Of a fit; none where both ends are open.
+pub(super) fn of_crossing(crossing: &Crossing) -> Option<Found> {
+    let low = (crossing.low > FACTORS[0]).then_some(crossing.low);
+    let high = (crossing.high < FACTORS[1] * 2.0).then_some(crossing.high);
+    let mut found = of_ends(low, high)?;
+    if found.bound == Bound::At {
+        found.factor = crossing.factor;
+    }
+    Some(found)
+}
+
+/// Of two ends; none where both are open.
+pub(super) fn of_ends(low: Option<f64>, high: Option<f64>) -> Option<Found> {
+    let (factor, bound) = match (low, high) {
+        (Some(low), Some(high)) => ((low * high).sqrt(), Bound::At),
+        (Some(low), None) => (low, Bound::AtLeast),
+        (None, Some(high)) => (high, Bound::AtMost),
+        (None, None) => return None,
+    };
+    Some(Found {
+        factor,
+        low,
+        high,
+        bound,
+        is_short_lived: false,
+    })
+}

@@ -1,0 +1,537 @@
+//! How much more of a load a target carries before its latency limit.
+//!
+//! A load may grow in two ways, which have different answers: more users (copies of it at
+//! random shifts), and the same users faster (time compressed). Of a closed load, whose
+//! users wait for the disk, a third question is asked: how many users, each with think times
+//! as recorded.
+
+mod chart;
+mod document;
+mod found;
+mod grow;
+mod runs;
+mod search;
+mod text;
+
+pub use document::{
+    ClosedDocument, GrowthDocument, HEADROOM_SCHEMA_VERSION, HeadroomDocument, HeadroomRun,
+    LoadDocument,
+};
+pub use found::{Bound, Found};
+pub use runs::{FACTORS, LoadRun, PlannedRun, Purpose, SearchOptions};
+pub use search::Search;
+
+use crate::{NextStep, PlacedJob, Run, RunId, Study, StudyTime};
+use grow::{beyond, counts, grown, recorded};
+use serde::{Deserialize, Serialize};
+use stripewise_report::Sheet;
+use stripewise_results::{Counting, FidelityRecord, RunRecord, Status};
+use stripewise_stats::{ExceedanceDesign, Slo};
+use stripewise_workload::Workload;
+
+/// Time before measuring: queues fill.
+const RAMP_NS: u64 = 1_000_000_000;
+
+/// A replay that is less like the recording than this says nothing of it.
+const FIDELITY_MAX: f64 = 1.5;
+
+/// More of the operations than this left late by the program's own fault.
+const OWN_LAG_SHARE_MAX: f64 = 0.01;
+
+/// The answer is the program's where it comes within a tenth of what that can issue.
+const ISSUER_SHARE_MAX: f64 = 0.9;
+
+/// In which way the load grows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Growth {
+    /// More users: copies, or a higher rate.
+    MoreUsers,
+    /// The same users, faster.
+    Faster,
+    /// More users who wait for the disk.
+    WaitingUsers,
+}
+
+impl Growth {
+    /// As titles and tables name it.
+    const fn words(self) -> &'static str {
+        match self {
+            Growth::MoreUsers => "more users",
+            Growth::Faster => "the same users, faster",
+            Growth::WaitingUsers => "users who wait",
+        }
+    }
+}
+
+impl Growth {
+    /// As documents and tables name it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Growth::MoreUsers => "more-users",
+            Growth::Faster => "faster",
+            Growth::WaitingUsers => "waiting-users",
+        }
+    }
+}
+
+/// The load at factor 1.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum HeadroomLoad {
+    /// A recording.
+    Recorded(Box<Workload>),
+    /// Jobs of a profile: with rates, or closed.
+    Jobs(Vec<PlacedJob>),
+}
+
+/// What is known of the load's users.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LoadFacts {
+    /// Its name.
+    pub name: String,
+    /// Operations of the recording, and how long it is; none of a profile.
+    pub operations: Option<u64>,
+    /// Nanoseconds.
+    pub duration_ns: Option<u64>,
+    /// Operations a second at factor 1; none of a closed profile.
+    pub iops: Option<f64>,
+    /// Users at factor 1, where they wait for the disk for certain: tasks of the recording,
+    /// or operations in flight of a profile.
+    pub waiting_users: Option<u32>,
+    /// It waits for the disk: the rate of an open replay is one that is carried at least.
+    #[serde(default)]
+    pub waits: bool,
+    /// Whether it waits for the disk, in words.
+    pub closedness: String,
+    /// Rates vary on scales as long as runs.
+    pub design: ExceedanceDesign,
+    /// How the recording goes over time; none of a profile.
+    pub timeline: Option<LoadTimeline>,
+    /// The cap of the target that this load meets first, where one is known.
+    pub cap: Option<KnownCap>,
+}
+
+impl LoadFacts {
+    /// It waits for the disk. What was stored before models could say so has users that wait.
+    #[must_use]
+    pub const fn waits(&self) -> bool {
+        self.waits || self.waiting_users.is_some()
+    }
+}
+
+/// How sure it is that nothing gets through a cap.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum CapNature {
+    /// It stands behind a burst, which was driven to its end.
+    BehindBurst,
+    /// A limiter sets it.
+    #[default]
+    Limiter,
+    /// A limiter, or what the device could do then: a measurement is worth more.
+    Undecided,
+}
+
+/// A cap that `limits` found on the target.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct KnownCap {
+    /// What it counts: `IOPS` or `bytes/s`.
+    pub unit: String,
+    /// So many a second.
+    pub per_s: f64,
+    /// So many times the load reach it.
+    pub factor: f64,
+    /// Lower end of its 95 % interval.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+    /// What it is known to be.
+    #[serde(default)]
+    pub nature: CapNature,
+    /// The series of the runs that showed it.
+    pub series: String,
+}
+
+impl KnownCap {
+    /// What was found lies above it, and it is known to be a limiter's. Short runs that a spent
+    /// credit carried say the same of every factor below theirs.
+    fn bounds(&self, found: &Found) -> bool {
+        self.nature != CapNature::Undecided
+            && (found.bound != Bound::AtMost || found.is_short_lived)
+            && found.low.unwrap_or(found.factor) > self.high
+    }
+}
+
+/// A recording over time, all of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LoadTimeline {
+    /// The width of a bin.
+    pub bin_ns: u64,
+    /// Operations a second in each.
+    pub iops: Vec<f64>,
+    /// The part that is the load, where that is not all of it.
+    pub busiest_ns: Option<[u64; 2]>,
+}
+
+/// What is asked.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HeadroomOptions {
+    /// The limit on latency: a percentile.
+    pub slo: Slo,
+    /// The load.
+    pub load: HeadroomLoad,
+    /// What is known of it.
+    pub facts: LoadFacts,
+    /// Length of a run.
+    pub run_ns: u64,
+    /// Of the confirming run.
+    pub confirm_ns: u64,
+    /// Seed of everything that is drawn.
+    pub seed: u64,
+}
+
+/// Beyond the limit, by kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct KindBeyond {
+    operations: u64,
+    beyond: u64,
+}
+
+/// One question.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Question {
+    /// How the load grows.
+    pub growth: Growth,
+    /// The search.
+    pub search: Search,
+    /// Reads and writes of runs that are not saturated.
+    kinds: [KindBeyond; 2],
+}
+
+/// The study.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Headroom {
+    options: HeadroomOptions,
+    questions: Vec<Question>,
+    made: u32,
+    spent_ns: u64,
+    own_lags: u64,
+    due: u64,
+    own_cost_ns: Option<f64>,
+    fidelity: Option<FidelityRecord>,
+}
+
+impl Headroom {
+    /// Before its first run. None where the limit is no percentile.
+    #[must_use]
+    pub fn new(options: HeadroomOptions) -> Option<Headroom> {
+        let share = allowed_share(&options.slo)?;
+        let facts = &options.facts;
+        let growths: &[Growth] = match (&options.load, facts.waits(), facts.waiting_users) {
+            (HeadroomLoad::Recorded(_), false, _) => &[Growth::MoreUsers, Growth::Faster],
+            (HeadroomLoad::Recorded(_), true, Some(_)) => {
+                &[Growth::MoreUsers, Growth::WaitingUsers]
+            }
+            (HeadroomLoad::Jobs(_), true, _) => &[Growth::WaitingUsers],
+            (_, _, None) | (HeadroomLoad::Jobs(_), false, _) => &[Growth::MoreUsers],
+        };
+        let question = |growth: Growth| Question {
+            growth,
+            search: Search::new(SearchOptions {
+                share,
+                run_ns: options.run_ns,
+                confirm_ns: options.confirm_ns,
+                recording_ns: facts.duration_ns.unwrap_or(1),
+                design: facts.design,
+                unit: match (growth, facts.waiting_users) {
+                    (Growth::WaitingUsers, Some(users)) => 1.0 / f64::from(users.max(1)),
+                    _ => 0.0,
+                },
+                seed: options.seed ^ (growth as u64 + 1).wrapping_mul(0x2545_f491_4f6c_dd1d),
+            }),
+            kinds: [KindBeyond::default(); 2],
+        };
+        Some(Headroom {
+            questions: growths.iter().copied().map(question).collect(),
+            options,
+            made: 0,
+            spent_ns: 0,
+            own_lags: 0,
+            due: 0,
+            own_cost_ns: None,
+            fidelity: None,
+        })
+    }
+
+    /// What was asked.
+    #[must_use]
+    pub const fn options(&self) -> &HeadroomOptions {
+        &self.options
+    }
+
+    /// The questions, answered or not.
+    #[must_use]
+    pub fn questions(&self) -> &[Question] {
+        &self.questions
+    }
+
+    /// How like the load the confirming run was.
+    #[must_use]
+    pub const fn fidelity(&self) -> Option<&FidelityRecord> {
+        self.fidelity.as_ref()
+    }
+
+    /// Why there is no answer, where the runs themselves say so.
+    #[must_use]
+    pub fn refused(&self) -> Option<String> {
+        if self.own_lags as f64 > OWN_LAG_SHARE_MAX * self.due as f64 {
+            return Some(format!(
+                "{:.1} % of the operations left late because the program could not issue them in time",
+                100.0 * self.own_lags as f64 / self.due as f64
+            ));
+        }
+        if let Some(fidelity) = self
+            .fidelity
+            .as_ref()
+            .filter(|one| one.score > FIDELITY_MAX)
+        {
+            return Some(format!(
+                "the replay was not like the recording: its {} differ by {:.1} times what halves of the recording do",
+                fidelity.worst_feature, fidelity.score
+            ));
+        }
+        let iops = self.options.facts.iops?;
+        let issued = |question: &Question| Some(self.answer(question)?.factor * iops);
+        let most = self.questions.iter().filter_map(issued).fold(0.0, f64::max);
+        let busy = most * self.own_cost_ns? / 1e9;
+        (busy > ISSUER_SHARE_MAX).then(|| {
+            format!(
+                "the program itself cannot issue more than {:.0} operations a second",
+                most / busy
+            )
+        })
+    }
+
+    /// Something is left to be measured.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.current().is_some()
+    }
+
+    /// The answer to one of the questions, or what is certain of it so far; at most what a known
+    /// cap of a limiter lets through: runs that are shorter than a burst credit carry more than
+    /// that.
+    #[must_use]
+    pub fn answer(&self, question: &Question) -> Option<Found> {
+        let found = match question.search.next() {
+            Some(_) => question.search.so_far()?,
+            None => *question.search.found()?,
+        };
+        let cap = self.options.facts.cap.as_ref();
+        let cap = cap.filter(|cap| question.growth != Growth::WaitingUsers && cap.bounds(&found));
+        Some(cap.map_or(found, |cap| Found {
+            factor: cap.high,
+            low: None,
+            high: Some(cap.high),
+            bound: Bound::AtMost,
+            is_short_lived: true,
+        }))
+    }
+
+    /// For how long the answer was seen to hold: a credit that lasts longer is not excluded.
+    /// None where no run held, and where a known cap says more.
+    #[must_use]
+    pub fn held_ns(&self, question: &Question) -> Option<u64> {
+        let found = self.answer(question)?;
+        let is_confirmed = question.search.found().is_some() && found.low.is_some();
+        is_confirmed.then_some(self.options.confirm_ns)
+    }
+
+    /// The load as it is now is more than the target carries.
+    #[must_use]
+    pub fn is_not_carried(&self) -> bool {
+        // Of users who wait the rate is a lower bound.
+        let is_bound =
+            |one: &&Question| !(self.options.facts.waits() && one.growth == Growth::MoreUsers);
+        let answers = self.questions.iter().filter(is_bound);
+        let answers = answers.filter_map(|one| self.answer(one));
+        self.refused().is_none() && answers.filter_map(|one| one.high).any(|high| high < 1.0)
+    }
+
+    /// What reaches the limit first: reads, writes, or a known cap.
+    fn limited_by(&self, question: &Question) -> Option<&'static str> {
+        let is_capped = |cap: &KnownCap| {
+            let answer = self.answer(question);
+            answer.is_some_and(|answer| answer.bound == Bound::AtMost && answer.factor == cap.high)
+        };
+        match self.options.facts.cap.as_ref().is_some_and(is_capped) {
+            true => Some("cap"),
+            false => question.limited_by(),
+        }
+    }
+
+    fn current(&self) -> Option<(usize, &PlannedRun)> {
+        let open = self.questions.iter().enumerate();
+        let mut open = open.filter_map(|(index, one)| Some((index, one.search.next()?)));
+        open.next()
+    }
+
+    /// The jobs of a run.
+    fn jobs(&self, growth: Growth, planned: &PlannedRun) -> Vec<PlacedJob> {
+        match &self.options.load {
+            HeadroomLoad::Recorded(workload) => {
+                vec![PlacedJob::new(
+                    "replay",
+                    recorded(workload, growth, planned),
+                )]
+            }
+            HeadroomLoad::Jobs(jobs) => jobs
+                .iter()
+                .map(|job| PlacedJob {
+                    workload: grown(&job.workload, planned),
+                    ..job.clone()
+                })
+                .collect(),
+        }
+    }
+}
+
+/// The share of operations that may be beyond the limit.
+#[must_use]
+pub fn allowed_share(slo: &Slo) -> Option<f64> {
+    use stripewise_stats::LatencyStatistic as Statistic;
+    match slo.percentile {
+        Statistic::P50 => Some(0.5),
+        Statistic::P90 => Some(0.1),
+        Statistic::P95 => Some(0.05),
+        Statistic::P99 => Some(0.01),
+        Statistic::P999 => Some(0.001),
+        Statistic::Mean | Statistic::Max => None,
+    }
+}
+
+impl Study for Headroom {
+    fn loads(&self) -> Vec<PlacedJob> {
+        let largest = |growth: Growth| {
+            let planned = PlannedRun {
+                // In flight is at most what one load has: only closed profiles grow in depth.
+                factor: match (&self.options.load, growth) {
+                    (HeadroomLoad::Jobs(_), Growth::WaitingUsers) => FACTORS[1],
+                    _ => 1.0,
+                },
+                from_ns: 0,
+                seed: 0,
+                block: 0,
+                purpose: Purpose::Confirm,
+                length_ns: self.options.confirm_ns,
+            };
+            self.jobs(growth, &planned)
+        };
+        self.questions
+            .iter()
+            .flat_map(|one| largest(one.growth))
+            .collect()
+    }
+
+    fn next(&self) -> NextStep {
+        let Some((index, planned)) = self.current() else {
+            return NextStep::Done;
+        };
+        let growth = self.questions[index].growth;
+        let words = growth.words();
+        let jobs = self.jobs(growth, planned);
+        let counting = Counting::transfers(vec![self.options.slo.limit_ns]);
+        NextStep::Run(Box::new(Run {
+            id: RunId(self.made),
+            title: format!("{:.2} times, {words}", planned.factor),
+            counting: vec![counting; jobs.len()],
+            jobs,
+            part: format!("headroom {words}"),
+            simulated_operations_min: 0,
+        }))
+    }
+
+    fn completed(&mut self, run: RunId, record: &RunRecord) {
+        if run.0 != self.made || record.status != Status::Complete {
+            return;
+        }
+        let Some((index, planned)) = self.current() else {
+            return;
+        };
+        let (purpose, length_ns) = (planned.purpose, planned.length_ns);
+        self.made += 1;
+        self.spent_ns += length_ns + RAMP_NS;
+        let limit_ns = self.options.slo.limit_ns;
+        let allowed = allowed_share(&self.options.slo).unwrap_or(1.0);
+        let (mut operations, mut over) = (0, 0);
+        let mut kinds = [KindBeyond::default(); 2];
+        for job in &record.jobs {
+            let (all, beyond_limit) = counts(job, limit_ns);
+            operations += all;
+            over += beyond_limit;
+            let own_lags = job.outcome.due.as_ref().map_or(0, |due| due.own_lags);
+            self.own_lags += own_lags;
+            self.due += all;
+            self.own_cost_ns = job.engine.null_ns_per_operation.or(self.own_cost_ns);
+            for (sum, kind) in kinds
+                .iter_mut()
+                .zip([&job.outcome.read, &job.outcome.write])
+            {
+                let more = beyond(kind, limit_ns);
+                sum.operations += more.operations;
+                sum.beyond += more.beyond;
+            }
+            let replay = job.outcome.replay.as_ref();
+            let fidelity = replay.and_then(|replay| replay.fidelity.clone());
+            // Beyond the limit operations wait for a free slot: the target's fault, not the replay's.
+            let is_within = beyond_limit as f64 <= allowed * all as f64;
+            if purpose == Purpose::Confirm && is_within && self.fidelity.is_none() {
+                self.fidelity = fidelity;
+            }
+        }
+        let question = &mut self.questions[index];
+        if (over as f64) < 12.0 * allowed * operations as f64 {
+            for (sum, more) in question.kinds.iter_mut().zip(kinds) {
+                sum.operations += more.operations;
+                sum.beyond += more.beyond;
+            }
+        }
+        question.search.completed(operations, over);
+    }
+
+    fn rested(&mut self) {}
+
+    fn time(&self) -> StudyTime {
+        let left = self.questions.iter().map(|one| one.search.left_ns(RAMP_NS));
+        StudyTime {
+            spent_ns: self.spent_ns,
+            left_ns: left.sum(),
+        }
+    }
+
+    fn sheet(&self) -> Sheet {
+        text::sheet(self)
+    }
+}
+
+impl Question {
+    /// The kind of operation whose share beyond the limit is the largest.
+    #[must_use]
+    pub fn limited_by(&self) -> Option<&'static str> {
+        let [reads, writes] = self.kinds.map(|kind| match kind.operations {
+            0 => 0.0,
+            operations => kind.beyond as f64 / operations as f64,
+        });
+        match reads.max(writes) > 0.0 {
+            true if reads >= writes => Some("reads"),
+            true => Some("writes"),
+            false => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,466 @@
+//! The search for the factor at which the allowed share of operations is beyond the limit.
+//!
+//! Steps of 1.41 from 1 find about where; these runs are used for nothing else. Runs at five
+//! loads around it, in random order, are what the answer comes from; they move at most three
+//! times to lie around the crossing, and their width follows the slope. Where no line fits,
+//! the crossing is bracketed by loads that are surely below and surely above. A long run at
+//! the lower end confirms, or shows that a credit was spent.
+
+use super::found::{Bound, Found, by_level, of_crossing, of_ends, pooled};
+use super::runs::{FACTORS, LoadRun, PlannedRun, Purpose, SearchOptions};
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+use stripewise_stats::{
+    EXCEEDANCE_SATURATED, ExceedanceDesign, ExceedanceRun, Random, exceedance_crossing,
+    exceedance_line, exceedance_verdict,
+};
+
+/// Between two steps of the climb.
+const STEP: f64 = 1.41;
+/// The five loads of a block, in units of its width.
+const LEVELS: [f64; 5] = [-1.0, -0.5, 0.0, 0.5, 1.0];
+/// Half the width of the first blocks, as a logarithm, and limits of later ones.
+const WIDTH_FIRST: f64 = 0.15;
+const WIDTHS: [f64; 2] = [0.03, 0.25];
+/// Slopes that widths are made from.
+const SLOPES: [f64; 2] = [3.0, 60.0];
+const PILOT_BLOCKS: u32 = 2;
+const MOVES_MAX: u32 = 4;
+const REPEATS_MAX: u32 = 3;
+/// Loads so many widths from the centre still count.
+const NEAR: f64 = 1.3;
+const LEVELS_MIN: usize = 3;
+const RUNS_MIN: usize = 12;
+/// Runs at each load of a bracket, loads at most, and when it is narrow enough.
+const BRACKET_RUNS: u32 = 4;
+const BRACKET_LOADS_MAX: u32 = 9;
+const BRACKET_WIDTH: f64 = 0.05;
+/// Long runs that must all fail before the answer is one for a short time.
+const CONFIRMING_RUNS: u32 = 2;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+enum Stage {
+    Climb {
+        before: Option<(f64, f64)>,
+    },
+    /// Blocks that find the centre.
+    Pilot {
+        moves: u32,
+        centre: f64,
+        width: f64,
+    },
+    /// Blocks that are fitted.
+    Fit {
+        repeats: u32,
+        centre: f64,
+        width: f64,
+    },
+    Bracket {
+        loads: u32,
+    },
+    Confirm {
+        found: Found,
+        left: u32,
+    },
+    Done,
+}
+
+/// The search.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Search {
+    options: SearchOptions,
+    stage: Stage,
+    queue: VecDeque<PlannedRun>,
+    runs: Vec<LoadRun>,
+    blocks: u32,
+    found: Option<Found>,
+}
+
+impl Search {
+    /// Before its first run.
+    #[must_use]
+    pub fn new(options: SearchOptions) -> Search {
+        let mut search = Search {
+            options,
+            stage: Stage::Climb { before: None },
+            queue: VecDeque::new(),
+            runs: Vec::new(),
+            blocks: 0,
+            found: None,
+        };
+        search.plan(1.0_f64.max(search.options.unit), Purpose::Climb);
+        search
+    }
+
+    /// What is to be run next.
+    #[must_use]
+    pub fn next(&self) -> Option<&PlannedRun> {
+        self.queue.front()
+    }
+
+    /// All runs so far.
+    #[must_use]
+    pub fn runs(&self) -> &[LoadRun] {
+        &self.runs
+    }
+
+    /// The answer, once nothing more is to be run. None: none was found.
+    #[must_use]
+    pub const fn found(&self) -> Option<&Found> {
+        self.found.as_ref()
+    }
+
+    /// What is certain before it ends: loads that are surely below and surely above.
+    pub(super) fn so_far(&self) -> Option<Found> {
+        let (low, high) = self.ends();
+        of_ends(low, high)
+    }
+
+    /// Nanoseconds of runs still to come, about; `ramp_ns` comes before each.
+    #[must_use]
+    pub fn left_ns(&self, ramp_ns: u64) -> u64 {
+        let queued = self
+            .queue
+            .iter()
+            .map(|run| run.length_ns + ramp_ns)
+            .sum::<u64>();
+        let blocks = 5 * u64::from(self.fit_blocks());
+        let one_ns = self.options.run_ns + ramp_ns;
+        let later = match &self.stage {
+            Stage::Climb { .. } => (10 + blocks) * one_ns + self.options.confirm_ns,
+            Stage::Pilot { .. } => blocks * one_ns + self.options.confirm_ns,
+            Stage::Fit { .. } | Stage::Bracket { .. } => self.options.confirm_ns,
+            Stage::Confirm { .. } | Stage::Done => 0,
+        };
+        queued + later
+    }
+
+    const fn fit_blocks(&self) -> u32 {
+        match self.options.design {
+            ExceedanceDesign::Independent => 4,
+            ExceedanceDesign::Blocks => 8,
+        }
+    }
+
+    /// The next run is over.
+    pub fn completed(&mut self, operations: u64, beyond: u64) {
+        let Some(planned) = self.queue.pop_front() else {
+            return;
+        };
+        self.runs.push(LoadRun {
+            planned,
+            operations,
+            beyond,
+        });
+        if self.queue.is_empty() {
+            self.go_on();
+        }
+    }
+
+    fn go_on(&mut self) {
+        match self.stage.clone() {
+            Stage::Climb { before } => self.climb(before),
+            Stage::Pilot {
+                moves,
+                centre,
+                width,
+            } => self.pilot(moves, centre, width),
+            Stage::Fit {
+                repeats,
+                centre,
+                width,
+            } => self.fit(repeats, centre, width),
+            Stage::Bracket { loads } => self.bracket(loads),
+            Stage::Confirm { found, left } => self.confirmed(found, left),
+            Stage::Done => {}
+        }
+    }
+
+    /// A factor that can be asked for.
+    fn allowed(&self, factor: f64) -> f64 {
+        let [least, most] = FACTORS;
+        let factor = factor.clamp(least, most);
+        match self.options.unit > 0.0 {
+            true => (factor / self.options.unit).round().max(1.0) * self.options.unit,
+            false => factor,
+        }
+    }
+
+    /// The generator of the next drawing.
+    fn random(&self) -> Random {
+        let drawn = (self.runs.len() + self.queue.len()) as u64;
+        Random::new(self.options.seed ^ (drawn + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+    }
+
+    /// One run somewhere in the recording.
+    fn plan(&mut self, factor: f64, purpose: Purpose) {
+        let mut random = self.random();
+        let from_ns = (random.uniform() * self.options.recording_ns as f64) as u64;
+        self.queue.push_back(PlannedRun {
+            factor: match purpose {
+                // At the lower end, not above it.
+                Purpose::Confirm if self.options.unit > 0.0 => {
+                    let whole = (factor / self.options.unit + 1e-9).floor().max(1.0);
+                    whole * self.options.unit
+                }
+                Purpose::Confirm => factor,
+                Purpose::Climb | Purpose::Fit => self.allowed(factor),
+            },
+            from_ns,
+            seed: random.bits() >> 1,
+            block: self.blocks,
+            purpose,
+            length_ns: match purpose {
+                Purpose::Confirm => self.options.confirm_ns,
+                Purpose::Climb | Purpose::Fit => self.options.run_ns,
+            },
+        });
+        self.blocks += 1;
+    }
+
+    /// Blocks of five loads, in random order.
+    fn plan_blocks(&mut self, count: u32, centre: f64, width: f64) {
+        let mut random = self.random();
+        let start = random.uniform();
+        for block in 0..count {
+            // The blocks' parts cover the recording evenly.
+            let place = (start + f64::from(block) / f64::from(count)).fract();
+            let from_ns = (place * self.options.recording_ns as f64) as u64;
+            let seed = random.bits() >> 1;
+            let mut levels = LEVELS;
+            random.shuffle(&mut levels);
+            let first = self.queue.len();
+            for level in levels {
+                self.plan((centre + level * width).exp(), Purpose::Fit);
+            }
+            if self.options.design == ExceedanceDesign::Blocks {
+                for run in self.queue.iter_mut().skip(first) {
+                    (run.from_ns, run.seed, run.block) = (from_ns, seed, self.blocks);
+                }
+                self.blocks += 1;
+            }
+        }
+    }
+
+    fn climb(&mut self, before: Option<(f64, f64)>) {
+        let Some(last) = self.runs.last() else {
+            return;
+        };
+        let (factor, share) = (last.planned.factor, last.share());
+        let is_over = share > self.options.share;
+        if let Some((other, other_share)) = before
+            && (other_share > self.options.share) != is_over
+        {
+            let (x, y) = (other.ln(), factor.ln());
+            let [low, high] = [other_share, share].map(|share| share.max(1e-9).ln());
+            let part = (self.options.share.ln() - low) / (high - low);
+            let centre = x + part.clamp(0.0, 1.0) * (y - x);
+            return self.begin_pilot(centre);
+        }
+        let next = match is_over {
+            true => self.allowed(factor / STEP).min(factor),
+            false => self.allowed((factor * STEP).max(factor + self.options.unit)),
+        };
+        if next == factor {
+            // The end of what is tried: is it sure?
+            self.stage = Stage::Bracket {
+                loads: BRACKET_LOADS_MAX,
+            };
+            (0..BRACKET_RUNS).for_each(|_| self.plan(factor, Purpose::Fit));
+            return;
+        }
+        self.stage = Stage::Climb {
+            before: Some((factor, share)),
+        };
+        self.plan(next, Purpose::Climb);
+    }
+
+    fn begin_pilot(&mut self, centre: f64) {
+        self.stage = Stage::Pilot {
+            moves: 0,
+            centre,
+            width: WIDTH_FIRST,
+        };
+        self.plan_blocks(PILOT_BLOCKS, centre, WIDTH_FIRST);
+    }
+
+    /// Runs that are fitted.
+    fn fitted(&self) -> impl Iterator<Item = ExceedanceRun> + '_ {
+        let fit = self
+            .runs
+            .iter()
+            .filter(|run| run.planned.purpose == Purpose::Fit);
+        fit.map(LoadRun::counts)
+    }
+
+    fn pilot(&mut self, moves: u32, centre: f64, width: f64) {
+        let runs: Vec<ExceedanceRun> = self.fitted().collect();
+        let Some(line) = exceedance_line(&runs) else {
+            return self.begin_bracket();
+        };
+        let [flat, steep] = SLOPES;
+        let next_width = (4.0_f64.ln() / line.slope.clamp(flat, steep)).clamp(WIDTHS[0], WIDTHS[1]);
+        let logs = runs.iter().map(|run| run.factor.ln());
+        let (least, most) = logs.fold((f64::MAX, f64::MIN), |(least, most), x| {
+            (least.min(x), most.max(x))
+        });
+        let crossing = line.factor_at(self.options.share).ln();
+        let next = crossing.clamp(least - WIDTH_FIRST, most + WIDTH_FIRST);
+        let is_inside = (least - 0.02..=most + 0.02).contains(&next);
+        if is_inside {
+            self.stage = Stage::Fit {
+                repeats: 0,
+                centre: next,
+                width: next_width,
+            };
+            return self.plan_blocks(self.fit_blocks(), next, next_width);
+        }
+        if moves == MOVES_MAX || (next - centre).abs() < 1e-6 && next_width == width {
+            return self.begin_bracket();
+        }
+        self.stage = Stage::Pilot {
+            moves: moves + 1,
+            centre: next,
+            width: next_width,
+        };
+        self.plan_blocks(1, next, next_width);
+    }
+
+    /// Runs of loads near the centre that are not saturated, and whether they can be fitted.
+    fn near(&self, centre: f64, width: f64) -> Option<Vec<ExceedanceRun>> {
+        let saturated = EXCEEDANCE_SATURATED * self.options.share;
+        let mut near: Vec<ExceedanceRun> = Vec::new();
+        let (mut levels, mut is_above) = (0, false);
+        for level in by_level(self.fitted().collect()) {
+            let share = pooled(&level);
+            let is_near = (level[0].factor.ln() - centre).abs() <= NEAR * width + 1e-9;
+            if is_near && share <= saturated {
+                levels += 1;
+                is_above |= share > self.options.share;
+                near.extend(level);
+            }
+        }
+        (levels >= LEVELS_MIN && near.len() >= RUNS_MIN && is_above).then_some(near)
+    }
+
+    fn fit(&mut self, repeats: u32, centre: f64, width: f64) {
+        let design = self.options.design;
+        let crossing = self
+            .near(centre, width)
+            .and_then(|runs| exceedance_crossing(&runs, self.options.share, design));
+        let Some(crossing) = crossing else {
+            return self.begin_bracket();
+        };
+        let distance = crossing.factor.ln() - centre;
+        if distance.abs() <= width || repeats == REPEATS_MAX {
+            return match of_crossing(&crossing) {
+                Some(found) => self.begin_confirm(found),
+                None => self.begin_bracket(),
+            };
+        }
+        let centre = centre + distance.clamp(-width, width);
+        self.stage = Stage::Fit {
+            repeats: repeats + 1,
+            centre,
+            width,
+        };
+        self.plan_blocks(3, centre, width);
+    }
+
+    fn begin_bracket(&mut self) {
+        self.stage = Stage::Bracket { loads: 0 };
+        self.bracket(0);
+    }
+
+    /// The largest load surely below, and the smallest surely above it.
+    fn ends(&self) -> (Option<f64>, Option<f64>) {
+        let levels = by_level(self.fitted().collect());
+        let verdict = |level: &Vec<ExceedanceRun>| exceedance_verdict(level, self.options.share);
+        let sure = |wanted: i8| {
+            let of = levels.iter().filter(move |level| verdict(level) == wanted);
+            of.map(|level| level[0].factor)
+        };
+        let low = sure(-1).next_back();
+        let high = sure(1).find(|factor| low.is_none_or(|low| *factor > low));
+        (low, high)
+    }
+
+    fn bracket(&mut self, loads: u32) {
+        let (low, high) = self.ends();
+        let tried: Vec<f64> = by_level(self.fitted().collect())
+            .iter()
+            .map(|level| level[0].factor)
+            .collect();
+        let is_narrow = match (low, high) {
+            (Some(low), Some(high)) => {
+                (high / low).ln() < BRACKET_WIDTH || high - low <= self.options.unit * 1.01
+            }
+            _ => false,
+        };
+        let (Some(&least), Some(&most)) = (tried.first(), tried.last()) else {
+            return self.end(None);
+        };
+        if is_narrow || loads >= BRACKET_LOADS_MAX {
+            return match of_ends(low, high) {
+                Some(found) => self.begin_confirm(found),
+                None => self.end(None),
+            };
+        }
+        let next = match (low, high) {
+            (Some(low), Some(high)) => (low * high).sqrt(),
+            (None, _) => least * 0.9,
+            (_, None) => most * 1.1,
+        };
+        let is_tried = |next: f64| tried.iter().any(|one| (one / next).ln().abs() < 0.01);
+        let next = match is_tried(next) {
+            true => {
+                next * if self.random().uniform() < 0.5 {
+                    1.012
+                } else {
+                    0.988
+                }
+            }
+            false => next,
+        };
+        self.stage = Stage::Bracket { loads: loads + 1 };
+        (0..BRACKET_RUNS).for_each(|_| self.plan(next, Purpose::Fit));
+    }
+
+    fn begin_confirm(&mut self, found: Found) {
+        let Some(low) = found.low else {
+            return self.end(Some(found));
+        };
+        self.stage = Stage::Confirm {
+            found,
+            left: CONFIRMING_RUNS - 1,
+        };
+        self.plan(low, Purpose::Confirm);
+    }
+
+    fn confirmed(&mut self, found: Found, left: u32) {
+        let is_over = (self.runs.last()).is_some_and(|run| run.share() > self.options.share);
+        if !is_over {
+            return self.end(Some(found));
+        }
+        if left > 0 {
+            self.stage = Stage::Confirm {
+                found,
+                left: left - 1,
+            };
+            return self.plan(found.low.unwrap_or(found.factor), Purpose::Confirm);
+        }
+        let lasting = Found {
+            factor: found.low.unwrap_or(found.factor),
+            low: None,
+            high: found.low,
+            bound: Bound::AtMost,
+            is_short_lived: true,
+        };
+        self.end(Some(lasting));
+    }
+
+    fn end(&mut self, found: Option<Found>) {
+        self.found = found;
+        self.stage = Stage::Done;
+    }
+}

@@ -1,0 +1,231 @@
+//! The search on a target whose truth is known: ln(share) = ln(0.01) + 8 ln(factor / truth).
+
+use super::*;
+use stripewise_stats::Random;
+
+fn options(seed: u64, unit: f64) -> SearchOptions {
+    SearchOptions {
+        share: 0.01,
+        run_ns: 10_000_000_000,
+        confirm_ns: 120_000_000_000,
+        recording_ns: 600_000_000_000,
+        design: ExceedanceDesign::Independent,
+        unit,
+        seed,
+    }
+}
+
+/// Runs the search; `lasting` is how much of the truth remains in the long run.
+fn searched(truth: f64, seed: u64, unit: f64, lasting: f64) -> Search {
+    let mut search = Search::new(options(seed, unit));
+    let mut random = Random::new(seed ^ 77);
+    for _ in 0..500 {
+        let Some(run) = search.next().cloned() else {
+            break;
+        };
+        assert_eq!(search.next(), Some(&run), "asked twice, the same");
+        let truth = match run.purpose {
+            Purpose::Confirm => truth * lasting,
+            _ => truth,
+        };
+        let operations = (500.0 * run.factor * run.length_ns as f64 / 1e9) as u64;
+        let share = 0.01 * (8.0 * (run.factor / truth).ln() + 0.2 * random.normal()).exp();
+        let expected = operations as f64 * share.min(1.0);
+        let beyond = (expected + expected.sqrt() * random.normal()).max(0.0);
+        search.completed(operations, (beyond as u64).min(operations));
+    }
+    assert_eq!(search.next(), None, "it ends");
+    search
+}
+
+#[test]
+fn the_crossing_is_covered_wherever_it_is() {
+    for truth in [0.3, 1.0, 1.9, 6.0] {
+        let mut covered = 0;
+        for seed in 0..40 {
+            let search = searched(truth, seed, 0.0, 1.0);
+            let found = search.found().expect("an answer");
+            assert!(!found.is_short_lived || found.high.is_some());
+            let is_in = found.low.is_none_or(|low| low <= truth)
+                && found.high.is_none_or(|high| truth <= high);
+            covered += u32::from(is_in);
+            assert!(search.runs().len() < 200);
+        }
+        assert!(covered >= 35, "{truth}: {covered} of 40");
+    }
+}
+
+#[test]
+fn what_is_never_reached_is_at_least_the_largest_factor() {
+    let found = *searched(1_000.0, 1, 0.0, 1.0).found().unwrap();
+    assert_eq!((found.bound, found.factor), (Bound::AtLeast, FACTORS[1]));
+    let found = *searched(0.001, 1, 0.0, 1.0).found().unwrap();
+    assert_eq!((found.bound, found.factor), (Bound::AtMost, FACTORS[0]));
+}
+
+#[test]
+fn a_credit_that_runs_out_is_found_by_the_long_run() {
+    let mut found = 0;
+    for seed in 0..20 {
+        let search = searched(2.0, seed, 0.0, 0.8);
+        found += u32::from(search.found().unwrap().is_short_lived);
+    }
+    assert_eq!(found, 20);
+}
+
+#[test]
+fn users_are_whole() {
+    let search = searched(2.1, 3, 0.25, 1.0);
+    let whole = |run: &LoadRun| (run.planned.factor * 4.0).fract().abs() < 1e-9;
+    assert!(search.runs().iter().all(whole));
+    let found = search.found().unwrap();
+    assert!(found.low.is_none_or(|low| low <= 2.1), "{found:?}");
+    assert!(found.high.is_none_or(|high| high >= 2.1), "{found:?}");
+}
+
+#[test]
+fn the_state_survives_being_stored() {
+    let mut search = Search::new(options(5, 0.0));
+    for k in 0..9 {
+        search.completed(5_000, k * 12);
+    }
+    let text = serde_json::to_string(&search).unwrap();
+    let mut again: Search = serde_json::from_str(&text).unwrap();
+    search.completed(5_000, 50);
+    again.completed(5_000, 50);
+    assert_eq!(search, again);
+}
+
+#[test]
+fn only_a_cap_that_is_known_to_be_a_limiters_bounds_what_was_measured() {
+    let cap = |nature| KnownCap {
+        unit: "IOPS".to_owned(),
+        per_s: 300.0,
+        factor: 3.0,
+        low: 2.9,
+        high: 3.1,
+        nature,
+        series: String::new(),
+    };
+    let found = |low, high| found::of_ends(low, high).unwrap();
+    let above = found(Some(3.5), Some(4.5));
+    for (nature, bounds) in [
+        (CapNature::BehindBurst, true),
+        (CapNature::Limiter, true),
+        (CapNature::Undecided, false),
+    ] {
+        assert_eq!(cap(nature).bounds(&above), bounds, "{nature:?}");
+    }
+    assert!(!cap(CapNature::Limiter).bounds(&found(Some(3.0), Some(4.5))));
+    assert!(!cap(CapNature::Limiter).bounds(&found(None, Some(4.5))));
+}
+
+/// A study of a recording of 250 operations a second whose first question came to this search.
+fn study(search: Search, cap: Option<KnownCap>) -> Headroom {
+    let options = HeadroomOptions {
+        slo: "p99<5ms".parse().unwrap(),
+        load: HeadroomLoad::Recorded(Box::default()),
+        facts: LoadFacts {
+            name: "load.csv".to_owned(),
+            operations: Some(150_000),
+            duration_ns: Some(600_000_000_000),
+            iops: Some(250.0),
+            waiting_users: None,
+            waits: false,
+            closedness: "no".to_owned(),
+            design: ExceedanceDesign::Independent,
+            timeline: None,
+            cap,
+        },
+        run_ns: 10_000_000_000,
+        confirm_ns: 120_000_000_000,
+        seed: 1,
+    };
+    let mut study = Headroom::new(options).unwrap();
+    study.questions.truncate(1);
+    study.questions[0].search = search;
+    study
+}
+
+#[test]
+fn an_answer_says_for_how_long_it_was_seen_to_hold() {
+    let study = study(searched(2.0, 1, 0.0, 1.0), None);
+    let sheet = study.sheet();
+    assert!(
+        sheet.answer.contains("the load, held for 2 m"),
+        "{}",
+        sheet.answer
+    );
+    assert!(sheet.details.iter().any(|one| one.contains("burst credit")));
+    let document = HeadroomDocument::of(&study, "id", "/data");
+    assert_eq!(document.more_users.unwrap().held_for_s, Some(120.0));
+    assert!(!document.resumable && !study.is_not_carried());
+}
+
+#[test]
+fn a_load_that_is_not_carried_at_any_factor_has_no_headroom() {
+    let none = study(searched(0.001, 1, 0.0, 1.0), None);
+    let sheet = none.sheet();
+    let says = "More users: none, the limit is exceeded even at 0.05 times the load";
+    assert!(sheet.answer.starts_with(says), "{}", sheet.answer);
+    assert_eq!(sheet.verdict.unwrap().1, "The load is not carried");
+    assert!(none.is_not_carried());
+    assert!(study(searched(0.6, 1, 0.0, 1.0), None).is_not_carried());
+    assert!(!study(searched(1.0, 1, 0.0, 1.0), None).is_not_carried());
+}
+
+#[test]
+fn a_cap_is_the_answer_where_short_runs_spent_the_credit() {
+    let cap = KnownCap {
+        unit: "IOPS".to_owned(),
+        per_s: 300.0,
+        factor: 1.2,
+        low: 1.19,
+        high: 1.21,
+        nature: CapNature::Limiter,
+        series: String::new(),
+    };
+    let search = searched(2.0, 1, 0.0, 0.8);
+    assert!(search.found().unwrap().is_short_lived);
+    let study = study(search, Some(cap));
+    let answer = study.answer(&study.questions[0]).unwrap();
+    assert_eq!((answer.bound, answer.factor), (Bound::AtMost, 1.21));
+    assert!(
+        study
+            .sheet()
+            .answer
+            .contains("at most 1.21 times the load, which is the known cap")
+    );
+    let document = HeadroomDocument::of(&study, "id", "/data");
+    assert_eq!(
+        document.more_users.unwrap().limited_by.as_deref(),
+        Some("cap")
+    );
+}
+
+#[test]
+fn what_was_interrupted_says_what_is_certain_so_far() {
+    let mut search = Search::new(options(5, 0.0));
+    let begun = study(search.clone(), None);
+    assert_eq!(begun.sheet().answer, "More users: not begun.");
+    // Far below the limit at 1, far above it at 2.
+    while search.so_far().is_none_or(|found| found.bound != Bound::At) {
+        let run = search.next().expect("it goes on").clone();
+        let share = 0.01 * (30.0 * (run.factor / 1.5).ln()).exp();
+        search.completed(5_000, (5_000.0 * share.min(1.0)) as u64);
+    }
+    assert!(search.next().is_some());
+    let study = study(search, None);
+    let document = HeadroomDocument::of(&study, "id", "/data");
+    let found = document.more_users.unwrap();
+    assert!(
+        found.low.unwrap() < 1.5 && found.high.unwrap() > 1.5,
+        "{found:?}"
+    );
+    assert_eq!((document.resumable, found.held_for_s), (true, None));
+    assert!(
+        study.sheet().answer.contains("certain so far"),
+        "{}",
+        study.sheet().answer
+    );
+}

@@ -1,0 +1,226 @@
+//! The answers in words.
+
+use super::{
+    Bound, CapNature, FACTORS, Found, Growth, Headroom, KnownCap, LoadRun, Purpose, Question,
+};
+use std::collections::BTreeMap;
+use stripewise_report::{Judgement, Sheet, SheetTable, fidelity_text};
+use stripewise_units::{format_bytes, format_count, format_duration, format_iops};
+
+/// What an interval does not cover.
+const RECORDING_ALONE: &str =
+    "It speaks of this recording: another hour of the same users has another answer.";
+
+/// `1.9 times (1.6-2.2) the load`, `at least 3.1 times the load`.
+fn factor_text(found: &Found) -> String {
+    let factor = found.factor;
+    match (found.bound, found.low, found.high) {
+        (Bound::AtMost, ..) if factor <= FACTORS[0] => {
+            format!("none, the limit is exceeded even at {factor:.2} times")
+        }
+        (Bound::At, Some(low), Some(high)) => format!("{factor:.2} times ({low:.2}-{high:.2})"),
+        (Bound::AtLeast, ..) => format!("at least {factor:.2} times"),
+        _ => format!("at most {factor:.2} times"),
+    }
+}
+
+fn sentence(study: &Headroom, question: &Question) -> String {
+    let (facts, slo) = (&study.options().facts, &study.options().slo);
+    let words = question.growth.words();
+    let Some(found) = &study.answer(question) else {
+        return match question.search.next() {
+            Some(_) if question.search.runs().is_empty() => format!("{words}: not begun"),
+            Some(_) => format!("{words}: not finished, and nothing is certain yet"),
+            None => format!("{words}: the runs do not say where the limit is reached"),
+        };
+    };
+    let mut text = match (question.growth, facts.waiting_users) {
+        (Growth::WaitingUsers, Some(users)) => users_text(found, users),
+        (Growth::MoreUsers, _) if facts.waits() => match facts.iops.zip(found.low) {
+            Some((iops, low)) => format!(
+                "a rate of at least {} IOPS, {low:.2} times the recorded one",
+                format_iops(iops * low)
+            ),
+            None => format!("{words}: {} the recorded rate", factor_text(found)),
+        },
+        _ => format!("{words}: {} the load", factor_text(found)),
+    };
+    if question.search.next().is_some() {
+        return format!("{text}; that is certain so far, and not finished");
+    }
+    if let Some(ns) = study.held_ns(question) {
+        text += &format!(", held for {}", format_duration(ns));
+    }
+    match study.limited_by(question) {
+        Some("cap") => {
+            let is_burst =
+                (facts.cap.as_ref()).is_some_and(|cap| cap.nature == CapNature::BehindBurst);
+            text += match is_burst {
+                true => ", which is the known cap: more than that spends a burst",
+                false => {
+                    ", which is the known cap: these runs got more, by a burst or because the cap \
+                     is another by now (`limits` finds it)"
+                }
+            };
+            return text;
+        }
+        Some(kind) => {
+            let limit = format_duration(slo.limit_ns);
+            text += &format!("; {kind} reach {limit} first");
+        }
+        None => {}
+    }
+    if found.is_short_lived {
+        text += &format!(
+            "; more than that holds for {} only",
+            format_duration(study.options().run_ns)
+        );
+    }
+    text
+}
+
+/// `31 users (29-33) who wait for the disk, in place of 8`.
+fn users_text(found: &Found, users: u32) -> String {
+    let count = |factor: f64| (factor * f64::from(users)).round();
+    let most = count(found.factor);
+    match (found.bound, found.low, found.high) {
+        (Bound::At, Some(low), Some(high)) => format!(
+            "{most} users ({}-{}) who wait for the disk, in place of {users}",
+            count(low),
+            count(high)
+        ),
+        (Bound::AtLeast, ..) => format!("at least {most} users who wait, in place of {users}"),
+        _ if most <= 1.0 => {
+            format!("not even one user who waits, in place of {users}: the limit is exceeded")
+        }
+        _ => format!("at most {most} users who wait, in place of {users}"),
+    }
+}
+
+/// The sheet.
+pub(super) fn sheet(study: &Headroom) -> Sheet {
+    let options = study.options();
+    let facts = &options.facts;
+    let refused = study.refused();
+    let sentences: Vec<String> = (study.questions().iter())
+        .map(|question| sentence(study, question))
+        .collect();
+    let answer = match &refused {
+        Some(why) => capital(why),
+        None => sentences
+            .iter()
+            .map(|one| capital(one))
+            .collect::<Vec<_>>()
+            .join(" "),
+    };
+    let mut findings = vec![("load".to_owned(), load_text(study))];
+    findings.push(("limit".to_owned(), options.slo.describe()));
+    findings.push(("waits for the disk".to_owned(), facts.closedness.clone()));
+    if let Some(cap) = &facts.cap {
+        findings.push(("known cap".to_owned(), cap_text(cap)));
+    }
+    if let Some(fidelity) = study.fidelity() {
+        findings.push(("fidelity".to_owned(), fidelity_text(fidelity)));
+    }
+    Sheet {
+        title: format!("Headroom of {}", facts.name),
+        verdict: match (refused, study.is_not_carried()) {
+            (Some(_), _) => Some((Judgement::Open, "No answer".to_owned())),
+            (None, true) => Some((Judgement::Bad, "The load is not carried".to_owned())),
+            (None, false) => None,
+        },
+        answer,
+        details: details(study),
+        findings,
+        tables: study.questions().iter().map(curve).collect(),
+        charts: super::chart::charts(study),
+        ..Sheet::default()
+    }
+}
+
+fn details(study: &Headroom) -> Vec<String> {
+    let facts = &study.options().facts;
+    let recorded = facts.operations.map(|_| RECORDING_ALONE.to_owned());
+    let held = (study.questions().iter()).find_map(|question| study.held_ns(question));
+    let held = held.map(|ns| {
+        format!(
+            "Held for {} at the lower end: a burst credit that lasts longer was not spent, and is \
+             in the answer (--confirm 10m looks further).",
+            format_duration(ns)
+        )
+    });
+    recorded.into_iter().chain(held).collect()
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters
+        .next()
+        .map(|first| first.to_uppercase().collect::<String>());
+    format!("{}{}.", first.unwrap_or_default(), letters.as_str())
+}
+
+/// `3,000 IOPS: 4.00 times (3.97-4.03) the load (limits, series 2026...)`.
+fn cap_text(cap: &KnownCap) -> String {
+    let amount = match cap.unit.as_str() {
+        "IOPS" => format!("{} IOPS", format_iops(cap.per_s)),
+        _ => format!("{}/s", format_bytes(cap.per_s as u64)),
+    };
+    let nature = match cap.nature {
+        CapNature::Undecided => ", limiter or device undecided, so no bound of the answer",
+        CapNature::BehindBurst | CapNature::Limiter => "",
+    };
+    format!(
+        "{amount}{nature}: {:.2} times ({:.2}-{:.2}) the load (limits, series {})",
+        cap.factor, cap.low, cap.high, cap.series
+    )
+}
+
+fn load_text(study: &Headroom) -> String {
+    let facts = &study.options().facts;
+    let mut text = facts.name.clone();
+    if let (Some(operations), Some(ns)) = (facts.operations, facts.duration_ns) {
+        let (operations, length) = (format_count(operations), format_duration(ns));
+        text += &format!(": {operations} operations in {length}");
+    }
+    if let Some(iops) = facts.iops {
+        text += &format!(", {} IOPS", format_iops(iops));
+    }
+    text
+}
+
+/// Share beyond the limit over the factor.
+fn curve(question: &Question) -> SheetTable {
+    let mut levels: BTreeMap<u64, Vec<&LoadRun>> = BTreeMap::new();
+    for run in question.search.runs() {
+        if run.planned.purpose != Purpose::Climb {
+            let key = (run.planned.factor * 1e6) as u64;
+            levels.entry(key).or_default().push(run);
+        }
+    }
+    let row = |runs: &Vec<&LoadRun>| {
+        let sum = |of: fn(&LoadRun) -> u64| runs.iter().map(|run| of(run)).sum::<u64>();
+        let (operations, beyond) = (sum(|run| run.operations), sum(|run| run.beyond));
+        let share = 100.0 * beyond as f64 / operations.max(1) as f64;
+        let is_confirming = runs
+            .iter()
+            .any(|run| run.planned.purpose == Purpose::Confirm);
+        vec![
+            format!("{:.3}", runs[0].planned.factor),
+            runs.len().to_string(),
+            format_count(operations),
+            format!("{share:.2} %"),
+            if is_confirming {
+                "long run at the lower end"
+            } else {
+                ""
+            }
+            .to_owned(),
+        ]
+    };
+    SheetTable::new(
+        &capital(question.growth.words()).replace('.', ""),
+        ["Factor", "Runs", "Operations", "Beyond the limit", ""],
+        levels.values().map(row).collect(),
+    )
+}

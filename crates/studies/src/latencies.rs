@@ -1,0 +1,64 @@
+//! Latencies of the runs of a study, as its state has them.
+
+use serde::{Deserialize, Serialize};
+use stripewise_results::KindOutcome;
+use stripewise_stats::Histogram;
+
+/// Latencies of one kind of operation, summed over runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Latencies {
+    /// Lowest value and count of each bucket.
+    buckets: Vec<(u64, u64)>,
+    /// The longest, nanoseconds.
+    pub(crate) max_ns: u64,
+}
+
+impl Latencies {
+    /// Adds those of a run, where it has such operations.
+    pub(crate) fn add(&mut self, kind: Option<&KindOutcome>) {
+        let Some(kind) = kind else { return };
+        let longest = kind.latency_ns.map_or(0, |latency| latency.max);
+        self.max_ns = self.max_ns.max(longest);
+        let Some(more) = &kind.histogram else { return };
+        let mut all = self.histogram();
+        all.merge(more);
+        let buckets = all.nonzero();
+        self.buckets = buckets.map(|one| (one.value_low, one.count)).collect();
+    }
+
+    /// As a histogram, whose percentiles are those of all runs together.
+    pub(crate) fn histogram(&self) -> Histogram {
+        let mut all = Histogram::default();
+        for &(value, count) in &self.buckets {
+            all.record_n(value, count);
+        }
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stripewise_results::KindParts;
+
+    #[test]
+    fn runs_are_summed_and_the_longest_is_exact() {
+        let run = |ns: u64, count: u64| {
+            let mut histogram = Histogram::default();
+            histogram.record_n(ns, count);
+            KindOutcome::from(KindParts {
+                operations: count,
+                bytes: 0,
+                histogram,
+            })
+        };
+        let mut all = Latencies::default();
+        all.add(Some(&run(1_000_003, 99)));
+        all.add(None);
+        all.add(Some(&run(7_000_001, 1)));
+        assert_eq!(all.histogram().count(), 100);
+        assert_eq!(all.max_ns, 7_000_001);
+        let p50 = all.histogram().percentile(50.0).unwrap();
+        assert!(p50.abs_diff(1_000_003) < 10_000, "{p50}");
+    }
+}

@@ -1,0 +1,230 @@
+//! The drive at a cap until a burst ends, the rest behind it, and the second drive.
+
+use super::document::{BucketUnit, BurstResult};
+use serde::{Deserialize, Serialize};
+use stripewise_results::JobOutcome;
+use stripewise_stats::{
+    BurstUse, RateStep, Refill, STEP_SECONDS, TokenBucket, find_step, fit_bucket, fit_refill,
+    is_lasting, median, rest_after_s, seconds_after_step,
+};
+
+const SECOND_NS: u64 = 1_000_000_000;
+/// Between two pieces, the study looks at what there is.
+const PIECE_NS: u64 = 60 * SECOND_NS;
+/// The second drive ends after this, step or not.
+const AGAIN_SECONDS_MAX: usize = 240;
+/// Behind the second step, seconds that are measured.
+const AGAIN_BEHIND_SECONDS: usize = 30;
+/// A rest is at most this long.
+const REST_NS_MAX: u64 = 3_600 * SECOND_NS;
+/// What follows a step at the end of the budget: until it is measured, the rest, and the
+/// second drive, at their usual lengths.
+const BEHIND_STEP_NS: u64 = (320 + 600 + 120) * SECOND_NS;
+
+/// Where it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Stage {
+    Drive,
+    Rest,
+    Again,
+    Done,
+}
+
+/// What comes next.
+pub(super) enum BurstNext {
+    Piece(String),
+    Rest(u64),
+    Done,
+}
+
+/// Its state.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Burst {
+    pub(super) unit: BucketUnit,
+    budget_ns: u64,
+    /// What was done before, by time.
+    earlier: Vec<BurstUse>,
+    /// Rates by the second of the first drive, and of the second.
+    rates: Vec<f64>,
+    again: Vec<f64>,
+    /// Steps before this second did not last.
+    from: usize,
+    stage: Stage,
+    /// What the first drive came to.
+    pub(super) bucket: Option<TokenBucket>,
+    rest_ns: u64,
+    /// What the second came to.
+    pub(super) refill: Option<Refill>,
+}
+
+impl Burst {
+    pub(super) fn new(unit: BucketUnit, budget_ns: u64, earlier: Vec<BurstUse>) -> Burst {
+        Burst {
+            unit,
+            budget_ns,
+            earlier,
+            rates: Vec::new(),
+            again: Vec::new(),
+            from: 0,
+            stage: Stage::Drive,
+            bucket: None,
+            rest_ns: 0,
+            refill: None,
+        }
+    }
+
+    /// At most, from the start.
+    pub(super) fn longest_ns(budget_ns: u64) -> u64 {
+        budget_ns.saturating_add(BEHIND_STEP_NS)
+    }
+
+    /// Block size and depth that reach the cap.
+    pub(super) fn load(&self) -> (u64, u32) {
+        match self.unit {
+            BucketUnit::Operations => (4 << 10, 64),
+            BucketUnit::Bytes => (1 << 20, 64),
+        }
+    }
+
+    pub(super) fn piece_ns(&self) -> u64 {
+        let driven_ns = self.rates.len() as u64 * SECOND_NS;
+        match self.stage {
+            Stage::Drive if self.step().is_none() => {
+                let left_ns = self.budget_ns.saturating_sub(driven_ns);
+                left_ns.clamp(SECOND_NS, PIECE_NS)
+            }
+            _ => PIECE_NS,
+        }
+    }
+
+    /// Seconds of the first drive before the rate fell, if it did.
+    pub(super) fn driven_s(&self) -> usize {
+        match (&self.bucket, self.step()) {
+            (Some(bucket), _) => bucket.step_s,
+            (None, Some(step)) => step.marked_at + 1 - STEP_SECONDS,
+            (None, None) => self.rates.len(),
+        }
+    }
+
+    /// The rate of these seconds.
+    pub(super) fn driven_per_s(&self) -> Option<f64> {
+        median(&self.rates[..self.driven_s()])
+    }
+
+    /// How it ended.
+    pub(super) fn result(&self) -> BurstResult {
+        match (self.stage, self.step()) {
+            (Stage::Done, _) if self.came_back() => BurstResult::Ended,
+            (Stage::Done, None) => BurstResult::NotEnded,
+            (Stage::Done, Some(_)) => BurstResult::NotRefilled,
+            _ => BurstResult::Interrupted,
+        }
+    }
+
+    /// The burst came back after the rest: a credit, and not something that wore out.
+    pub(super) fn came_back(&self) -> bool {
+        self.refill.is_some()
+    }
+
+    fn step(&self) -> Option<RateStep> {
+        find_step(&self.rates, self.from)
+    }
+
+    pub(super) fn next(&self) -> BurstNext {
+        match self.stage {
+            Stage::Drive if self.step().is_some() => {
+                BurstNext::Piece("Behind the end of the burst".to_owned())
+            }
+            Stage::Drive => BurstNext::Piece("Until the burst ends".to_owned()),
+            Stage::Rest => BurstNext::Rest(self.rest_ns),
+            Stage::Again => BurstNext::Piece("After the rest".to_owned()),
+            Stage::Done => BurstNext::Done,
+        }
+    }
+
+    pub(super) fn completed(&mut self, outcome: &JobOutcome) {
+        let whole = outcome.intervals.iter();
+        let whole = whole.filter(|interval| interval.duration_ns >= SECOND_NS / 2);
+        let rates = whole.map(|interval| {
+            let count = match self.unit {
+                BucketUnit::Operations => interval.read_operations + interval.write_operations,
+                BucketUnit::Bytes => interval.bytes,
+            };
+            count as f64 * 1e9 / interval.duration_ns as f64
+        });
+        let rates: Vec<f64> = rates.collect();
+        match self.stage {
+            Stage::Drive => {
+                self.rates.extend(rates);
+                self.look();
+            }
+            Stage::Again => {
+                self.again.extend(rates);
+                self.look_again();
+            }
+            Stage::Rest | Stage::Done => {}
+        }
+    }
+
+    /// Whether the first drive is over.
+    fn look(&mut self) {
+        while let Some(step) = self.step() {
+            match is_lasting(&self.rates, &step) {
+                None => return,
+                Some(false) => self.from = step.marked_at + 1,
+                Some(true) => {
+                    let bucket = fit_bucket(&self.rates, &step, &self.earlier);
+                    let enough = bucket
+                        .as_ref()
+                        .is_none_or(|bucket| self.rates.len() >= seconds_after_step(bucket.step_s));
+                    if enough {
+                        self.end_drive(bucket);
+                    }
+                    return;
+                }
+            }
+        }
+        if self.rates.len() as u64 * SECOND_NS >= self.budget_ns {
+            self.stage = Stage::Done;
+        }
+    }
+
+    fn end_drive(&mut self, bucket: Option<TokenBucket>) {
+        self.stage = Stage::Done;
+        if let Some(bucket) = &bucket {
+            let rest_ns = (rest_after_s(bucket) * SECOND_NS as f64) as u64;
+            self.rest_ns = rest_ns.clamp(SECOND_NS, REST_NS_MAX);
+            self.stage = Stage::Rest;
+        }
+        self.bucket = bucket;
+    }
+
+    fn look_again(&mut self) {
+        let Some(bucket) = &self.bucket else {
+            return;
+        };
+        let enough = find_step(&self.again, 0)
+            .is_some_and(|step| self.again.len() >= step.marked_at + AGAIN_BEHIND_SECONDS);
+        if enough || self.again.len() >= AGAIN_SECONDS_MAX {
+            self.refill = fit_refill(bucket, &self.again, self.rest_ns as f64 / 1e9);
+            self.stage = Stage::Done;
+        }
+    }
+
+    /// The rest is over; its length.
+    pub(super) fn rested(&mut self) -> u64 {
+        self.stage = Stage::Again;
+        self.rest_ns
+    }
+
+    pub(super) fn left_ns(&self) -> u64 {
+        let driven_ns = self.rates.len() as u64 * SECOND_NS;
+        match self.stage {
+            Stage::Drive => Burst::longest_ns(self.budget_ns).saturating_sub(driven_ns),
+            Stage::Rest => self.rest_ns.saturating_add(2 * PIECE_NS),
+            Stage::Again => PIECE_NS,
+            Stage::Done => 0,
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! The picture of limits: rates over block sizes as they were measured, below the caps.
+
+use super::document::{CapKind, LimitsDocument, LoadKind};
+use super::text;
+use stripewise_report::{Annotation, Axis, Chart, Form, Panel, Point, Quantity, Scale, Series};
+
+/// Points of the roof from the smallest to the largest size.
+const ROOF_POINTS: u32 = 33;
+
+/// The roofline with the measured points: operations a second over the block size.
+#[must_use]
+pub fn roofline(document: &LimitsDocument) -> Chart {
+    let mut series = Vec::new();
+    series.extend(roof(document));
+    let mut kinds: Vec<(LoadKind, bool)> = Vec::new();
+    for cell in &document.cells {
+        let kind = (cell.kind, cell.outstanding == 1);
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
+        }
+    }
+    for (tone, kind) in kinds.into_iter().enumerate() {
+        let of_kind = document.cells.iter();
+        let of_kind = of_kind.filter(|cell| (cell.kind, cell.outstanding == 1) == kind);
+        let mut points: Vec<Point> = of_kind
+            .map(|cell| Point {
+                x: cell.block_size_bytes as f64,
+                y: cell.iops,
+                apart: true,
+                ..Point::default()
+            })
+            .collect();
+        points.sort_by(|a, b| a.x.total_cmp(&b.x));
+        let name = match kind {
+            (kind, true) => format!("{}, one at a time", text::kind(kind)),
+            (kind, false) => format!("{}, several in flight", text::kind(kind)),
+        };
+        series.push(Series::new(&name, Form::Line, tone + 1, points));
+    }
+    let cap_lines = document.caps.iter().filter(|cap| cap.kind == CapKind::Iops);
+    let annotations = cap_lines.map(|cap| Annotation::AtY {
+        y: cap.per_s,
+        label: text::cap(cap),
+        tone: None,
+    });
+    let axis = |title: &str, quantity, scale| Axis {
+        title: title.to_owned(),
+        quantity,
+        scale,
+    };
+    Chart {
+        name: "roofline".to_owned(),
+        title: "Rates over block sizes, and the caps".to_owned(),
+        summary: super::show::answer(document),
+        cautions: document.refused.iter().cloned().collect(),
+        x: axis("Block size", Quantity::Bytes, Scale::Log2),
+        panels: vec![Panel {
+            y: axis("Rate", Quantity::Iops, Scale::Log10),
+            series,
+            annotations: annotations.collect(),
+        }],
+    }
+}
+
+/// What the caps of reads allow at each size.
+fn roof(document: &LimitsDocument) -> Option<Series> {
+    let sizes = document
+        .cells
+        .iter()
+        .map(|cell| cell.block_size_bytes as f64);
+    let (least, most) = sizes.fold((f64::MAX, 0.0_f64), |(least, most), size| {
+        (least.min(size), most.max(size))
+    });
+    let cap = |kind| {
+        let mut caps = document.caps.iter();
+        caps.find(|cap| cap.kind == kind).map(|cap| cap.per_s)
+    };
+    let (iops, bytes) = (cap(CapKind::Iops), cap(CapKind::BytesPerS));
+    if most <= least || iops.is_none() && bytes.is_none() {
+        return None;
+    }
+    let points = (0..ROOF_POINTS).map(|step| {
+        let share = f64::from(step) / f64::from(ROOF_POINTS - 1);
+        let size = least * (most / least).powf(share);
+        let roof = iops
+            .unwrap_or(f64::MAX)
+            .min(bytes.map_or(f64::MAX, |bytes| bytes / size));
+        Point {
+            x: size,
+            y: roof,
+            ..Point::default()
+        }
+    });
+    Some(Series::new(
+        "what the caps allow",
+        Form::Trace,
+        0,
+        points.collect(),
+    ))
+}

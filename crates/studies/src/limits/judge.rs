@@ -1,0 +1,388 @@
+//! From rates to the document: caps with their names, which limit applies where, and what
+//! is refused.
+
+use super::burst::Burst;
+use super::document::{
+    AppliesTo, BurstFound, BurstResult, BurstSearch, CapFound, CapKind, CellFound, Limit,
+    LimitsDocument, LimitsFacts, LoadApplies, LoadKind, SCHEMA_VERSION,
+};
+use super::{LimitsStudy, Planned, text};
+use crate::{NextStep, Study};
+use stripewise_stats::{
+    BoundBy, Caps, Estimate, LimitCell, Nature, NatureFound, Sharing, TokenBucket, binding,
+};
+
+/// Loads this near to a corner are held by both of its limits.
+const CORNER_RATIO: f64 = 1.25;
+/// Loads that count as equal although they differ by more than this show no level.
+const TOLERANCE_MAX: f64 = 0.10;
+/// A load is held by the processor or a control group where so many of its runs were.
+const HELD_SHARE: f64 = 0.5;
+
+impl LimitsStudy {
+    /// What is known so far.
+    #[must_use]
+    pub fn document(&self, facts: &LimitsFacts) -> LimitsDocument {
+        let caps = self.rates.caps();
+        let nature = self.rates.nature();
+        let refused = self.refusal(caps.as_ref());
+        let control_group = facts.control_group.clone().map(|mut group| {
+            group.reached = !self.control_group.is_empty();
+            group
+        });
+        let named = match (&caps, &refused) {
+            (Some(caps), None) => self.caps_found(caps, nature.as_ref()),
+            _ => Vec::new(),
+        };
+        let grid = self.grid();
+        LimitsDocument {
+            schema_version: SCHEMA_VERSION,
+            id: facts.id.clone(),
+            target: facts.target.clone(),
+            measured_at: facts.measured_at.clone(),
+            applies: self.applies(caps.as_ref(), &named),
+            notes: self.notes(caps.as_ref(), &named),
+            caps: named,
+            control_group,
+            burst: self.burst_found(),
+            burst_search: self.burst_search(),
+            volume: self.volume.as_ref().map(super::volume::VolumeSeen::found),
+            names: Vec::new(),
+            cells: grid,
+            scatter_percent: caps.map(|caps| 100.0 * caps.scatter),
+            limiter_probability: nature.map(|found| found.limiter_probability),
+            partial: self.is_partial(),
+            refused,
+            price_per_1000_iops: None,
+            duration_ns: self.spent_ns,
+            seed: self.options.seed,
+        }
+    }
+
+    /// Stopped before its end: what is known is certain, and there is less of it.
+    fn is_partial(&self) -> bool {
+        self.interrupted || self.next() != NextStep::Done
+    }
+
+    fn cells(&self) -> impl Iterator<Item = LimitCell> + '_ {
+        let corners = [LimitCell::SizeCorner, LimitCell::DepthCorner];
+        let all = LimitCell::FIXED.into_iter().chain(corners);
+        all.filter(|cell| !self.rates.of(*cell).is_empty())
+    }
+
+    fn grid(&self) -> Vec<CellFound> {
+        let found = self.cells().filter_map(|cell| {
+            let block_size_bytes = self.rates.block_size_bytes(cell)?;
+            let iops = self.rates.rate(cell)?;
+            Some(CellFound {
+                block_size_bytes,
+                kind: kind_of(cell),
+                outstanding: self.rates.outstanding(cell)?,
+                iops,
+                bytes_per_s: iops * block_size_bytes as f64,
+                runs: self.rates.of(cell).len() as u32,
+            })
+        });
+        found.collect()
+    }
+
+    /// Why no cap may be named.
+    fn refusal(&self, caps: Option<&Caps>) -> Option<String> {
+        if let Some(obstacle) = self.obstacle() {
+            return Some(obstacle.message.clone());
+        }
+        let of_caps = [LimitCell::Small, LimitCell::Medium, LimitCell::HalfDepth];
+        let all_held = |by: &[Planned]| {
+            let mut cells = of_caps.into_iter();
+            cells.all(|cell| self.is_held(by, Planned::Grid(cell)))
+        };
+        if all_held(&self.processor) && !all_held(&self.control_group) {
+            return Some(
+                "this host's processor was the limit of small operations, not the target"
+                    .to_owned(),
+            );
+        }
+        let caps = caps?;
+        let shows = caps.iops.is_some() || caps.bytes_per_s.is_some();
+        if shows && caps.tolerance > TOLERANCE_MAX {
+            return Some(format!(
+                "runs of one load scatter by {:.0} %, so that a level rate cannot be told from a \
+                 rising one",
+                100.0 * caps.scatter
+            ));
+        }
+        let drift = caps.drift?;
+        Some(text::drift(&drift))
+    }
+
+    fn is_held(&self, by: &[Planned], planned: Planned) -> bool {
+        let runs = match planned {
+            Planned::Grid(cell) => self.rates.of(cell).len(),
+            _ => self.binding.load.len(),
+        };
+        let held = by.iter().filter(|one| **one == planned).count();
+        held > 0 && held as f64 >= HELD_SHARE * runs as f64
+    }
+
+    fn caps_found(&self, caps: &Caps, nature: Option<&NatureFound>) -> Vec<CapFound> {
+        let sharing = nature.map_or(self.default_sharing(), |found| found.sharing);
+        let applies_to = match sharing {
+            Sharing::Shared => AppliesTo::Both,
+            Sharing::Untested => AppliesTo::ReadsUntestedWrites,
+            Sharing::Separate | Sharing::Neither => AppliesTo::Reads,
+        };
+        // A control group that is known is named itself; what the volume says of its own
+        // limits is not an estimate.
+        let limiter = |kind| match nature.map(|found| found.nature) {
+            _ if !self.control_group.is_empty() => None,
+            _ if self.volume.as_ref().is_some_and(|seen| seen.holds(kind)) => Some(true),
+            Some(Nature::Limiter) => Some(true),
+            Some(Nature::Device) => Some(false),
+            Some(Nature::Undecided) | None => None,
+        };
+        let found = |kind, applies_to, per_s: Estimate| CapFound {
+            kind,
+            applies_to,
+            per_s: per_s.value,
+            per_s_low: per_s.low,
+            per_s_high: per_s.high,
+            limiter: limiter(kind),
+        };
+        let mut all = Vec::new();
+        all.extend(
+            caps.iops
+                .map(|cap| found(CapKind::Iops, applies_to, cap.per_s)),
+        );
+        if let (Some(iops), Sharing::Separate, Some(true)) =
+            (caps.iops, sharing, limiter(CapKind::Iops))
+            && let Some(rate) = self.rates.rate(LimitCell::Writes)
+        {
+            let scale = rate / iops.per_s.value;
+            let per_s = iops.per_s.map(|value| value * scale);
+            all.push(found(CapKind::Iops, AppliesTo::Writes, per_s));
+        }
+        // Large operations were only read.
+        let of_bytes = match applies_to {
+            AppliesTo::Both => AppliesTo::Both,
+            AppliesTo::ReadsUntestedWrites => AppliesTo::ReadsUntestedWrites,
+            _ => AppliesTo::Reads,
+        };
+        all.extend(
+            caps.bytes_per_s
+                .map(|cap| found(CapKind::BytesPerS, of_bytes, cap.per_s)),
+        );
+        all
+    }
+
+    fn default_sharing(&self) -> Sharing {
+        match self.options.writes {
+            true => Sharing::Neither,
+            false => Sharing::Untested,
+        }
+    }
+
+    fn applies(&self, caps: Option<&Caps>, named: &[CapFound]) -> Vec<LoadApplies> {
+        let mut all: Vec<LoadApplies> = self
+            .cells()
+            .filter_map(|cell| {
+                Some(LoadApplies {
+                    block_size_bytes: self.rates.block_size_bytes(cell)?,
+                    kind: kind_of(cell),
+                    outstanding: self.rates.outstanding(cell)?,
+                    limits: self.limits_of(cell, caps, named)?,
+                })
+            })
+            .collect();
+        if let Some((block_size_bytes, outstanding)) = self.options.load
+            && let Some(limits) = self.limits_of_load()
+        {
+            let own = LoadApplies {
+                block_size_bytes,
+                kind: LoadKind::Reads,
+                outstanding,
+                limits,
+            };
+            all.retain(|one| {
+                let same = (one.block_size_bytes, one.kind, one.outstanding);
+                same != (block_size_bytes, LoadKind::Reads, outstanding)
+            });
+            all.insert(0, own);
+        }
+        all
+    }
+
+    /// Something outside the target that held a load back.
+    fn held_outside(&self, planned: Planned) -> Option<Vec<Limit>> {
+        if self.is_held(&self.control_group, planned) {
+            return Some(vec![Limit::ControlGroup]);
+        }
+        let processor = self.is_held(&self.processor, planned);
+        processor.then(|| vec![Limit::Processor])
+    }
+
+    /// Of the user's own load, by the slopes around it.
+    fn limits_of_load(&self) -> Option<Vec<Limit>> {
+        if let Some(outside) = self.held_outside(Planned::Load) {
+            return Some(outside);
+        }
+        let found = binding(&self.binding)?;
+        Some(vec![match found.bound_by {
+            Some(BoundBy::Iops) => Limit::Iops,
+            Some(BoundBy::Bandwidth) => Limit::Bandwidth,
+            Some(BoundBy::Latency) => Limit::Latency,
+            None => Limit::Undecided,
+        }])
+    }
+
+    /// Of a cell, by the caps that it reaches.
+    fn limits_of(
+        &self,
+        cell: LimitCell,
+        caps: Option<&Caps>,
+        named: &[CapFound],
+    ) -> Option<Vec<Limit>> {
+        if let Some(outside) = self.held_outside(Planned::Grid(cell)) {
+            return Some(outside);
+        }
+        let has_own = |cap: &CapFound| cap.applies_to == AppliesTo::Writes;
+        let separate = named.iter().any(has_own);
+        // Half of a mix goes into either bucket.
+        let share = match kind_of(cell) {
+            LoadKind::Mix if separate => 0.5,
+            _ => 1.0,
+        };
+        let rate = share * self.rates.rate(cell)?;
+        let bytes = self.rates.block_size_bytes(cell)? as f64;
+        let holds = |cap: &&CapFound| match (cap.applies_to, kind_of(cell)) {
+            (AppliesTo::Both, _) => true,
+            (_, LoadKind::Mix) => separate,
+            (AppliesTo::Writes, kind) => kind == LoadKind::Writes,
+            (_, kind) => kind == LoadKind::Reads,
+        };
+        let cap_on = |kind| named.iter().filter(holds).find(|cap| cap.kind == kind);
+        // How far below a cap it is, as a ratio: 1 at the cap.
+        let below = |kind, reached: f64| cap_on(kind).map(|cap| cap.per_s / reached);
+        let iops = below(CapKind::Iops, rate);
+        let bandwidth = below(CapKind::BytesPerS, rate * bytes);
+        let tolerance = caps.map_or(1.0, |caps| 1.0 + caps.tolerance);
+        let at = |ratio: Option<f64>| ratio.is_some_and(|ratio| ratio <= tolerance);
+        let near = |ratio: Option<f64>| ratio.is_some_and(|ratio| ratio <= CORNER_RATIO);
+        let depth_one = self.rates.outstanding(cell)? == 1;
+        let is_corner = matches!(cell, LimitCell::SizeCorner | LimitCell::DepthCorner);
+        let mut limits = Vec::new();
+        if at(iops) || at(bandwidth) || is_corner {
+            limits.extend(near(iops).then_some(Limit::Iops));
+            limits.extend(near(bandwidth).then_some(Limit::Bandwidth));
+            let latency = cell == LimitCell::DepthCorner && near(iops);
+            limits.extend(latency.then_some(Limit::Latency));
+        } else if depth_one && !near(iops) && !near(bandwidth) {
+            limits.push(Limit::Latency);
+        }
+        if limits.is_empty() {
+            limits.push(Limit::Undecided);
+        }
+        Some(limits)
+    }
+
+    fn notes(&self, caps: Option<&Caps>, named: &[CapFound]) -> Vec<String> {
+        let mut notes = Vec::new();
+        if self.is_partial() {
+            notes.push(format!(
+                "Interrupted after {} runs: this is what is certain so far.",
+                self.runs
+            ));
+        }
+        let Some(caps) = caps else {
+            return notes;
+        };
+        if !caps.is_quiet && !named.is_empty() {
+            notes.push(format!(
+                "Runs of one load scatter by {:.1} %: too much to say whether a limiter or the \
+                 device sets a cap.",
+                100.0 * caps.scatter
+            ));
+        }
+        if caps.either && !named.is_empty() {
+            notes.push(
+                "The two caps meet at 256 KiB, above which some volumes count an operation \
+                 several times: either may hold large operations."
+                    .to_owned(),
+            );
+        }
+        if !self.options.writes {
+            notes.push(
+                "Nothing was written: whether writes share the caps was not tested.".to_owned(),
+            );
+        }
+        notes.extend(self.bucket_note());
+        notes
+    }
+
+    fn bucket_note(&self) -> Option<String> {
+        let bucket = self.burst_that_came_back()?.bucket?;
+        let above = bucket.burst_per_s.value - bucket.sustained_per_s.value;
+        let earlier = bucket.bucket.value - above * bucket.step_s as f64;
+        let share = 100.0 * earlier.max(0.0) / bucket.bucket.value;
+        Some(format!(
+            "The bucket counts as full when the measurement began; {share:.0} % of it went into the \
+             grid. If it was not full, it holds more."
+        ))
+    }
+
+    fn burst_that_came_back(&self) -> Option<&Burst> {
+        self.burst.as_ref().filter(|burst| burst.came_back())
+    }
+
+    /// What looking for the end of a burst came to; `None` where nobody asked, or the grid is
+    /// not done.
+    fn burst_search(&self) -> Option<BurstSearch> {
+        self.options.burst_ns_max?;
+        let Some(burst) = &self.burst else {
+            return self.round.is_empty().then_some(BurstSearch {
+                result: BurstResult::NotDriven,
+                per_s: None,
+                unit: None,
+                driven_s: 0.0,
+            });
+        };
+        Some(BurstSearch {
+            result: burst.result(),
+            per_s: burst.driven_per_s(),
+            unit: Some(burst.unit),
+            driven_s: burst.driven_s() as f64,
+        })
+    }
+
+    fn burst_found(&self) -> Option<BurstFound> {
+        let burst = self.burst_that_came_back()?;
+        let TokenBucket {
+            burst_per_s,
+            sustained_per_s,
+            bucket,
+            lasts_s,
+            ..
+        } = burst.bucket?;
+        Some(BurstFound {
+            burst_per_s: burst_per_s.value,
+            sustained_per_s: sustained_per_s.value,
+            bucket: bucket.value,
+            bucket_low: bucket.low,
+            bucket_high: bucket.high,
+            bucket_unit: burst.unit,
+            refill_per_s: burst.refill.map(|refill| refill.per_s.value),
+            refill_per_s_low: burst.refill.map(|refill| refill.per_s.low),
+            refill_per_s_high: burst.refill.map(|refill| refill.per_s.high),
+            lasts_s: lasts_s.value,
+            lasts_s_low: lasts_s.low,
+            lasts_s_high: lasts_s.high,
+        })
+    }
+}
+
+fn kind_of(cell: LimitCell) -> LoadKind {
+    match cell {
+        LimitCell::Writes => LoadKind::Writes,
+        LimitCell::Mix => LoadKind::Mix,
+        _ => LoadKind::Reads,
+    }
+}

@@ -1,0 +1,438 @@
+//! `limits`: which limit a volume has, what set it, and how long a burst lasts.
+//!
+//! Rounds over a grid of cells in random order, as [`LimitRates::round`] plans them; with a
+//! burst to be measured, then pieces at the cap until the rate steps down, a rest, and pieces
+//! again. What is not known after the last run is said so.
+
+mod burst;
+mod chart;
+mod document;
+mod judge;
+mod names;
+mod show;
+mod text;
+mod volume;
+
+#[cfg(test)]
+mod tests;
+
+pub use chart::roofline;
+pub use document::{
+    AppliesTo, BucketUnit, BurstFound, BurstResult, BurstSearch, CapFound, CapKind, CellFound,
+    ControlGroupLimit, Limit, LimitsDocument, LimitsFacts, LoadApplies, LoadKind, VolumeFound,
+    VolumeThrottled,
+};
+pub use names::VolumeTable;
+pub use show::sheet;
+
+use crate::{NextStep, PlacedJob, Run, RunId, Study, StudyTime};
+use burst::{Burst, BurstNext};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use stripewise_report::Sheet;
+use stripewise_results::{JobRecord, RunRecord, Severity, Status};
+use stripewise_stats::{
+    BindingRates, BurstUse, LimitCell, LimitRates, REPETITIONS_MAX, REPETITIONS_MIN, Random,
+};
+use stripewise_workload::Workload;
+use volume::VolumeSeen;
+
+/// Version of the stored state.
+const STATE_VERSION: u32 = 1;
+/// A thread that runs this much of the time does not wait for the target.
+const BUSY_SHARE_MIN: f64 = 0.9;
+/// Operations beyond this size count several times on some volumes (Amazon EBS).
+const UNIT_BYTES: u64 = 256 << 10;
+/// Depth from which on a cell has several threads.
+const THREADS_DEPTH_MIN: u32 = 16;
+
+/// What is asked for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LimitsOptions {
+    /// Writes are part of it.
+    pub writes: bool,
+    /// Measured time of a run of the grid.
+    pub run_ns: u64,
+    /// Time before it.
+    pub ramp_ns: u64,
+    /// A run on a simulated array goes on until so many operations completed.
+    pub simulated_operations_min: u64,
+    /// Threads of deep cells.
+    pub threads: u32,
+    /// Bytes of the target in use; `None`: all.
+    pub size_bytes: Option<u64>,
+    /// Block size and depth of the user's own load, whose limit is looked for.
+    pub load: Option<(u64, u32)>,
+    /// The burst is driven until it ends, for this long at most.
+    pub burst_ns_max: Option<u64>,
+    /// Seed of positions, data and order.
+    pub seed: u64,
+}
+
+/// A cell of the grid, or a neighbour of the user's own load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Planned {
+    Grid(LimitCell),
+    Load,
+    Larger,
+    Smaller,
+    Deeper,
+}
+
+/// Something in the way of an answer, and how often it was.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Obstacle {
+    runs: u32,
+    message: String,
+}
+
+/// What a run of the grid took of a bucket.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+struct GridUse {
+    operations_per_s: f64,
+    /// The same in units of [`UNIT_BYTES`], as some volumes count.
+    units_per_s: f64,
+    bytes_per_s: f64,
+    seconds: f64,
+}
+
+/// The study.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LimitsStudy {
+    state_version: u32,
+    options: LimitsOptions,
+    rates: LimitRates,
+    binding: BindingRates,
+    /// Runs that are still to come in this round, in reverse.
+    round: Vec<Planned>,
+    round_number: usize,
+    runs: u32,
+    spent_ns: u64,
+    /// What the grid took of a bucket, by time.
+    used: Vec<GridUse>,
+    /// Warnings that void rates, by code.
+    obstacles: BTreeMap<String, Obstacle>,
+    /// What was planned of each run that this host's processor held back.
+    processor: Vec<Planned>,
+    /// The same of a control group.
+    control_group: Vec<Planned>,
+    burst: Option<Burst>,
+    /// What the volume reported of itself.
+    volume: Option<VolumeSeen>,
+    interrupted: bool,
+}
+
+impl LimitsStudy {
+    /// At its beginning.
+    #[must_use]
+    pub fn new(options: LimitsOptions) -> LimitsStudy {
+        let mut study = LimitsStudy {
+            state_version: STATE_VERSION,
+            options,
+            rates: LimitRates::default(),
+            binding: BindingRates::default(),
+            round: Vec::new(),
+            round_number: 0,
+            runs: 0,
+            spent_ns: 0,
+            used: Vec::new(),
+            obstacles: BTreeMap::new(),
+            processor: Vec::new(),
+            control_group: Vec::new(),
+            burst: None,
+            volume: None,
+            interrupted: false,
+        };
+        study.plan_round();
+        study
+    }
+
+    /// Writes are part of it.
+    #[must_use]
+    pub fn writes(&self) -> bool {
+        self.options.writes
+    }
+
+    /// Which runs come in the next round; none where the grid is done.
+    fn plan_round(&mut self) {
+        let number = self.round_number;
+        let Some(cells) = self.rates.round(number, self.options.writes) else {
+            return;
+        };
+        let is_catching_up = (REPETITIONS_MIN..2 * REPETITIONS_MIN).contains(&number);
+        let mut planned: Vec<Planned> = cells.into_iter().map(Planned::Grid).collect();
+        if let Some((bytes, _)) = self.options.load.filter(|_| !is_catching_up) {
+            planned.extend([Planned::Load, Planned::Larger, Planned::Deeper]);
+            planned.extend((bytes / 2 >= 4096).then_some(Planned::Smaller));
+        }
+        let mut random = Random::new(self.options.seed ^ ((number as u64 + 1) << 32));
+        random.shuffle(&mut planned);
+        self.round = planned;
+        self.round_number += 1;
+    }
+
+    /// Block size and depth of what is planned.
+    fn load_of(&self, planned: Planned) -> Option<(u64, u32)> {
+        let (bytes, depth) = match planned {
+            Planned::Grid(cell) => {
+                return self
+                    .rates
+                    .block_size_bytes(cell)
+                    .zip(self.rates.outstanding(cell));
+            }
+            _ => self.options.load?,
+        };
+        Some(match planned {
+            Planned::Larger => (bytes * 2, depth),
+            Planned::Smaller => (bytes / 2, depth),
+            Planned::Deeper => (bytes, depth * 2),
+            _ => (bytes, depth),
+        })
+    }
+
+    fn workload(&self, bytes: u64, depth: u32, read_percent: u8) -> Workload {
+        let threads = self.options.threads.max(1);
+        let several = depth >= THREADS_DEPTH_MIN && depth.is_multiple_of(threads);
+        let threads = if several { threads } else { 1 };
+        Workload {
+            read_percent,
+            block_size_bytes: bytes,
+            threads,
+            outstanding: depth / threads,
+            duration_ns: self.options.run_ns,
+            ramp_ns: self.options.ramp_ns,
+            size_bytes: self.options.size_bytes,
+            seed: self.options.seed.wrapping_add(u64::from(self.runs)),
+            ..Workload::default()
+        }
+    }
+
+    fn job_of(&self, planned: Planned) -> Option<PlacedJob> {
+        let (bytes, depth) = self.load_of(planned)?;
+        let (name, reads) = match planned {
+            Planned::Grid(cell) => (text::cell_name(cell), cell.read_percent()),
+            _ => ("own load", 100),
+        };
+        Some(PlacedJob::new(name, self.workload(bytes, depth, reads)))
+    }
+
+    /// A piece of the drive at the cap: reads by themselves, so that no cache of writes
+    /// passes for a bucket.
+    fn piece(&self, burst: &Burst) -> PlacedJob {
+        let (bytes, depth) = burst.load();
+        let workload = Workload {
+            duration_ns: burst.piece_ns(),
+            ramp_ns: 0,
+            ..self.workload(bytes, depth, 100)
+        };
+        PlacedJob::new("burst", workload)
+    }
+
+    /// Begins with the burst when the grid is done, where that is asked for and a cap shows.
+    fn begin_burst(&mut self) {
+        let Some(budget_ns) = self.options.burst_ns_max else {
+            return;
+        };
+        let Some(caps) = self.rates.caps().filter(|_| self.obstacle().is_none()) else {
+            return;
+        };
+        // A burst that ended within the grid shows as a drift, with no cap that is flat.
+        let unit = match (caps.iops, caps.bytes_per_s) {
+            (None, Some(_)) => BucketUnit::Bytes,
+            (None, None) if caps.drift.is_none() => return,
+            _ => BucketUnit::Operations,
+        };
+        let earlier = self.used.iter().map(|used| {
+            let (per_s, per_s_high) = match unit {
+                BucketUnit::Operations => (used.operations_per_s, used.units_per_s),
+                BucketUnit::Bytes => (used.bytes_per_s, used.bytes_per_s),
+            };
+            BurstUse {
+                per_s,
+                per_s_high,
+                seconds: used.seconds,
+            }
+        });
+        self.burst = Some(Burst::new(unit, budget_ns, earlier.collect()));
+    }
+
+    /// What voids the rates, if anything does in a third of the runs or more.
+    fn obstacle(&self) -> Option<&Obstacle> {
+        let most = self.obstacles.values().max_by_key(|one| one.runs)?;
+        (3 * most.runs >= self.runs.max(1)).then_some(most)
+    }
+
+    fn note_warnings(&mut self, planned: Planned, job: &JobRecord) {
+        if busy_share(job) >= BUSY_SHARE_MIN {
+            self.processor.push(planned);
+        }
+        for warning in &job.warnings {
+            match (warning.code.as_str(), warning.severity) {
+                ("cpu-quota" | "cpu-steal", severity) if severity >= Severity::Warning => {
+                    self.processor.push(planned);
+                }
+                ("io-throttled", Severity::Void) => {
+                    self.control_group.push(planned);
+                }
+                (code, Severity::Void) => {
+                    let obstacle = self.obstacles.entry(code.to_owned());
+                    let obstacle = obstacle.or_insert_with(|| Obstacle {
+                        runs: 0,
+                        message: warning.message.clone(),
+                    });
+                    obstacle.runs += 1;
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn complete_planned(&mut self, planned: Planned, job: &JobRecord) {
+        let rate = job.outcome.iops;
+        self.note_warnings(planned, job);
+        if job.outcome.volume.is_some() {
+            let seen = self.volume.get_or_insert_with(VolumeSeen::default);
+            seen.add(planned, &job.outcome);
+        }
+        match planned {
+            Planned::Grid(cell) => self.rates.add(cell, rate),
+            Planned::Load => self.binding.load.push(rate),
+            Planned::Larger => self.binding.larger.push(rate),
+            Planned::Smaller => self.binding.smaller.push(rate),
+            Planned::Deeper => self.binding.deeper.push(rate),
+        }
+        let seconds = (job.outcome.duration_ns + job.workload.ramp_ns) as f64 / 1e9;
+        // What was still in flight at the stop was taken from the bucket as well.
+        let drained = job.outcome.drain.operations as f64 / seconds.max(f64::MIN_POSITIVE);
+        let rate = rate + drained;
+        let bytes = rate * job.workload.block_size_bytes as f64;
+        self.used.push(GridUse {
+            operations_per_s: rate,
+            units_per_s: rate * (job.workload.block_size_bytes.div_ceil(UNIT_BYTES) as f64),
+            bytes_per_s: bytes,
+            seconds,
+        });
+        if self.round.is_empty() {
+            self.plan_round();
+        }
+        if self.round.is_empty() {
+            self.begin_burst();
+        }
+    }
+
+    /// Runs of the grid that are still to come, at most.
+    fn grid_runs_left(&self) -> u64 {
+        if self.round.is_empty() {
+            return 0;
+        }
+        let of_load = self.options.load.map_or(0, |_| 4);
+        let fixed = LimitCell::FIXED.len() + of_load;
+        let most = if self.round_number <= 2 * REPETITIONS_MIN {
+            // What it takes where runs scatter little.
+            let rounds = REPETITIONS_MIN.saturating_sub(self.round_number);
+            let corners =
+                (2 * REPETITIONS_MIN).saturating_sub(self.round_number.max(REPETITIONS_MIN));
+            rounds * fixed + 3 * corners
+        } else {
+            REPETITIONS_MAX.saturating_sub(self.rates.repetitions() + 1) * (fixed + 2)
+        };
+        (self.round.len() + most) as u64
+    }
+}
+
+/// Processor time of a job's threads over the time that they had. Other work on the machine
+/// is not in it: a cap holds whoever else is busy.
+fn busy_share(job: &JobRecord) -> f64 {
+    let outcome = &job.outcome;
+    let each_ns = outcome.cpu_user_ns_per_operation + outcome.cpu_system_ns_per_operation;
+    let had_ns = outcome.duration_ns as f64 * f64::from(job.workload.threads.max(1));
+    match had_ns > 0.0 {
+        true => each_ns * outcome.operations as f64 / had_ns,
+        false => 0.0,
+    }
+}
+
+impl Study for LimitsStudy {
+    fn loads(&self) -> Vec<PlacedJob> {
+        let fixed = LimitCell::FIXED.into_iter();
+        let fixed = fixed.filter(|cell| self.options.writes || !cell.writes());
+        let grid = fixed.filter_map(|cell| self.job_of(Planned::Grid(cell)));
+        let own = [Planned::Load, Planned::Larger, Planned::Deeper];
+        let own = own.into_iter().filter(|_| self.options.load.is_some());
+        grid.chain(own.filter_map(|planned| self.job_of(planned)))
+            .collect()
+    }
+
+    fn next(&self) -> NextStep {
+        let id = RunId(self.runs);
+        if let Some(job) = self.round.last().and_then(|planned| self.job_of(*planned)) {
+            let title = format!("Round {}: {}", self.round_number, job.name);
+            let mut run = Run::of(id, title, job);
+            run.part = "grid".to_owned();
+            run.simulated_operations_min = self.options.simulated_operations_min;
+            return NextStep::Run(Box::new(run));
+        }
+        let Some(burst) = &self.burst else {
+            return NextStep::Done;
+        };
+        match burst.next() {
+            BurstNext::Piece(title) => {
+                let run = Run::of(id, title, self.piece(burst));
+                NextStep::Run(Box::new(run))
+            }
+            BurstNext::Rest(length_ns) => NextStep::Rest {
+                length_ns,
+                title: "Resting, so that the bucket fills".to_owned(),
+            },
+            BurstNext::Done => NextStep::Done,
+        }
+    }
+
+    fn completed(&mut self, run: RunId, record: &RunRecord) {
+        if run != RunId(self.runs) {
+            return;
+        }
+        let Some(job) = record
+            .jobs
+            .first()
+            .filter(|_| record.status == Status::Complete)
+        else {
+            self.interrupted = true;
+            return;
+        };
+        self.interrupted = false;
+        self.runs += 1;
+        let length_ns = job.outcome.duration_ns.saturating_add(job.workload.ramp_ns);
+        self.spent_ns = self.spent_ns.saturating_add(length_ns);
+        match (self.round.pop(), &mut self.burst) {
+            (Some(planned), _) => self.complete_planned(planned, job),
+            (None, Some(burst)) => burst.completed(&job.outcome),
+            (None, None) => {}
+        }
+    }
+
+    fn rested(&mut self) {
+        if let Some(burst) = &mut self.burst {
+            self.spent_ns = self.spent_ns.saturating_add(burst.rested());
+        }
+    }
+
+    fn time(&self) -> StudyTime {
+        let each_ns = self.options.run_ns.saturating_add(self.options.ramp_ns);
+        let grid_ns = self.grid_runs_left().saturating_mul(each_ns);
+        let burst_ns = match (&self.burst, self.options.burst_ns_max) {
+            (Some(burst), _) => burst.left_ns(),
+            (None, Some(budget_ns)) if !self.round.is_empty() => Burst::longest_ns(budget_ns),
+            _ => 0,
+        };
+        StudyTime {
+            spent_ns: self.spent_ns,
+            left_ns: grid_ns.saturating_add(burst_ns),
+        }
+    }
+
+    fn sheet(&self) -> Sheet {
+        sheet(&self.document(&LimitsFacts::default()))
+    }
+}

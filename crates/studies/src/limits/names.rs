@@ -1,0 +1,238 @@
+//! Volume types whose published caps are those that were found: never a certainty, as
+//! several types have the same.
+
+use super::document::{AppliesTo, CapKind, LimitsDocument};
+use serde::Deserialize;
+use stripewise_units::format_iops;
+
+/// The table that comes with the program.
+const BUNDLED: &str = include_str!("volumes.toml");
+const MIB: f64 = 1_048_576.0;
+const MB: f64 = 1_000_000.0;
+/// What is published and what is delivered may differ by so much.
+const DELIVERED_SHARE: f64 = 0.03;
+
+/// A dated table of volume types.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct VolumeTable {
+    /// When its numbers were published so.
+    pub as_of: String,
+    volume: Vec<VolumeType>,
+}
+
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct VolumeType {
+    cloud: String,
+    name: String,
+    iops: Span,
+    #[serde(default)]
+    mib_per_s: Option<Span>,
+    #[serde(default)]
+    mb_per_s: Option<Span>,
+    #[serde(default)]
+    burst_iops: Option<Span>,
+    #[serde(default)]
+    burst_mb_per_s: Option<Span>,
+    #[serde(default)]
+    iops_per_gib: Option<f64>,
+    /// For those who read the table.
+    #[serde(rename = "source")]
+    _source: String,
+}
+
+/// One number, or the least and the most.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(untagged)]
+enum Span {
+    One(f64),
+    Between([f64; 2]),
+}
+
+impl Span {
+    /// What of it lies in an interval: the number itself, or the roundest.
+    fn within(self, [low, high]: [f64; 2]) -> Option<f64> {
+        let near = (low * (1.0 - DELIVERED_SHARE))..=(high * (1.0 + DELIVERED_SHARE));
+        match self {
+            Span::One(value) => near.contains(&value).then_some(value),
+            Span::Between([least, most]) if low.max(least) <= high.min(most) => {
+                Some(roundest(low.max(least), high.min(most)))
+            }
+            Span::Between(ends) => ends.into_iter().find(|end| near.contains(end)),
+        }
+    }
+}
+
+/// The number between two that has the fewest digits.
+fn roundest(low: f64, high: f64) -> f64 {
+    let mut step = 1e9;
+    while step >= 1.0 {
+        let multiple = (low / step).ceil() * step;
+        if multiple <= high && multiple > 0.0 {
+            return multiple;
+        }
+        step /= if step.log10().fract() == 0.0 {
+            2.0
+        } else {
+            5.0
+        };
+    }
+    low
+}
+
+impl VolumeTable {
+    /// The one that comes with the program.
+    ///
+    /// # Panics
+    /// Never: a test reads it.
+    #[must_use]
+    pub fn bundled() -> VolumeTable {
+        VolumeTable::parse(BUNDLED).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Reads a table.
+    ///
+    /// # Errors
+    /// The first problem, with its line.
+    pub fn parse(text: &str) -> Result<VolumeTable, String> {
+        toml::from_str(text).map_err(|error: toml::de::Error| error.to_string())
+    }
+
+    /// Types of a cloud with the caps of a document. Caps that are no limiter's have none.
+    #[must_use]
+    pub fn names(&self, cloud: &str, document: &LimitsDocument) -> Vec<String> {
+        let cap = |kind| {
+            let shared = |to| matches!(to, AppliesTo::Both | AppliesTo::ReadsUntestedWrites);
+            let mut caps = document.caps.iter();
+            let found = caps.find(|cap| {
+                cap.kind == kind && cap.limiter == Some(true) && shared(cap.applies_to)
+            });
+            found.map(|cap| [cap.per_s_low, cap.per_s_high])
+        };
+        let Some(iops) = cap(CapKind::Iops) else {
+            return Vec::new();
+        };
+        let bytes = cap(CapKind::BytesPerS);
+        let of_cloud = self.volume.iter().filter(|one| one.cloud == cloud);
+        let named = of_cloud.filter_map(|one| one.name_for(iops, bytes, document));
+        named
+            .map(|name| format!("{name} (as of {})", self.as_of))
+            .collect()
+    }
+}
+
+impl VolumeType {
+    fn name_for(
+        &self,
+        iops: [f64; 2],
+        bytes: Option<[f64; 2]>,
+        document: &LimitsDocument,
+    ) -> Option<String> {
+        let bursts = self
+            .burst_iops
+            .and_then(|burst| burst.within(iops))
+            .is_some();
+        let found = self.iops.within(iops).filter(|_| !bursts);
+        if found.is_none() && !bursts {
+            return None;
+        }
+        let in_mib = (bytes.map(|ends| ends.map(|end| end / MIB)), "MiB/s");
+        let in_mb = (bytes.map(|ends| ends.map(|end| end / MB)), "MB/s");
+        let mb = if bursts {
+            self.burst_mb_per_s.or(self.mb_per_s)
+        } else {
+            self.mb_per_s
+        };
+        let (span, (ends, unit)) = match (self.mib_per_s, mb) {
+            (Some(span), _) => (span, in_mib),
+            (None, span) => (span?, in_mb),
+        };
+        let rate = match ends {
+            Some(ends) => Some(format!("{} {unit}", format_iops(span.within(ends)?))),
+            None => None,
+        };
+        let mut name = format!("a {}", self.name);
+        match (found, self.iops_per_gib, &document.burst) {
+            (None, Some(each), Some(burst)) => {
+                name.push_str(&format!(" of {:.0} GiB", burst.sustained_per_s / each));
+            }
+            (Some(iops), ..) => name.push_str(&format!(" of {} IOPS", format_iops(iops))),
+            _ => {}
+        }
+        if bursts {
+            name.push_str(" while it bursts");
+        }
+        if let Some(rate) = rate {
+            name.push_str(&format!("{}{rate}", if bursts { ", " } else { " and " }));
+        }
+        Some(name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::document::CapFound;
+    use super::*;
+
+    fn caps(iops: f64, bytes_per_s: f64, limiter: Option<bool>) -> LimitsDocument {
+        let cap = |kind, per_s: f64| CapFound {
+            kind,
+            applies_to: AppliesTo::Both,
+            per_s,
+            per_s_low: 0.99 * per_s,
+            per_s_high: 1.01 * per_s,
+            limiter,
+        };
+        LimitsDocument {
+            caps: vec![
+                cap(CapKind::Iops, iops),
+                cap(CapKind::BytesPerS, bytes_per_s),
+            ],
+            ..LimitsDocument::default()
+        }
+    }
+
+    #[test]
+    fn caps_have_the_names_of_those_types_that_have_them() {
+        let table = VolumeTable::bundled();
+        let gp3 = caps(3_010.0, 125.3 * MIB, Some(true));
+        assert_eq!(
+            table.names("aws", &gp3),
+            [
+                "a gp3 of 3,000 IOPS and 125 MiB/s (as of 2026-11)",
+                "a gp2 while it bursts, 128 MiB/s (as of 2026-11)",
+            ]
+        );
+        let p30 = caps(5_000.0, 200e6, Some(true));
+        let names = table.names("azure", &p30);
+        assert_eq!(
+            names[0],
+            "a premium SSD P30 of 5,000 IOPS and 200 MB/s (as of 2026-11)"
+        );
+        assert!(
+            table
+                .names("aws", &caps(90_000.0, 5e9, Some(true)))
+                .is_empty()
+        );
+        assert!(
+            table
+                .names("aws", &caps(3_010.0, 125.3 * MIB, None))
+                .is_empty()
+        );
+    }
+
+    #[test]
+    fn the_roundest_number_of_an_interval_is_named() {
+        assert_eq!(roundest(2_955.0, 3_040.0), 3_000.0);
+        assert_eq!(roundest(4_420.0, 4_560.0), 4_500.0);
+        assert_eq!(roundest(121.3, 128.9), 125.0);
+    }
+
+    #[test]
+    fn a_table_with_mistakes_is_refused() {
+        assert!(VolumeTable::parse("as_of = 1").is_err());
+        let unknown = "as_of = \"x\"\n[[volume]]\ncloud = \"aws\"\nname = \"a\"\niops = 1\nsource = \"\"\nprice = 3";
+        assert!(VolumeTable::parse(unknown).is_err_and(|error| error.contains("price")));
+    }
+}

@@ -1,0 +1,296 @@
+//! The sheet of limits.
+
+use super::document::{
+    AppliesTo, BurstFound, BurstResult, BurstSearch, CapFound, CapKind, ControlGroupLimit,
+    LimitsDocument, VolumeFound,
+};
+use super::text;
+use stripewise_report::{Cell, Column, Sheet, SheetTable};
+use stripewise_results::where_latency_arises;
+use stripewise_units::{format_bytes, format_count, format_iops, format_share};
+
+const MIB: f64 = 1_048_576.0;
+/// The example of a rest.
+const REST_S: f64 = 600.0;
+
+/// What there is to show.
+#[must_use]
+pub fn sheet(document: &LimitsDocument) -> Sheet {
+    Sheet {
+        title: document.target.clone(),
+        subtitle: format!(
+            "limits, {} of runs at random places",
+            text::duration(document.duration_ns)
+        ),
+        answer: answer(document),
+        findings: findings(document),
+        tables: vec![loads(document)],
+        charts: (!document.cells.is_empty())
+            .then(|| super::roofline(document))
+            .into_iter()
+            .collect(),
+        notes: document.notes.clone(),
+        ..Sheet::default()
+    }
+}
+
+/// The answer in sentences.
+pub(super) fn answer(document: &LimitsDocument) -> String {
+    let mut parts = Vec::new();
+    if let Some(refused) = &document.refused {
+        // What is known of the control group does not hang on how steady the rates were.
+        let group = document.control_group.as_ref();
+        parts.extend(group.filter(|group| group.reached).map(|group| {
+            format!(
+                "Control group {}, which was reached: it sets the limit, not the disk.",
+                group_limits(group)
+            )
+        }));
+        parts.push(format!("No cap is named: {refused}."));
+    } else if document.partial && document.caps.is_empty() {
+        parts.push("Interrupted before a cap could show.".to_owned());
+    } else if document.caps.is_empty() {
+        parts.push(no_cap(document));
+    } else {
+        parts.push(caps(document));
+        parts.extend(corner(&document.caps));
+    }
+    parts.extend(match (&document.burst, &document.burst_search) {
+        (Some(found), _) => Some(burst(found)),
+        (None, Some(search)) => no_burst(search),
+        (None, None) => None,
+    });
+    if document.partial && !(document.caps.is_empty() && document.refused.is_none()) {
+        parts.push("Interrupted: only part of it was measured.".to_owned());
+    }
+    parts.join(" ")
+}
+
+fn no_cap(document: &LimitsDocument) -> String {
+    let most = |of: fn(&super::CellFound) -> f64| document.cells.iter().map(of).fold(0.0, f64::max);
+    format!(
+        "No cap shows: the rate depends on size and depth up to {} IOPS and {} MiB/s.",
+        format_iops(most(|cell| cell.iops)),
+        format_iops(most(|cell| cell.bytes_per_s) / MIB)
+    )
+}
+
+/// The caps in a sentence, with what they are.
+fn caps(document: &LimitsDocument) -> String {
+    let listed: Vec<String> = document
+        .caps
+        .iter()
+        .map(|cap| {
+            let of = match cap.applies_to {
+                AppliesTo::Writes => " of writes",
+                AppliesTo::Reads => " of reads",
+                AppliesTo::Both | AppliesTo::ReadsUntestedWrites => "",
+            };
+            format!("{}{of}", text::cap(cap))
+        })
+        .collect();
+    let shared = match document.caps.first().map(|cap| cap.applies_to) {
+        Some(AppliesTo::Both) => ", shared by reads and writes",
+        Some(AppliesTo::ReadsUntestedWrites) => " of reads; shared with writes? Not tested",
+        _ => "",
+    };
+    let group = document
+        .control_group
+        .as_ref()
+        .filter(|group| group.reached);
+    let of = |kind| document.caps.iter().find(|cap| cap.kind == kind);
+    let nature = match (group, of(CapKind::Iops), of(CapKind::BytesPerS)) {
+        (Some(group), ..) => format!(
+            "control group {} sets the limit, not the disk",
+            group.cgroup
+        ),
+        (None, Some(iops), Some(bytes)) if iops.limiter != bytes.limiter => format!(
+            "of the IOPS {}; of the bandwidth {}",
+            nature(iops.limiter),
+            nature(bytes.limiter)
+        ),
+        (None, iops, bytes) => nature(iops.or(bytes).and_then(|cap| cap.limiter)).to_owned(),
+    };
+    let listed = listed.join(" and ");
+    // What neither a limiter nor the device is known to set may be none of a cap.
+    match group.is_none() && document.caps.iter().all(|cap| cap.limiter.is_none()) {
+        true => format!("The rate levels off at {listed}{shared}: {nature}."),
+        false => format!("{listed}{shared}: {nature}."),
+    }
+}
+
+fn nature(limiter: Option<bool>) -> &'static str {
+    match limiter {
+        Some(true) => "a limiter, not the disk",
+        Some(false) => "what the device can do",
+        None => "limiter or device is undecided",
+    }
+}
+
+/// Where one cap takes over from the other.
+fn corner(caps: &[CapFound]) -> Option<String> {
+    let of = |kind| caps.iter().find(|cap| cap.kind == kind);
+    let (iops, bytes) = (of(CapKind::Iops)?, of(CapKind::BytesPerS)?);
+    let kib = bytes.per_s / iops.per_s / 1024.0;
+    Some(format!(
+        "Below {kib:.0}K blocks the IOPS limit applies, above it the bandwidth."
+    ))
+}
+
+fn burst(burst: &BurstFound) -> String {
+    let rate = |value| text::rate(value, burst.bucket_unit);
+    let above = burst.burst_per_s - burst.sustained_per_s;
+    let back = burst.refill_per_s.map(|refill| {
+        let seconds = (refill * REST_S).min(burst.bucket) / above;
+        format!(
+            "; after {} of rest {} are back",
+            text::seconds(REST_S),
+            text::seconds(seconds)
+        )
+    });
+    format!(
+        "At {} a full burst lasts {}, then {}{}.",
+        rate(burst.burst_per_s),
+        text::seconds_interval(burst.lasts_s, [burst.lasts_s_low, burst.lasts_s_high]),
+        rate(burst.sustained_per_s),
+        back.unwrap_or_default()
+    )
+}
+
+/// What is known of a burst whose end was looked for and not measured.
+fn no_burst(search: &BurstSearch) -> Option<String> {
+    let (Some(per_s), Some(unit)) = (search.per_s, search.unit) else {
+        return (search.result == BurstResult::NotDriven)
+            .then(|| "No burst was looked for, as no cap shows.".to_owned());
+    };
+    let (rate, driven) = (text::rate(per_s, unit), text::seconds(search.driven_s));
+    Some(match search.result {
+        BurstResult::NotEnded => format!("No burst ended within {driven} at {rate}."),
+        BurstResult::NotRefilled => format!(
+            "After {driven} at {rate} the rate fell, and a rest did not bring it back: a full cache \
+             or heat, not a burst."
+        ),
+        BurstResult::Interrupted => {
+            format!("The search for the end of a burst was interrupted after {driven} at {rate}.")
+        }
+        BurstResult::Ended | BurstResult::NotDriven => return None,
+    })
+}
+
+fn findings(document: &LimitsDocument) -> Vec<(String, String)> {
+    let mut all = Vec::new();
+    let mut find = |name: &str, value: String| all.push((name.to_owned(), value));
+    if let Some(group) = &document.control_group {
+        let reached = if group.reached {
+            "reached"
+        } else {
+            "not reached"
+        };
+        find(
+            "control group",
+            format!("{}: {reached}", group_limits(group)),
+        );
+    }
+    if let Some(burst) = &document.burst {
+        let ends = [burst.bucket_low, burst.bucket_high];
+        find("bucket", text::held(burst.bucket, ends, burst.bucket_unit));
+        if let Some(refill) = burst.refill_per_s {
+            find("refill", text::rate(refill, burst.bucket_unit));
+        }
+    }
+    for (name, value) in document.volume.iter().flat_map(volume) {
+        find(name, value);
+    }
+    if !document.names.is_empty() {
+        find("as", document.names.join("; or "));
+    }
+    if let Some(price) = document.price_per_1000_iops {
+        find("price", format!("{price:.2} for 1,000 IOPS"));
+    }
+    all
+}
+
+/// `/slice limits sda to 1,500 reads/s, 50 MiB/s read`.
+fn group_limits(group: &ControlGroupLimit) -> String {
+    let rates = [(group.read_iops, "reads/s"), (group.write_iops, "writes/s")];
+    let bytes = [
+        (group.read_bytes_per_s, "read"),
+        (group.write_bytes_per_s, "written"),
+    ];
+    let rates = rates
+        .iter()
+        .filter_map(|(rate, what)| Some(format!("{} {what}", format_count((*rate)?))));
+    let bytes = bytes
+        .iter()
+        .filter_map(|(rate, what)| Some(format!("{}/s {what}", format_bytes((*rate)?))));
+    let limits: Vec<String> = rates.chain(bytes).collect();
+    format!(
+        "{} limits {} to {}",
+        group.cgroup,
+        group.device,
+        limits.join(", ")
+    )
+}
+
+/// What the volume reports of itself.
+fn volume(volume: &VolumeFound) -> Vec<(&'static str, String)> {
+    let report = &volume.report;
+    let name = format!("{} ({})", report.device, report.source);
+    if let Some(why) = &report.not_read {
+        return vec![("volume", format!("{name}: not read ({why})"))];
+    }
+    let each = volume.throttled.iter().map(|one| {
+        format!(
+            "throttled[{}] for {} of the runs",
+            one.limit,
+            format_share(one.share)
+        )
+    });
+    let mut throttled: Vec<String> = each.collect();
+    if throttled.is_empty() {
+        throttled.push("neither its limits nor the instance's were exceeded".to_owned());
+    }
+    let mut found = vec![("volume", format!("{name}: {}", throttled.join(", ")))];
+    let ends = volume.latency_at_volume_ns.zip(volume.latency_here_ns);
+    let parts = ends.and_then(|(there, here)| where_latency_arises(there, here));
+    found.extend(parts.map(|parts| ("latency", format!("4K reads one at a time: {parts}"))));
+    found
+}
+
+fn loads(document: &LimitsDocument) -> SheetTable {
+    let columns = [
+        Column::text("load"),
+        Column::number("in flight"),
+        Column::number("IOPS"),
+        Column::number("MiB/s"),
+        Column::text("limit"),
+    ];
+    let row = |applies: &super::LoadApplies| {
+        let same = |cell: &&super::CellFound| {
+            (cell.block_size_bytes, cell.kind, cell.outstanding)
+                == (applies.block_size_bytes, applies.kind, applies.outstanding)
+        };
+        let cell = document.cells.iter().find(same);
+        let number = |value: Option<f64>| {
+            value.map_or_else(Cell::default, |value| {
+                Cell::exact(format_iops(value), value)
+            })
+        };
+        vec![
+            Cell::from(format!(
+                "{} {}",
+                text::size(applies.block_size_bytes),
+                text::kind(applies.kind)
+            )),
+            Cell::exact(
+                applies.outstanding.to_string(),
+                f64::from(applies.outstanding),
+            ),
+            number(cell.map(|cell| cell.iops)),
+            number(cell.map(|cell| cell.bytes_per_s / MIB)),
+            Cell::from(text::limits(&applies.limits)),
+        ]
+    };
+    let rows = document.applies.iter().map(row).collect();
+    SheetTable::new("Which limit applies", columns, rows)
+}

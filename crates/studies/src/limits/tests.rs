@@ -1,0 +1,520 @@
+//! The study on volumes that are formulas.
+
+use super::*;
+use crate::{NextStep, Study};
+use stripewise_results::{
+    EngineFacts, Interval, JobOutcome, LatencySummary, TargetFacts, VolumeOperations, VolumeReport,
+    Warning,
+};
+
+const GP3: Volume = Volume {
+    iops: 3_000.0,
+    bytes_per_s: 125.0 * 1_048_576.0,
+    latency_s: 0.8e-3,
+    bucket: f64::INFINITY,
+    sustained: 0.0,
+    scatter: 0.0,
+};
+
+/// Caps, latency, and a bucket of operations with what refills it.
+#[derive(Clone, Copy)]
+struct Volume {
+    iops: f64,
+    bytes_per_s: f64,
+    latency_s: f64,
+    bucket: f64,
+    sustained: f64,
+    /// Runs lie so far apart, as a share.
+    scatter: f64,
+}
+
+impl Volume {
+    /// A second at a load; takes from the bucket.
+    fn second(&mut self, bytes: f64, outstanding: f64, seconds: f64) -> f64 {
+        let cap = self.iops.min(self.sustained + self.bucket / seconds);
+        let rate = cap
+            .min(self.bytes_per_s / bytes)
+            .min(outstanding / self.latency_s);
+        self.bucket += (self.sustained - rate) * seconds;
+        rate
+    }
+
+    fn record(&mut self, run: &Run, warnings: Vec<Warning>) -> RunRecord {
+        let planned = &run.jobs[0];
+        let load = &planned.workload;
+        let (bytes, depth) = (load.block_size_bytes, load.threads * load.outstanding);
+        let mut intervals = Vec::new();
+        let mut operations = 0.0;
+        let seconds = load.duration_ns.div_ceil(1_000_000_000);
+        let each_ns = load.duration_ns / seconds;
+        for number in 0..seconds {
+            let each_s = each_ns as f64 / 1e9;
+            let rate = self.second(bytes as f64, f64::from(depth), each_s);
+            operations += rate * each_s;
+            intervals.push(Interval {
+                start_ns: number * each_ns,
+                duration_ns: each_ns,
+                read_operations: (rate * each_s) as u64,
+                bytes: (rate * each_s) as u64 * bytes,
+                ..Interval::default()
+            });
+        }
+        let job = JobRecord {
+            name: planned.name.clone(),
+            target: TargetFacts::unknown(),
+            further_targets: Vec::new(),
+            workload: load.clone(),
+            engine: EngineFacts::default(),
+            outcome: JobOutcome {
+                duration_ns: load.duration_ns,
+                iops: operations * 1e9 / load.duration_ns as f64
+                    * (1.0 + self.scatter * (f64::from(run.id.0 * 7 % 13) / 6.0 - 1.0)),
+                intervals,
+                ..JobOutcome::default()
+            },
+            warnings,
+        };
+        RunRecord {
+            jobs: vec![job],
+            ..RunRecord::empty()
+        }
+    }
+}
+
+fn options() -> LimitsOptions {
+    LimitsOptions {
+        writes: true,
+        run_ns: 2_000_000_000,
+        ramp_ns: 0,
+        simulated_operations_min: 0,
+        threads: 1,
+        size_bytes: None,
+        load: None,
+        burst_ns_max: None,
+        seed: 1,
+    }
+}
+
+/// Makes all runs; each time, the study goes through its stored state.
+fn drive(study: &mut LimitsStudy, volume: &mut Volume, warnings: &[Warning]) -> u32 {
+    let mut runs = 0;
+    loop {
+        assert_eq!(
+            study.next(),
+            study.next(),
+            "asked twice, it is the same step"
+        );
+        match study.next() {
+            NextStep::Done => return runs,
+            NextStep::Rest { length_ns, .. } => {
+                volume.bucket += volume.sustained * length_ns as f64 / 1e9;
+                study.rested();
+            }
+            NextStep::Run(run) => {
+                runs += 1;
+                study.completed(run.id, &volume.record(&run, warnings.to_vec()));
+            }
+        }
+        let stored = serde_json::to_string(study).expect("a state");
+        *study = serde_json::from_str(&stored).expect("the same state");
+    }
+}
+
+fn warning(code: &str, severity: Severity) -> Warning {
+    Warning {
+        code: code.to_owned(),
+        severity,
+        message: format!("the message of {code}"),
+        short: String::new(),
+        hint: "nothing".into(),
+    }
+}
+
+fn measured(options: LimitsOptions, mut volume: Volume, warnings: &[Warning]) -> LimitsDocument {
+    let mut study = LimitsStudy::new(options);
+    drive(&mut study, &mut volume, warnings);
+    study.document(&LimitsFacts::default())
+}
+
+#[test]
+fn caps_are_named_with_where_each_applies() {
+    let load = Some((8 << 10, 64));
+    let document = measured(LimitsOptions { load, ..options() }, GP3, &[]);
+    let kinds: Vec<(CapKind, AppliesTo, Option<bool>)> = document
+        .caps
+        .iter()
+        .map(|cap| (cap.kind, cap.applies_to, cap.limiter))
+        .collect();
+    let both = AppliesTo::Both;
+    assert_eq!(
+        kinds,
+        [
+            (CapKind::Iops, both, Some(true)),
+            (CapKind::BytesPerS, both, Some(true))
+        ]
+    );
+    let limits = |bytes, outstanding| -> Vec<Limit> {
+        let same = |one: &&LoadApplies| {
+            (one.block_size_bytes, one.kind, one.outstanding)
+                == (bytes, LoadKind::Reads, outstanding)
+        };
+        document
+            .applies
+            .iter()
+            .find(same)
+            .expect("a load")
+            .limits
+            .clone()
+    };
+    assert_eq!(limits(8 << 10, 64), [Limit::Iops], "the user's own");
+    assert_eq!(limits(1 << 20, 64), [Limit::Bandwidth]);
+    assert_eq!(limits(4 << 10, 1), [Limit::Latency]);
+    let answer = sheet(&document).answer;
+    assert!(
+        answer.starts_with("3,000 IOPS (2,970-3,030) and 125 MiB/s (124-126)"),
+        "{answer}"
+    );
+    assert!(answer.ends_with("Below 43K blocks the IOPS limit applies, above it the bandwidth."));
+    assert!(!document.partial && document.refused.is_none());
+}
+
+#[test]
+fn a_target_that_is_only_read_says_nothing_of_writes() {
+    let reading = LimitsOptions {
+        writes: false,
+        ..options()
+    };
+    let study = LimitsStudy::new(reading.clone());
+    assert!(study.loads().iter().all(|job| !job.workload.writes()));
+    let document = measured(reading, GP3, &[]);
+    assert!(
+        document
+            .caps
+            .iter()
+            .all(|cap| cap.applies_to == AppliesTo::ReadsUntestedWrites)
+    );
+}
+
+#[test]
+fn what_is_in_the_way_is_named_instead_of_a_cap() {
+    let document = measured(options(), GP3, &[warning("page-cache", Severity::Void)]);
+    assert_eq!(
+        document.refused.as_deref(),
+        Some("the message of page-cache")
+    );
+    assert!(document.caps.is_empty());
+    let document = measured(options(), GP3, &[warning("cpu-steal", Severity::Warning)]);
+    assert!(document.refused.expect("a reason").contains("processor"));
+    assert!(
+        document
+            .applies
+            .iter()
+            .all(|one| one.limits == [Limit::Processor])
+    );
+    let group = warning("io-throttled", Severity::Void);
+    let spoilt = [group.clone(), warning("page-cache", Severity::Void)];
+    let mut study = LimitsStudy::new(options());
+    drive(&mut study, &mut GP3.clone(), &spoilt);
+    let facts = LimitsFacts {
+        control_group: Some(ControlGroupLimit {
+            cgroup: "/slice".to_owned(),
+            device: "sda".to_owned(),
+            read_iops: Some(1_500),
+            read_bytes_per_s: Some(50 << 20),
+            ..ControlGroupLimit::default()
+        }),
+        ..LimitsFacts::default()
+    };
+    assert_eq!(
+        sheet(&study.document(&facts)).answer,
+        "Control group /slice limits sda to 1,500 reads/s, 50 MiB/s read, which was reached: it sets the \
+         limit, not the disk. No cap is named: the message of page-cache."
+    );
+    let document = measured(options(), GP3, &[group]);
+    assert_eq!(document.refused, None);
+    assert!(document.caps.iter().all(|cap| cap.limiter.is_none()));
+    assert!(
+        document
+            .applies
+            .iter()
+            .all(|one| one.limits == [Limit::ControlGroup])
+    );
+}
+
+/// A volume that reports that its IOPS limit held most of each small run.
+fn reported(run: &Run, mut record: RunRecord) -> RunRecord {
+    let job = &mut record.jobs[0];
+    let load = &run.jobs[0].workload;
+    let depth = load.threads * load.outstanding;
+    let is_small = load.block_size_bytes <= 16 << 10 && depth >= 32;
+    let operations = job.outcome.iops as u64;
+    job.outcome.read.operations = operations;
+    job.outcome.read.latency_ns = Some(LatencySummary {
+        mean: 630_000.0,
+        ..LatencySummary::default()
+    });
+    job.outcome.volume = Some(Box::new(VolumeReport {
+        source: "Amazon EBS, NVMe log page 0xD0".to_owned(),
+        device: "nvme1n1".to_owned(),
+        elapsed_ns: load.duration_ns,
+        volume_iops_exceeded_ns: if is_small { load.duration_ns } else { 0 },
+        read: VolumeOperations {
+            operations,
+            time_ns: 510_000 * operations,
+            ..VolumeOperations::default()
+        },
+        ..VolumeReport::default()
+    }));
+    record
+}
+
+#[test]
+fn what_the_volume_reports_of_itself_is_told_and_counts() {
+    let mut study = LimitsStudy::new(options());
+    let mut volume = GP3;
+    while let NextStep::Run(run) = study.next() {
+        let record = volume.record(&run, Vec::new());
+        study.completed(run.id, &reported(&run, record));
+    }
+    let document = study.document(&LimitsFacts::default());
+    assert_eq!(document.caps[0].limiter, Some(true));
+    let found = document.volume.clone().expect("a volume");
+    assert_eq!(found.throttled[0].limit, "volume-iops");
+    assert!((0.3..0.8).contains(&found.throttled[0].share), "{found:?}");
+    // What the volume says of itself is of one kind of cap.
+    let mut mixed = document.clone();
+    assert_eq!(mixed.caps[1].kind, CapKind::BytesPerS);
+    mixed.caps[1].limiter = None;
+    let answer = sheet(&mixed).answer;
+    let natures = ": of the IOPS a limiter, not the disk; of the bandwidth limiter or device is \
+        undecided.";
+    assert!(answer.contains(natures), "{answer}");
+    mixed.volume.as_mut().expect("a volume").throttled[0].share = 0.004;
+    let rare = sheet(&mixed).findings;
+    let is_told = rare
+        .iter()
+        .any(|(_, value)| value.ends_with("for 0.4 % of the runs"));
+    assert!(is_told, "{rare:?}");
+    let findings = sheet(&document).findings;
+    let of = |name: &str| {
+        let mut named = findings.iter().filter(|(other, _)| other == name);
+        named.next().map(|(_, value)| value.clone()).expect("found")
+    };
+    assert!(
+        of("volume")
+            .starts_with("nvme1n1 (Amazon EBS, NVMe log page 0xD0): throttled[volume-iops] for")
+    );
+    assert_eq!(
+        of("latency"),
+        "4K reads one at a time: 510 µs at the volume, 630 µs here: 120 µs are this host's"
+    );
+}
+
+#[test]
+fn a_page_that_may_not_be_read_says_why() {
+    let mut study = LimitsStudy::new(options());
+    let mut volume = GP3;
+    let NextStep::Run(run) = study.next() else {
+        panic!("a run comes first");
+    };
+    let mut record = volume.record(&run, Vec::new());
+    record.jobs[0].outcome.volume = Some(Box::new(VolumeReport {
+        source: "Amazon EBS, NVMe log page 0xD0".to_owned(),
+        device: "nvme1n1".to_owned(),
+        not_read: Some("needs root".to_owned()),
+        ..VolumeReport::default()
+    }));
+    study.completed(run.id, &record);
+    let document = study.document(&LimitsFacts::default());
+    let line = "nvme1n1 (Amazon EBS, NVMe log page 0xD0): not read (needs root)";
+    assert_eq!(
+        sheet(&document).findings,
+        [("volume".to_owned(), line.to_owned())]
+    );
+}
+
+#[test]
+fn the_picture_has_the_points_below_the_roof() {
+    let chart = roofline(&measured(options(), GP3, &[]));
+    let series = &chart.panels[0].series;
+    let names: Vec<&str> = series.iter().map(|one| one.name.as_str()).collect();
+    assert_eq!(
+        names,
+        [
+            "what the caps allow",
+            "reads, several in flight",
+            "reads, one at a time",
+            "writes, several in flight",
+            "half and half, several in flight",
+        ]
+    );
+    let roof = &series[0].points;
+    assert!((roof[0].y / 3_000.0 - 1.0).abs() < 0.01);
+    let last = roof.last().expect("points");
+    assert!((last.y / 125.0 - 1.0).abs() < 0.01, "{last:?}");
+    let most = roof[0].y * 1.05;
+    let measured = series[1..].iter().flat_map(|one| &one.points);
+    assert!(measured.clone().count() >= 10 && measured.clone().all(|point| point.y <= most));
+}
+
+#[test]
+fn where_runs_lie_far_apart_no_cap_is_named() {
+    let volume = Volume {
+        scatter: 0.5,
+        ..GP3
+    };
+    let document = measured(options(), volume, &[]);
+    assert!(document.caps.is_empty());
+    let refused = document.refused.expect("a reason");
+    assert!(
+        refused.starts_with("runs of one load scatter by"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn an_interrupted_study_says_what_is_certain_and_goes_on() {
+    let mut study = LimitsStudy::new(options());
+    let NextStep::Run(run) = study.next() else {
+        panic!("a run comes first");
+    };
+    let mut volume = GP3;
+    let partial = RunRecord {
+        status: Status::Partial,
+        ..volume.record(&run, Vec::new())
+    };
+    study.completed(run.id, &partial);
+    let document = study.document(&LimitsFacts::default());
+    assert!(document.partial && document.caps.is_empty());
+    let note = "Interrupted after 0 runs: this is what is certain so far.";
+    assert_eq!(document.notes, [note]);
+    assert_eq!(
+        study.next(),
+        NextStep::Run(run),
+        "the same run is made again"
+    );
+    drive(&mut study, &mut volume, &[]);
+    assert!(!study.document(&LimitsFacts::default()).partial);
+}
+
+#[test]
+fn a_study_that_ends_between_two_runs_is_partial() {
+    let mut study = LimitsStudy::new(options());
+    let mut volume = GP3;
+    for _ in 0..62 {
+        let NextStep::Run(run) = study.next() else {
+            panic!("the corners are still to come");
+        };
+        study.completed(run.id, &volume.record(&run, Vec::new()));
+    }
+    let document = study.document(&LimitsFacts::default());
+    assert!(document.partial);
+    let note = "Interrupted after 62 runs: this is what is certain so far.";
+    assert_eq!(document.notes.first().map(String::as_str), Some(note));
+}
+
+#[test]
+fn a_burst_is_driven_to_its_end_and_its_refill_measured() {
+    let gp2 = Volume {
+        bucket: 1_080_000.0,
+        sustained: 300.0,
+        ..GP3
+    };
+    let bursting = LimitsOptions {
+        burst_ns_max: Some(1_800_000_000_000),
+        ..options()
+    };
+    let document = measured(bursting.clone(), gp2, &[]);
+    let burst = document.burst.clone().expect("a burst");
+    assert_eq!(burst.bucket_unit, BucketUnit::Operations);
+    assert!((burst.bucket / 1_080_000.0 - 1.0).abs() < 0.03, "{burst:?}");
+    assert!((burst.lasts_s / 400.0 - 1.0).abs() < 0.03, "{burst:?}");
+    assert!((burst.refill_per_s.expect("a refill") / 300.0 - 1.0).abs() < 0.1);
+    let answer = sheet(&document).answer;
+    assert!(
+        answer.contains("At 3,000 IOPS a full burst lasts 6.7 min (6.6-6.8), then 300 IOPS"),
+        "{answer}"
+    );
+    let search = |document: &LimitsDocument| document.burst_search.clone().expect("looked for");
+    assert_eq!(search(&document).result, BurstResult::Ended);
+    // Without an end nothing is predicted.
+    let document = measured(bursting.clone(), GP3, &[]);
+    assert_eq!(document.burst, None);
+    let found = search(&document);
+    assert_eq!(
+        (found.result, found.driven_s),
+        (BurstResult::NotEnded, 1_800.0)
+    );
+    let answer = sheet(&document).answer;
+    let none = "No burst ended within 30 min at 3,000 IOPS.";
+    assert!(answer.ends_with(none), "{answer}");
+    // A rate that a rest does not bring back is no burst.
+    let worn = Volume {
+        bucket: 1_080_000.0,
+        sustained: 300.0,
+        ..GP3
+    };
+    let mut study = LimitsStudy::new(bursting);
+    let mut volume = worn;
+    let mut interrupted = String::new();
+    loop {
+        match study.next() {
+            NextStep::Done => break,
+            NextStep::Rest { .. } => {
+                interrupted = sheet(&study.document(&LimitsFacts::default())).answer;
+                study.rested();
+            }
+            NextStep::Run(run) => study.completed(run.id, &volume.record(&run, Vec::new())),
+        }
+    }
+    let said = "The search for the end of a burst was interrupted after 5 min at 3,000 IOPS. \
+                Interrupted: only part of it was measured.";
+    assert!(interrupted.ends_with(said), "{interrupted}");
+    let document = study.document(&LimitsFacts::default());
+    assert_eq!(search(&document).result, BurstResult::NotRefilled);
+    let answer = sheet(&document).answer;
+    let said = "After 5 min at 3,000 IOPS the rate fell, and a rest did not bring it back: a full cache \
+                or heat, not a burst.";
+    assert!(answer.ends_with(said), "{answer}");
+}
+
+#[test]
+fn without_a_cap_no_burst_is_looked_for() {
+    let level = Volume {
+        iops: f64::INFINITY,
+        bytes_per_s: f64::INFINITY,
+        ..GP3
+    };
+    let bursting = LimitsOptions {
+        burst_ns_max: Some(1_800_000_000_000),
+        ..options()
+    };
+    let document = measured(bursting, level, &[]);
+    let search = document.burst_search.as_ref().expect("looked for");
+    assert_eq!(search.result, BurstResult::NotDriven);
+    let answer = sheet(&document).answer;
+    assert!(
+        answer.ends_with("No burst was looked for, as no cap shows."),
+        "{answer}"
+    );
+}
+
+#[test]
+fn a_rate_that_moved_is_explained_by_where_it_went() {
+    let of = |change_share| {
+        text::drift(&stripewise_stats::Drift {
+            change_share,
+            after_rounds: 6,
+        })
+    };
+    assert_eq!(
+        of(-0.07),
+        "the rate at the cap fell by 7 % after 6 rounds: a burst ended, another load came, or the \
+         device is hot"
+    );
+    assert_eq!(
+        of(0.07),
+        "the rate at the cap rose by 7 % after 6 rounds: another load ended, or earlier writes were \
+         still being processed"
+    );
+}

@@ -1,0 +1,39 @@
+//! The products that come with the program.
+
+use super::Product;
+
+/// The file of a product.
+macro_rules! product {
+    ($name:literal) => {
+        (
+            $name,
+            include_str!(concat!("../../products/", $name, ".toml")),
+        )
+    };
+}
+
+/// Their names and files, in the order of the alphabet.
+pub const BUNDLED: [(&str, &str); 14] = [
+    product!("appdynamics"),
+    product!("cockroachdb"),
+    product!("consul"),
+    product!("etcd"),
+    product!("exchange"),
+    product!("gitaly"),
+    product!("openshift-etcd"),
+    product!("oracle"),
+    product!("postgresql"),
+    product!("sap-hana"),
+    product!("sqlserver"),
+    product!("tikv"),
+    product!("vault"),
+    product!("vault-large"),
+];
+
+/// The bundled product of this name.
+#[must_use]
+pub fn bundled(name: &str) -> Option<Product> {
+    let (_, text) = BUNDLED.iter().find(|(known, _)| *known == name)?;
+    // A test reads every one of them.
+    text.parse().ok()
+}

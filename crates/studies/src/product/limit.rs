@@ -1,0 +1,195 @@
+//! What is required: a quantity and its limit.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use stripewise_units::{Nanoseconds, format_count, format_duration, format_iops, format_mib_per_s};
+
+pub(super) const HINT: &str =
+    "latencies have below or at-most with a duration (10ms), rates at-least with a number";
+
+/// What is measured of operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Metric {
+    /// Half of the latencies are at most this.
+    P50,
+    /// 90 %.
+    P90,
+    /// 95 %.
+    P95,
+    /// 99 %.
+    P99,
+    /// 99.9 %.
+    P999,
+    /// The mean latency.
+    Mean,
+    /// The longest latency.
+    Max,
+    /// Operations a second.
+    Iops,
+    /// MiB a second.
+    MibPerS,
+}
+
+impl Metric {
+    /// As it is typed.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Metric::P50 => "p50",
+            Metric::P90 => "p90",
+            Metric::P95 => "p95",
+            Metric::P99 => "p99",
+            Metric::P999 => "p999",
+            Metric::Mean => "mean",
+            Metric::Max => "max",
+            Metric::Iops => "iops",
+            Metric::MibPerS => "mib-per-s",
+        }
+    }
+
+    /// As people read it.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Metric::P999 => "p99.9",
+            Metric::Iops => "IOPS",
+            Metric::MibPerS => "MiB/s",
+            other => other.name(),
+        }
+    }
+
+    /// The share of operations that may be beyond the limit of a percentile.
+    #[must_use]
+    pub const fn share_max(self) -> Option<f64> {
+        match self {
+            Metric::P50 => Some(0.5),
+            Metric::P90 => Some(0.1),
+            Metric::P95 => Some(0.05),
+            Metric::P99 => Some(0.01),
+            Metric::P999 => Some(0.001),
+            Metric::Mean | Metric::Max | Metric::Iops | Metric::MibPerS => None,
+        }
+    }
+
+    /// It is about latency.
+    #[must_use]
+    pub const fn is_latency(self) -> bool {
+        !matches!(self, Metric::Iops | Metric::MibPerS)
+    }
+
+    /// The unit of its values.
+    #[must_use]
+    pub const fn unit(self) -> &'static str {
+        match self {
+            Metric::Iops => "IOPS",
+            Metric::MibPerS => "MiB/s",
+            _ => "ms",
+        }
+    }
+
+    /// A value with its unit, for reading. Latencies are in milliseconds.
+    #[must_use]
+    pub fn value_text(self, value: f64) -> String {
+        match self {
+            Metric::Iops => format!("{} IOPS", format_iops(value)),
+            Metric::MibPerS => format_mib_per_s(value),
+            _ => format_duration((value * 1e6).round() as u64),
+        }
+    }
+}
+
+/// On which side of the limit it must be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Relation {
+    /// Less than it.
+    Below,
+    /// It, or less.
+    AtMost,
+    /// It, or more.
+    AtLeast,
+}
+
+/// A limit, in the unit of its metric.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Limit {
+    /// Which side.
+    pub relation: Relation,
+    /// Milliseconds, operations or MiB a second.
+    pub value: f64,
+}
+
+impl Limit {
+    pub(super) fn of(metric: Metric, relation: Relation, text: &str) -> Result<Limit, String> {
+        if metric.is_latency() == (relation == Relation::AtLeast) {
+            return Err(format!("{} has no limit of this kind", metric.name()));
+        }
+        let value = match metric.is_latency() {
+            true => {
+                let parsed = text.parse::<Nanoseconds>();
+                parsed.map_err(|error| error.to_string())?.ns() as f64 / 1e6
+            }
+            false => text
+                .parse()
+                .map_err(|_| format!("`{text}` is not a valid rate"))?,
+        };
+        match value > 0.0 && value < 1e12 {
+            true => Ok(Limit { relation, value }),
+            false => Err(format!("`{text}` is out of range")),
+        }
+    }
+
+    /// The latency beyond which an operation does not keep it, nanoseconds.
+    #[must_use]
+    pub fn threshold_ns(&self) -> u64 {
+        let limit_ns = (self.value * 1e6).round() as u64;
+        match self.relation {
+            Relation::Below => limit_ns.saturating_sub(1),
+            Relation::AtMost | Relation::AtLeast => limit_ns,
+        }
+    }
+
+    /// What an operation beyond a limit of latency did: `took 10 ms or longer`.
+    #[must_use]
+    pub fn beyond_words(&self) -> String {
+        let limit = format_duration((self.value * 1e6).round() as u64);
+        match self.relation {
+            Relation::Below => format!("took {limit} or longer"),
+            Relation::AtMost | Relation::AtLeast => format!("took longer than {limit}"),
+        }
+    }
+
+    /// `p99 < 10 ms`, `>= 500 IOPS`: as it was published, not as a measurement is rounded.
+    #[must_use]
+    pub fn text(&self, metric: Metric) -> String {
+        let (relation, value) = (self.relation, self.value);
+        match metric.is_latency() {
+            false => format!("{relation} {} {}", plain(value), metric.unit()),
+            true if value >= 1_000.0 => {
+                format!("{} {relation} {} s", metric.words(), plain(value / 1_000.0))
+            }
+            true => format!("{} {relation} {} ms", metric.words(), plain(value)),
+        }
+    }
+}
+
+/// A number without the digits that a float has beyond those that were typed.
+fn plain(value: f64) -> String {
+    let rounded = (value * 1e6).round() / 1e6;
+    match rounded.fract() == 0.0 && rounded >= 0.0 {
+        // Whole, and far below 2^53.
+        true => format_count(rounded as u64),
+        false => rounded.to_string(),
+    }
+}
+
+impl fmt::Display for Relation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Relation::Below => "<",
+            Relation::AtMost => "<=",
+            Relation::AtLeast => ">=",
+        })
+    }
+}

@@ -1,0 +1,499 @@
+//! What a product asks of a disk: its load, and thresholds with their sources. Data, one
+//! TOML file each; a file of one's own has the same format.
+//!
+//! ```toml
+//! name = "etcd"
+//! about = "What it is, in a line"
+//! notes = ["What is assumed of its load."]
+//!
+//! [[file]]                     # in a directory each is a file of its own
+//! name = "wal"
+//! size = "1G"
+//! state = "preallocated"       # or "written" (the default), "growing"
+//!
+//! [[job]]
+//! name = "wal"
+//! file = "wal"
+//! phase = "commit"             # jobs of one phase run at once; the default is "load"
+//! options = { write = true, sequential = true, block = "2300", cache = "buffered", sync = "fdatasync" }
+//!
+//! [[requirement]]              # without a limit it is measured and not judged
+//! name = "wal-fsync-p99"
+//! job = "wal"
+//! operations = "syncs"         # or "transfers" (the default): reads and writes
+//! metric = "p99"               # p50 p90 p95 p99 p999 mean max iops mib-per-s
+//! below = "10ms"               # or at-most; of rates at-least
+//! miss = "What a miss means, in the product's words."
+//! source = "etcd FAQ"
+//! url = "https://..."
+//! date = "2026-11-26"
+//! quotation = "..."
+//! confidence = "vendor-documentation"
+//! ```
+
+mod bundled;
+mod limit;
+#[cfg(test)]
+mod tests;
+
+pub use bundled::{BUNDLED, bundled};
+pub use limit::{Limit, Metric, Relation};
+
+use crate::FileState;
+use serde::{Deserialize, Serialize};
+use stripewise_results::CountedOperations;
+use stripewise_units::{ByteSize, Hint};
+use stripewise_workload::{Workload, WorkloadOptions, check};
+
+/// Jobs and requirements at most.
+const ENTRIES_MAX: usize = 64;
+
+/// A product file that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{problem}")]
+pub struct ProductError {
+    problem: String,
+    hint: Hint,
+}
+
+impl ProductError {
+    fn new(problem: impl Into<String>, hint: impl Into<Hint>) -> ProductError {
+        ProductError {
+            problem: problem.into(),
+            hint: hint.into(),
+        }
+    }
+
+    /// What to do about it.
+    #[must_use]
+    pub fn hint(&self) -> &Hint {
+        &self.hint
+    }
+}
+
+/// Where a threshold comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Confidence {
+    /// The vendor's documentation.
+    VendorDocumentation,
+    /// A program of the vendor judges by it.
+    VendorTool,
+    /// An opinion of users or consultants.
+    Opinion,
+    /// The reader's own file.
+    Own,
+}
+
+impl Confidence {
+    /// In words.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Confidence::VendorDocumentation => "vendor's documentation",
+            Confidence::VendorTool => "vendor's tool",
+            Confidence::Opinion => "opinion",
+            Confidence::Own => "own",
+        }
+    }
+}
+
+/// A file that the load uses.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProductFile {
+    /// Unique.
+    pub name: String,
+    #[serde(deserialize_with = "size")]
+    size: u64,
+    /// What is in it before a run.
+    #[serde(default)]
+    pub state: FileState,
+}
+
+impl ProductFile {
+    /// How large it is.
+    #[must_use]
+    pub fn size_bytes(&self) -> u64 {
+        self.size
+    }
+}
+
+fn size<'de, D: serde::Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
+    let text = String::deserialize(from)?;
+    let size: Result<ByteSize, _> = text.parse();
+    size.map(ByteSize::bytes).map_err(serde::de::Error::custom)
+}
+
+/// A job as its file has it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct JobText {
+    name: String,
+    file: String,
+    #[serde(default = "only_phase")]
+    phase: String,
+    #[serde(default)]
+    options: toml::Table,
+}
+
+fn only_phase() -> String {
+    "load".to_owned()
+}
+
+/// One load.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProductJob {
+    /// Unique.
+    pub name: String,
+    /// Index of its file.
+    pub file: usize,
+    /// Jobs of one phase run at once.
+    pub phase: String,
+    /// What it does to the file.
+    pub workload: Workload,
+}
+
+/// Something that is measured, and usually required.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProductRequirement {
+    /// Unique.
+    pub name: String,
+    /// Index of its job.
+    pub job: usize,
+    /// Which of its operations.
+    pub operations: CountedOperations,
+    /// What of them.
+    pub metric: Metric,
+    /// None where no number is published.
+    pub limit: Option<Limit>,
+    /// The limit is for each processor.
+    pub per_processor: bool,
+    /// What a miss means to the product.
+    pub miss: String,
+    /// Where the number comes from.
+    pub source: Source,
+}
+
+/// A source of a number.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Source {
+    /// In short: `etcd FAQ`.
+    pub name: String,
+    /// Where it is; empty of a file of one's own that names none.
+    pub url: String,
+    /// Its date, or the day on which it was read.
+    pub date: String,
+    /// What it says.
+    pub quotation: String,
+    /// None where it is the reader's own.
+    pub confidence: Option<Confidence>,
+}
+
+/// A rate is a number, and may be written as one.
+fn number_as_text<'de, D: serde::Deserializer<'de>>(value: D) -> Result<Option<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum TextOrNumber {
+        Text(String),
+        Whole(i64),
+        Real(f64),
+    }
+    Ok(Some(match TextOrNumber::deserialize(value)? {
+        TextOrNumber::Text(text) => text,
+        TextOrNumber::Whole(number) => number.to_string(),
+        TextOrNumber::Real(number) => number.to_string(),
+    }))
+}
+
+/// A requirement as its file has it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct RequirementText {
+    name: String,
+    job: String,
+    #[serde(default)]
+    operations: CountedOperations,
+    metric: Metric,
+    #[serde(default)]
+    below: Option<String>,
+    #[serde(default)]
+    at_most: Option<String>,
+    #[serde(default, deserialize_with = "number_as_text")]
+    at_least: Option<String>,
+    #[serde(default)]
+    per_processor: bool,
+    #[serde(default)]
+    miss: String,
+    #[serde(default)]
+    source: String,
+    #[serde(default)]
+    url: String,
+    #[serde(default)]
+    date: String,
+    #[serde(default)]
+    quotation: String,
+    #[serde(default)]
+    confidence: Option<Confidence>,
+}
+
+/// A source that says something else, and is not applied.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OtherSource {
+    /// What it asks for.
+    pub says: String,
+    /// In short.
+    pub source: String,
+    /// Where.
+    pub url: String,
+    /// When.
+    pub date: String,
+    /// Its words.
+    pub quotation: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ProductText {
+    name: String,
+    about: String,
+    #[serde(default)]
+    notes: Vec<String>,
+    #[serde(default)]
+    file: Vec<ProductFile>,
+    #[serde(default)]
+    job: Vec<JobText>,
+    #[serde(default)]
+    requirement: Vec<RequirementText>,
+    #[serde(default)]
+    other: Vec<OtherSource>,
+}
+
+/// A product.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Product {
+    /// As it is asked for.
+    pub name: String,
+    /// What it is, in a line.
+    pub about: String,
+    /// What is assumed of its load, and what else must be known.
+    pub notes: Vec<String>,
+    /// Files of its load.
+    pub files: Vec<ProductFile>,
+    /// Its load.
+    pub jobs: Vec<ProductJob>,
+    /// What is measured of it.
+    pub requirements: Vec<ProductRequirement>,
+    /// Sources that contradict those that are applied.
+    pub others: Vec<OtherSource>,
+}
+
+impl Product {
+    /// The phases, in order.
+    #[must_use]
+    pub fn phases(&self) -> Vec<&str> {
+        let mut phases: Vec<&str> = Vec::new();
+        for job in &self.jobs {
+            if !phases.contains(&job.phase.as_str()) {
+                phases.push(&job.phase);
+            }
+        }
+        phases
+    }
+
+    /// Some requirement has a limit.
+    #[must_use]
+    pub fn is_judged(&self) -> bool {
+        self.requirements.iter().any(|one| one.limit.is_some())
+    }
+}
+
+impl std::str::FromStr for Product {
+    type Err = ProductError;
+
+    fn from_str(text: &str) -> Result<Product, ProductError> {
+        let text: ProductText = toml::from_str(text).map_err(|error| {
+            ProductError::new(
+                error.to_string().trim_end().to_owned(),
+                "a product has name, about, [[file]], [[job]] and [[requirement]]: see QUALIFY.md",
+            )
+        })?;
+        if text.name.is_empty() || text.job.is_empty() || text.requirement.is_empty() {
+            return Err(ProductError::new(
+                "a product needs a name, a job and a requirement",
+                "add [[job]] with a load, and [[requirement]] with what is measured of it",
+            ));
+        }
+        if text
+            .job
+            .len()
+            .max(text.requirement.len())
+            .max(text.file.len())
+            > ENTRIES_MAX
+        {
+            return Err(ProductError::new(
+                format!("a product has at most {ENTRIES_MAX} files, jobs and requirements"),
+                "write several files",
+            ));
+        }
+        let jobs = text.job.iter().map(|job| read_job(job, &text.file));
+        let jobs = jobs.collect::<Result<Vec<_>, _>>()?;
+        unique("job", jobs.iter().map(|job| job.name.as_str()))?;
+        unique("file", text.file.iter().map(|file| file.name.as_str()))?;
+        unique(
+            "requirement",
+            text.requirement.iter().map(|one| one.name.as_str()),
+        )?;
+        let requirements = text.requirement.iter().map(|one| requirement(one, &jobs));
+        let requirements = requirements.collect::<Result<Vec<_>, _>>()?;
+        same_operations(&requirements, &jobs)?;
+        Ok(Product {
+            name: text.name,
+            about: text.about,
+            notes: text.notes,
+            files: text.file,
+            jobs,
+            requirements,
+            others: text.other,
+        })
+    }
+}
+
+fn unique<'a>(what: &str, names: impl Iterator<Item = &'a str>) -> Result<(), ProductError> {
+    let mut seen: Vec<&str> = Vec::new();
+    for name in names {
+        if name.is_empty() || name.chars().any(char::is_control) || seen.contains(&name) {
+            return Err(ProductError::new(
+                format!("{what} `{name}`: names are not empty, on one line, and different"),
+                format!("give each {what} a name of its own"),
+            ));
+        }
+        seen.push(name);
+    }
+    Ok(())
+}
+
+fn index_of<'a>(
+    what: &str,
+    of: &str,
+    name: &str,
+    mut known: impl Iterator<Item = &'a str>,
+) -> Result<usize, ProductError> {
+    known.position(|one| one == name).ok_or_else(|| {
+        ProductError::new(
+            format!("{of}: there is no {what} `{name}`"),
+            format!("name one of the [[{what}]] tables"),
+        )
+    })
+}
+
+fn read_job(job: &JobText, files: &[ProductFile]) -> Result<ProductJob, ProductError> {
+    let of = format!("job `{}`", job.name);
+    let file = index_of(
+        "file",
+        &of,
+        &job.file,
+        files.iter().map(|file| file.name.as_str()),
+    )?;
+    let mut options = WorkloadOptions::default();
+    for (key, value) in &job.options {
+        let text = match value {
+            toml::Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        let set = options.set(key, &text);
+        set.map_err(|error| ProductError::new(format!("{of}: {key}: {error}"), error.hint()))?;
+    }
+    let built = options.with_room_for_arrivals().build(&Workload::default());
+    let workload =
+        built.map_err(|error| ProductError::new(format!("{of}: {error}"), error.hint()))?;
+    let workload = Workload {
+        size_bytes: Some(workload.size_bytes.unwrap_or(files[file].size)),
+        ..workload
+    };
+    check(&workload).map_err(|error| ProductError::new(format!("{of}: {error}"), error.hint()))?;
+    Ok(ProductJob {
+        name: job.name.clone(),
+        file,
+        phase: job.phase.clone(),
+        workload,
+    })
+}
+
+fn requirement(
+    text: &RequirementText,
+    jobs: &[ProductJob],
+) -> Result<ProductRequirement, ProductError> {
+    let of = format!("requirement `{}`", text.name);
+    let job = index_of(
+        "job",
+        &of,
+        &text.job,
+        jobs.iter().map(|job| job.name.as_str()),
+    )?;
+    if text.operations == CountedOperations::Syncs && jobs[job].workload.sync.is_none() {
+        return Err(ProductError::new(
+            format!("{of}: job `{}` has no syncs", text.job),
+            "give the job sync = \"fdatasync\", or leave out operations = \"syncs\"",
+        ));
+    }
+    let limits = [
+        (Relation::Below, &text.below),
+        (Relation::AtMost, &text.at_most),
+        (Relation::AtLeast, &text.at_least),
+    ];
+    let mut limits = limits
+        .into_iter()
+        .filter_map(|(relation, value)| Some((relation, value.as_ref()?)));
+    let limit = limits.next();
+    if limits.next().is_some() {
+        return Err(ProductError::new(
+            format!("{of}: has two limits"),
+            "give one of below, at-most and at-least",
+        ));
+    }
+    let limit = limit
+        .map(|(relation, value)| Limit::of(text.metric, relation, value))
+        .transpose()
+        .map_err(|problem| ProductError::new(format!("{of}: {problem}"), limit::HINT))?;
+    Ok(ProductRequirement {
+        name: text.name.clone(),
+        job,
+        operations: text.operations,
+        metric: text.metric,
+        limit,
+        per_processor: text.per_processor,
+        miss: text.miss.clone(),
+        source: Source {
+            name: text.source.clone(),
+            url: text.url.clone(),
+            date: text.date.clone(),
+            quotation: text.quotation.clone(),
+            confidence: text.confidence,
+        },
+    })
+}
+
+/// A job is counted once: all that is required of it is about the same operations.
+fn same_operations(
+    requirements: &[ProductRequirement],
+    jobs: &[ProductJob],
+) -> Result<(), ProductError> {
+    for (index, job) in jobs.iter().enumerate() {
+        let mut of_job = requirements.iter().filter(|one| one.job == index);
+        let Some(first) = of_job.next() else {
+            continue;
+        };
+        if of_job.any(|one| one.operations != first.operations) {
+            return Err(ProductError::new(
+                format!(
+                    "job `{}`: its requirements are about different operations",
+                    job.name
+                ),
+                "make another job for the others",
+            ));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,119 @@
+//! Bundled products have sources; mistakes in a file are named.
+
+use super::*;
+
+#[test]
+fn every_bundled_product_reads_and_every_threshold_has_its_source() {
+    let mut before = "";
+    for (name, text) in BUNDLED {
+        assert!(before < name, "{name} is out of order");
+        before = name;
+        let product: Product = text
+            .parse()
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(product.name, name);
+        assert!(!product.about.is_empty());
+        for one in product
+            .requirements
+            .iter()
+            .filter(|one| one.limit.is_some())
+        {
+            let source = &one.source;
+            assert!(source.url.starts_with("https://"), "{name} {}", one.name);
+            assert!(source.date.len() == 10, "{name} {}: date", one.name);
+            assert!(
+                source.quotation.len() > 10,
+                "{name} {}: quotation",
+                one.name
+            );
+            assert!(source.confidence.is_some_and(|one| one != Confidence::Own));
+            assert!(
+                !one.miss.is_empty() && !source.name.is_empty(),
+                "{name} {}",
+                one.name
+            );
+        }
+        for other in &product.others {
+            assert!(other.url.starts_with("https://") && !other.quotation.is_empty());
+        }
+    }
+}
+
+const SMALL: &str = r#"
+name = "small"
+about = "a test"
+[[file]]
+name = "data"
+size = "64M"
+[[job]]
+name = "reads"
+file = "data"
+options = { read = true, block = "8K", outstanding = 4 }
+[[requirement]]
+name = "latency"
+job = "reads"
+metric = "p99"
+below = "10ms"
+"#;
+
+#[test]
+fn a_file_of_ones_own_needs_no_source() {
+    let product: Product = SMALL.parse().expect("it is sound");
+    assert_eq!(product.jobs[0].workload.outstanding, 4);
+    let limit = product.requirements[0].limit.expect("it has one");
+    assert_eq!(limit.threshold_ns(), 9_999_999);
+    assert_eq!(limit.text(product.requirements[0].metric), "p99 < 10 ms");
+}
+
+#[test]
+fn a_rate_is_a_number_or_a_text() {
+    for value in ["1900", "\"1900\"", "1900.0"] {
+        let text = SMALL
+            .replace("metric = \"p99\"", "metric = \"iops\"")
+            .replace("below = \"10ms\"", &format!("at-least = {value}"));
+        let product: Product = text.parse().expect(value);
+        let required = &product.requirements[0];
+        let limit = required.limit.expect("it has one");
+        assert_eq!(limit.text(required.metric), ">= 1,900 IOPS", "{value}");
+    }
+}
+
+#[test]
+fn mistakes_are_named() {
+    let cases = [
+        (
+            "metric = \"p99\"",
+            "metric = \"p98\"",
+            "unknown variant `p98`",
+        ),
+        (
+            "below = \"10ms\"",
+            "at-least = \"10ms\"",
+            "no limit of this kind",
+        ),
+        ("below = \"10ms\"", "below = \"0\"", "out of range"),
+        (
+            "below = \"10ms\"",
+            "below = \"10ms\"\nat-most = \"1ms\"",
+            "two limits",
+        ),
+        ("job = \"reads\"", "job = \"writes\"", "no job `writes`"),
+        ("file = \"data\"", "file = \"log\"", "no file `log`"),
+        ("outstanding = 4", "outstanding = 0", "outstanding"),
+        ("block = \"8K\"", "blok = \"8K\"", "blok"),
+        ("about = \"a test\"", "abuot = \"a test\"", "abuot"),
+        ("below =", "operations = \"syncs\"\nbelow =", "has no syncs"),
+        ("size = \"64M\"", "size = \"64X\"", "64X"),
+        ("name = \"latency\"", "name = \"\"", "not empty"),
+    ];
+    for (from, to, expected) in cases {
+        let text = SMALL.replacen(from, to, 1);
+        assert_ne!(text, SMALL);
+        let error = text.parse::<Product>().expect_err(to);
+        assert!(error.to_string().contains(expected), "{to}: {error}");
+    }
+    let error = "name = \"x\"\nabout = \"y\""
+        .parse::<Product>()
+        .unwrap_err();
+    assert!(error.to_string().contains("needs a name, a job"), "{error}");
+}

@@ -1,0 +1,514 @@
+//! The verdict on one requirement, of what was counted of its job.
+
+use super::{JobSeconds, Phase, Qualify, QualifyDesign};
+use crate::product::{Metric, ProductRequirement};
+use serde::{Deserialize, Serialize};
+use stripewise_results::{CountedOperations, Counting};
+use stripewise_stats::{
+    DueSecond, LatencyFinding, LatencyJudgement, LatencyLimit, LatencySecond, OpenLoop,
+    QualifyVerdict, RateJudgement, STALL_S, ShareRule, judge_latency, judge_mean, judge_rate,
+    judge_share,
+};
+use stripewise_units::{counted, format_count, format_duration};
+
+/// What is not judged is measured for so long, in seconds.
+const UNJUDGED_S: u64 = 300;
+/// A rate is judged from so many seconds on, but by the quick design.
+const RATE_S_MIN: u64 = 600;
+/// A piece that is void is left out; more of them than this share void the requirement,
+/// once there are so many pieces.
+const VOID_SHARE_MAX: f64 = 0.1;
+const VOID_PIECES_MIN: u64 = 10;
+/// Warnings of a processor that held the program back, and a latency with it.
+const LATENCY_HELD_BACK: &[&str] = &["cpu-quota"];
+/// One that is merely busy takes a rate, not the tenths of seconds that limits of latency are
+/// about.
+const RATE_HELD_BACK: &[&str] = &["cpu-quota", "cpu-bound"];
+/// Bounds of a percentile are found on thresholds that are so many times the one before.
+const STEP: f64 = 1.189_207_115;
+/// Thresholds on each side of the limit: a factor of 8.
+const STEPS: i32 = 12;
+/// Where nothing is required, thresholds around this.
+const UNJUDGED_NS: f64 = 2e6;
+
+/// A verdict.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// No number is published: measured and not judged.
+    NotJudged,
+    /// Shown to hold.
+    Met,
+    /// Neither shown to hold nor not to.
+    Undecided,
+    /// The numbers are not the target's.
+    Void,
+    /// Shown not to hold.
+    Missed,
+}
+
+impl Verdict {
+    /// In a word.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Verdict::NotJudged => "not judged",
+            Verdict::Met => "met",
+            Verdict::Undecided => "undecided",
+            Verdict::Void => "void",
+            Verdict::Missed => "missed",
+        }
+    }
+}
+
+/// The worst of them: one that is missed stays missed whatever else is void.
+pub(super) fn worst(verdicts: impl Iterator<Item = Verdict>) -> Verdict {
+    verdicts.max().unwrap_or(Verdict::NotJudged)
+}
+
+/// What is known of a requirement.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judgement {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// What was measured, in the unit of the metric.
+    pub measured: Option<f64>,
+    /// Its interval at 95 %; of a percentile the nearest thresholds that are certain.
+    pub low: Option<f64>,
+    /// See `low`.
+    pub high: Option<f64>,
+    /// Why.
+    pub reason: String,
+    /// Seconds in all until the next look; 0: nothing more is to be learnt.
+    pub seconds_wanted: u64,
+    /// Seconds in all, if no look decides.
+    pub seconds_most: u64,
+}
+
+impl Judgement {
+    fn undecided(reason: impl Into<String>) -> Judgement {
+        Judgement {
+            verdict: Verdict::Undecided,
+            measured: None,
+            low: None,
+            high: None,
+            reason: reason.into(),
+            seconds_wanted: 0,
+            seconds_most: 0,
+        }
+    }
+}
+
+/// Latencies by which a job is counted, for all that is required of it.
+pub(super) fn counting(study: &Qualify, job: usize) -> Counting {
+    let of_job = || {
+        let all = study.product.requirements.iter();
+        all.filter(move |one| one.job == job)
+    };
+    let mut thresholds_ns: Vec<u64> = of_job().flat_map(thresholds).collect();
+    thresholds_ns.sort_unstable();
+    thresholds_ns.dedup();
+    let limits = of_job().filter(|one| one.metric.is_latency());
+    let limits = limits.filter_map(|one| Some(one.limit?.threshold_ns()));
+    Counting {
+        operations: of_job()
+            .next()
+            .map_or_else(Default::default, |one| one.operations),
+        lag_ns_max: limits.min().unwrap_or(0) / 10,
+        thresholds_ns,
+    }
+}
+
+fn thresholds(required: &ProductRequirement) -> Vec<u64> {
+    let limit_ns = match required.limit {
+        Some(limit) if required.metric.is_latency() => limit.threshold_ns(),
+        _ => UNJUDGED_NS as u64,
+    };
+    if required.metric.share_max().is_none() {
+        return vec![limit_ns];
+    }
+    let at = |step: i32| match step {
+        // The limit itself, to the nanosecond.
+        0 => limit_ns,
+        step => (limit_ns as f64 * STEP.powi(step)).round() as u64,
+    };
+    (-STEPS..=STEPS).map(at).collect()
+}
+
+/// Judges the requirement of this index.
+pub(super) fn judge(study: &Qualify, index: usize, phase: &Phase) -> Judgement {
+    let required = &study.product.requirements[index];
+    let job = &phase.jobs[required.job];
+    if study.reads_only() && study.product.jobs[required.job].workload.writes() {
+        let reason = "not measured: it writes, and this target is only read";
+        return Judgement::undecided(reason);
+    }
+    if let Some(void) = void(study, required, job) {
+        return void;
+    }
+    let seconds = job.seconds.len() as u64;
+    let judged = match required.metric {
+        _ if required.limit.is_none() => unjudged(required, job),
+        Metric::Iops | Metric::MibPerS => rate(study, required, job),
+        _ => latency(study, required, job),
+    };
+    in_design(study, held_back(judged, required, job), seconds)
+}
+
+/// So many of all pieces void what was measured.
+fn are_too_many(pieces: u64, all: u64) -> bool {
+    let share = pieces as f64 / all.max(1) as f64;
+    share > VOID_SHARE_MAX && all >= VOID_PIECES_MIN || pieces >= 3 && share > 0.5
+}
+
+/// What held the program back may be what took so long: nothing is missed by that.
+fn held_back(judged: Judgement, required: &ProductRequirement, job: &JobSeconds) -> Judgement {
+    let codes = match required.metric.is_latency() {
+        true => LATENCY_HELD_BACK,
+        false => RATE_HELD_BACK,
+    };
+    let held = codes.iter().filter_map(|code| job.warnings.get(*code));
+    let Some(held) = held.max_by_key(|one| one.pieces) else {
+        return judged;
+    };
+    let all = job.pieces + job.void_pieces;
+    let reason = format!(
+        "{}; in {} of {} the processor held the program back: {}",
+        judged.reason,
+        held.pieces,
+        counted(all as usize, "minute", "minutes"),
+        held.text
+    );
+    let is_often = are_too_many(held.pieces, all);
+    match judged.verdict {
+        Verdict::Missed if is_often => Judgement {
+            verdict: Verdict::Void,
+            reason,
+            ..judged
+        },
+        _ => Judgement { reason, ..judged },
+    }
+}
+
+/// The quick design ends early and never says "met".
+fn in_design(study: &Qualify, judged: Judgement, seconds: u64) -> Judgement {
+    if study.options.design != QualifyDesign::Quick {
+        return judged;
+    }
+    let most = QualifyDesign::Quick.seconds_max();
+    let judged = Judgement {
+        seconds_wanted: if seconds >= most {
+            0
+        } else {
+            judged.seconds_wanted.min(most)
+        },
+        seconds_most: judged.seconds_most.min(most),
+        ..judged
+    };
+    match judged.verdict {
+        Verdict::Met => Judgement {
+            verdict: Verdict::Undecided,
+            reason: format!("{}; 5 minutes are too short to say met", judged.reason),
+            ..judged
+        },
+        _ => judged,
+    }
+}
+
+fn void(study: &Qualify, required: &ProductRequirement, job: &JobSeconds) -> Option<Judgement> {
+    let all = job.pieces + job.void_pieces;
+    let is_final = are_too_many(job.void_pieces, all)
+        || job.pieces == 0 && job.void_pieces > 0 && !study.state_goes_on();
+    let voided = |reason: String| Judgement {
+        verdict: Verdict::Void,
+        ..Judgement::undecided(reason)
+    };
+    if is_final {
+        let codes: Vec<&str> = job.void.keys().map(String::as_str).collect();
+        return Some(voided(format!(
+            "{} of {all} minutes are void ({})",
+            job.void_pieces,
+            codes.join(", ")
+        )));
+    }
+    let due: u64 = job.seconds.iter().map(|second| second.due).sum();
+    let open_loop = OpenLoop {
+        limit_ns: required.limit.map_or(0, |limit| limit.threshold_ns()),
+        share_max: required.metric.share_max().unwrap_or(0.01),
+    };
+    let is_late = required.metric.is_latency() && open_loop.is_void(due, job.own_lags);
+    is_late.then(|| {
+        voided(format!(
+            "the program itself issued {} of {} operations late",
+            format_count(job.own_lags),
+            format_count(due)
+        ))
+    })
+}
+
+/// When a rate is looked at next.
+fn next_look(study: &Qualify, seconds: u64, least_s: u64) -> u64 {
+    let looks = study.options.design.design().looks().iter();
+    let mut looks = looks
+        .map(|look| look.seconds as u64)
+        .filter(|look| *look >= least_s);
+    looks.find(|look| *look > seconds).unwrap_or(0)
+}
+
+fn seconds_most(study: &Qualify) -> u64 {
+    study.options.design.design().seconds() as u64
+}
+
+fn unjudged(required: &ProductRequirement, job: &JobSeconds) -> Judgement {
+    let seconds = job.seconds.len() as u64;
+    let (measured, low, high) = match required.metric.share_max() {
+        Some(share_max) => percentile(required, share_max, job, 0),
+        None if required.metric == Metric::Max => {
+            let longest_ns = job.latencies(required.operations).max_ns;
+            (Some(longest_ns as f64 / 1e6), None, None)
+        }
+        None if required.metric == Metric::Mean => {
+            let mean = judge_mean(&sums(job), 1.0, STALL_S);
+            (mean.map(|mean| mean.mean * 1e3), None, None)
+        }
+        None => match judge_rate(&rates(required, job)) {
+            Some(rate) => (Some(rate.rate), Some(rate.low), Some(rate.high)),
+            None => (None, None, None),
+        },
+    };
+    Judgement {
+        verdict: Verdict::NotJudged,
+        measured,
+        low,
+        high,
+        reason: "no number is published".to_owned(),
+        seconds_wanted: if seconds < UNJUDGED_S { UNJUDGED_S } else { 0 },
+        seconds_most: UNJUDGED_S,
+    }
+}
+
+/// Due and beyond one of the thresholds.
+fn due_seconds(job: &JobSeconds, threshold_ns: u64) -> Vec<DueSecond> {
+    let index = job
+        .thresholds_ns
+        .iter()
+        .position(|one| *one == threshold_ns);
+    let seconds = job.seconds.iter().map(|second| DueSecond {
+        due: second.due,
+        beyond: index
+            .and_then(|index| second.beyond.get(index).copied())
+            .unwrap_or(0),
+    });
+    seconds.collect()
+}
+
+/// By the judge that a bench with a required rate has too: looks at the seconds one after
+/// the other, as they were measured.
+fn latency(study: &Qualify, required: &ProductRequirement, job: &JobSeconds) -> Judgement {
+    let Some(limit) = required.limit else {
+        return Judgement::undecided("nothing is required");
+    };
+    let of_metric = match (required.metric.share_max(), required.metric) {
+        (Some(share_max), _) => LatencyLimit::Share(share_max),
+        (None, Metric::Mean) => LatencyLimit::Mean(limit.value / 1e3),
+        _ => LatencyLimit::Max,
+    };
+    let due = due_seconds(job, limit.threshold_ns());
+    let sums = job.seconds.iter().map(|second| second.latency_ns_sum);
+    let seconds: Vec<LatencySecond> = due
+        .into_iter()
+        .zip(sums)
+        .map(|(due, sum_ns)| LatencySecond {
+            due,
+            latency_s_sum: sum_ns as f64 / 1e9,
+        })
+        .collect();
+    let design = study.options.design.design();
+    let judged = judge_latency(of_metric, design, study.options.seed, &seconds);
+    let (measured, low, high) = found(required, job, &judged);
+    let wanted = judged.until_seconds.unwrap_or(0) as u64;
+    Judgement {
+        verdict: match judged.verdict {
+            QualifyVerdict::Met => Verdict::Met,
+            QualifyVerdict::Undecided => Verdict::Undecided,
+            QualifyVerdict::Missed => Verdict::Missed,
+        },
+        measured,
+        low,
+        high,
+        reason: judged.reason(&limit.beyond_words()),
+        seconds_wanted: wanted,
+        seconds_most: wanted.max(seconds_most(study)),
+    }
+}
+
+/// What was measured, in milliseconds, with its interval.
+fn found(
+    required: &ProductRequirement,
+    job: &JobSeconds,
+    judged: &LatencyJudgement,
+) -> (Option<f64>, Option<f64>, Option<f64>) {
+    match judged.found {
+        None => (None, None, None),
+        Some(LatencyFinding::Share { share_max, outcome }) => {
+            let from = outcome.change.map_or(0, |change| change.at_s);
+            percentile(required, share_max, job, from)
+        }
+        Some(LatencyFinding::Mean { judgement, .. }) => {
+            let [mean, low, high] =
+                [judgement.mean, judgement.low, judgement.high].map(|mean_s| Some(mean_s * 1e3));
+            (mean, low, high)
+        }
+        Some(LatencyFinding::Max(_)) => {
+            let longest = milliseconds(job.latencies(required.operations).max_ns as f64);
+            (Some(longest), Some(longest), None)
+        }
+    }
+}
+
+/// The percentile in milliseconds, and the nearest thresholds which it is certainly above
+/// and below. Only seconds from `from` on count for those.
+fn percentile(
+    required: &ProductRequirement,
+    share_max: f64,
+    job: &JobSeconds,
+    from: usize,
+) -> (Option<f64>, Option<f64>, Option<f64>) {
+    let histogram = job.latencies(required.operations).histogram();
+    let percent = 100.0 * (1.0 - share_max);
+    let measured = histogram
+        .percentile(percent)
+        .map(|ns| milliseconds(ns as f64));
+    let rule = ShareRule::new(share_max);
+    let (mut low, mut high) = (None, None);
+    for &threshold_ns in &job.thresholds_ns {
+        let seconds = due_seconds(job, threshold_ns);
+        let Some(found) = judge_share(&seconds[from.min(seconds.len())..], rule) else {
+            continue;
+        };
+        if found.share.low > share_max {
+            low = Some(threshold_ns);
+        }
+        if found.share.high < share_max && high.is_none() {
+            high = Some(threshold_ns);
+        }
+    }
+    let bound = |ns: Option<u64>| ns.map(|ns| milliseconds(ns as f64));
+    (measured, bound(low), bound(high))
+}
+
+/// Rounded to a microsecond.
+fn milliseconds(ns: f64) -> f64 {
+    (ns / 1e3).round() / 1e3
+}
+
+/// Operations and the sum of their latencies in seconds, of each second.
+fn sums(job: &JobSeconds) -> Vec<(u64, f64)> {
+    let seconds = job.seconds.iter();
+    seconds
+        .map(|one| (one.due, one.latency_ns_sum as f64 / 1e9))
+        .collect()
+}
+
+/// Nothing can be said before the next look.
+fn too_few(study: &Qualify, wanted: u64) -> Judgement {
+    Judgement {
+        seconds_wanted: wanted,
+        seconds_most: seconds_most(study),
+        ..Judgement::undecided("too few seconds were measured")
+    }
+}
+
+/// Operations or MiB of each second.
+fn rates(required: &ProductRequirement, job: &JobSeconds) -> Vec<f64> {
+    let of_each = match required.metric {
+        Metric::MibPerS => job.block_bytes as f64 / 1_048_576.0,
+        _ => 1.0,
+    };
+    let seconds = job.seconds.iter();
+    seconds.map(|second| second.due as f64 * of_each).collect()
+}
+
+fn rate(study: &Qualify, required: &ProductRequirement, job: &JobSeconds) -> Judgement {
+    let seconds = job.seconds.len() as u64;
+    let least_s = match study.options.design {
+        QualifyDesign::Quick => 300,
+        _ => RATE_S_MIN,
+    };
+    let wanted = next_look(study, seconds, least_s);
+    let limit = study.limit_value(required);
+    let Some(found) = judge_rate(&rates(required, job)) else {
+        return too_few(study, wanted);
+    };
+    let verdict = match seconds >= least_s {
+        true if found.is_met(limit) => Verdict::Met,
+        true if found.is_missed(limit) => Verdict::Missed,
+        _ => Verdict::Undecided,
+    };
+    Judgement {
+        verdict,
+        measured: Some(found.rate),
+        low: Some(found.low),
+        high: Some(found.high),
+        reason: rate_reason(required, &found, limit, verdict, (seconds, least_s)),
+        // More is wanted only while nothing is decided.
+        seconds_wanted: match verdict {
+            Verdict::Undecided => wanted,
+            _ => 0,
+        },
+        seconds_most: seconds_most(study),
+    }
+}
+
+fn rate_reason(
+    required: &ProductRequirement,
+    found: &RateJudgement,
+    limit: f64,
+    verdict: Verdict,
+    (seconds, least_s): (u64, u64),
+) -> String {
+    let time = |seconds: u64| format_duration(seconds * 1_000_000_000);
+    let text = |rate: f64| required.metric.value_text(rate);
+    let words = format!(
+        "over {} the mean is {} ({} to {}), and at least {} are required",
+        time(seconds),
+        text(found.rate),
+        text(found.low),
+        text(found.high),
+        text(limit)
+    );
+    match verdict {
+        Verdict::Undecided if seconds < least_s => {
+            format!("{words}; that takes {} to judge", time(least_s))
+        }
+        Verdict::Undecided => format!("{words}: too close to tell"),
+        _ => words,
+    }
+}
+
+impl Qualify {
+    /// The limit of a requirement, for all processors where it is for each.
+    #[must_use]
+    pub fn limit_value(&self, required: &ProductRequirement) -> f64 {
+        let factor = match required.per_processor {
+            true => f64::from(self.options.processors.max(1)),
+            false => 1.0,
+        };
+        required.limit.map_or(0.0, |limit| limit.value * factor)
+    }
+
+    /// Pieces may still follow.
+    fn state_goes_on(&self) -> bool {
+        !self.state.interrupted
+    }
+}
+
+/// Operations of a job that a requirement counts.
+pub(super) const fn operations_word(operations: CountedOperations) -> &'static str {
+    match operations {
+        CountedOperations::Syncs => "syncs",
+        CountedOperations::Transfers => "operations",
+    }
+}

@@ -1,0 +1,456 @@
+//! Qualification: is a target good enough for a product? The product's own load runs in
+//! pieces of a minute; after each look every requirement is met, missed, or goes on.
+//!
+//! The rules are those of [`stripewise_stats::Qualification`]; what is kept are counts by
+//! the second, so the state can be stored after each piece and taken up again.
+
+mod document;
+mod judge;
+mod placement;
+mod seconds;
+mod sheet;
+#[cfg(test)]
+mod tests;
+
+pub use document::{
+    AtomicWrites, CommitRecord, QUALIFY_SCHEMA_VERSION, QualifyDocument, RequirementRecord,
+};
+pub use judge::{Judgement, Verdict};
+pub use placement::Placement;
+pub use seconds::JobSeconds;
+pub(crate) use seconds::is_made_state;
+
+use crate::product::{Product, ProductError};
+use crate::{FileState, NextStep, PlacedJob, Run, RunId, Study, StudyFile, StudyTime};
+use serde::{Deserialize, Serialize};
+use stripewise_report::Sheet;
+use stripewise_results::{RunRecord, Status};
+use stripewise_stats::Design;
+use stripewise_workload::{Workload, derived_seed};
+
+const SECOND_NS: u64 = 1_000_000_000;
+/// Length of a piece, in seconds: at least that of any period in which a disk flushes.
+const PIECE_S: u64 = 60;
+/// Before each piece.
+const RAMP_NS: u64 = SECOND_NS;
+
+/// How long, and how surely.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum QualifyDesign {
+    /// Up to 30 minutes of measuring without a pause.
+    #[default]
+    Usual,
+    /// A minute at a random place of every 3, for 90 minutes: a verdict to sign.
+    Signed,
+    /// 5 minutes, which cannot show that anything is met.
+    Quick,
+}
+
+impl QualifyDesign {
+    /// The looks that it has.
+    #[must_use]
+    pub const fn design(self) -> Design {
+        match self {
+            QualifyDesign::Usual | QualifyDesign::Quick => Design::Continuous,
+            QualifyDesign::Signed => Design::Spread,
+        }
+    }
+
+    /// Seconds that are measured at most, unless minutes differ.
+    #[must_use]
+    pub fn seconds_max(self) -> u64 {
+        match self {
+            QualifyDesign::Quick => 300,
+            other => other.design().seconds() as u64,
+        }
+    }
+}
+
+/// What decides a qualification, beside the product.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QualifyOptions {
+    /// How long.
+    pub design: QualifyDesign,
+    /// Where its jobs go.
+    pub placement: Placement,
+    /// Processors that limits are multiplied with where the product says so.
+    pub processors: u32,
+    /// Seed of its loads and random places.
+    pub seed: u64,
+    /// It ends with the first requirement that is missed.
+    pub ends_at_miss: bool,
+}
+
+/// The state as it is stored.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Stored {
+    product: String,
+    options: QualifyOptions,
+    state: State,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct State {
+    /// Pieces that were begun: the id of the next run.
+    runs: u32,
+    /// Of each phase.
+    phases: Vec<Phase>,
+    /// Nanoseconds of runs and rests that are over.
+    spent_ns: u64,
+    /// A rest before the next piece is over.
+    rested: bool,
+    /// The last piece was interrupted.
+    interrupted: bool,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Phase {
+    /// Of each job of the product; empty of those of other phases.
+    jobs: Vec<JobSeconds>,
+}
+
+/// A qualification.
+#[derive(Clone, Debug)]
+pub struct Qualify {
+    product: Product,
+    text: String,
+    options: QualifyOptions,
+    state: State,
+    judgements: Vec<Judgement>,
+}
+
+impl Qualify {
+    /// Nothing was measured yet. `text` is the product's file.
+    ///
+    /// # Errors
+    /// Where the text is no product.
+    pub fn new(text: &str, options: QualifyOptions) -> Result<Qualify, ProductError> {
+        let product: Product = text.parse()?;
+        let empty = Phase {
+            jobs: vec![JobSeconds::default(); product.jobs.len()],
+        };
+        let state = State {
+            phases: vec![empty; product.phases().len()],
+            ..State::default()
+        };
+        Ok(Qualify::of(product, text.to_owned(), options, state))
+    }
+
+    fn of(product: Product, text: String, options: QualifyOptions, state: State) -> Qualify {
+        let mut study = Qualify {
+            product,
+            text,
+            options,
+            state,
+            judgements: Vec::new(),
+        };
+        study.judge();
+        study
+    }
+
+    /// Takes a stored state up again.
+    ///
+    /// # Errors
+    /// Where it is not one.
+    pub fn from_json(json: &str) -> Result<Qualify, String> {
+        let stored: Stored = serde_json::from_str(json).map_err(|error| error.to_string())?;
+        let product: Product = stored
+            .product
+            .parse()
+            .map_err(|error: ProductError| error.to_string())?;
+        let phases = &stored.state.phases;
+        let fits = phases.len() == product.phases().len()
+            && phases
+                .iter()
+                .all(|one| one.jobs.len() == product.jobs.len());
+        if !fits {
+            return Err("its counts are not those of its product".to_owned());
+        }
+        Ok(Qualify::of(
+            product,
+            stored.product,
+            stored.options,
+            stored.state,
+        ))
+    }
+
+    /// The state, to be stored.
+    ///
+    /// # Errors
+    /// None that can come about: plain fields.
+    pub fn to_json(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string(&Stored {
+            product: self.text.clone(),
+            options: self.options.clone(),
+            state: self.state.clone(),
+        })
+    }
+
+    /// The product.
+    #[must_use]
+    pub fn product(&self) -> &Product {
+        &self.product
+    }
+
+    /// What was asked for.
+    #[must_use]
+    pub fn options(&self) -> &QualifyOptions {
+        &self.options
+    }
+
+    /// Its load runs on a target that may only be read: jobs that write are left out.
+    #[must_use]
+    pub fn reads_only(&self) -> bool {
+        self.options.placement.reads_only
+    }
+
+    /// Verdicts so far, in the order of the requirements.
+    #[must_use]
+    pub fn judgements(&self) -> &[Judgement] {
+        &self.judgements
+    }
+
+    /// The worst of the verdicts.
+    #[must_use]
+    pub fn verdict(&self) -> Verdict {
+        judge::worst(self.judgements.iter().map(|one| one.verdict))
+    }
+
+    /// Seconds measured of the phase that was measured longest.
+    #[must_use]
+    pub fn seconds(&self) -> u64 {
+        let phases = 0..self.state.phases.len();
+        phases
+            .map(|phase| self.seconds_of(phase))
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// It was interrupted, and can be resumed.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.next_phase().is_some()
+    }
+
+    /// Jobs with what was counted of them.
+    fn jobs(&self) -> impl Iterator<Item = (&str, &JobSeconds)> {
+        let jobs = self.product.jobs.iter().enumerate();
+        jobs.map(|(index, job)| {
+            let counts = &self.state.phases[self.phase_of(index)].jobs[index];
+            (job.name.as_str(), counts)
+        })
+    }
+
+    fn phase_of(&self, job: usize) -> usize {
+        let phases = self.product.phases();
+        let name = self.product.jobs[job].phase.as_str();
+        phases.iter().position(|phase| *phase == name).unwrap_or(0)
+    }
+
+    fn judge(&mut self) {
+        let one = |index: usize| {
+            let job = self.product.requirements[index].job;
+            let phase = &self.state.phases[self.phase_of(job)];
+            judge::judge(self, index, phase)
+        };
+        self.judgements = (0..self.product.requirements.len()).map(one).collect();
+    }
+
+    /// Seconds that a phase is measured at least before it is over.
+    fn seconds_wanted(&self, phase: usize) -> u64 {
+        let wanted = self
+            .open_of(phase)
+            .map(|(judgement, _)| judgement.seconds_wanted);
+        wanted.max().unwrap_or(0)
+    }
+
+    fn runs_of(&self, phase: usize) -> Vec<usize> {
+        let jobs = 0..self.product.jobs.len();
+        jobs.filter(|&job| self.phase_of(job) == phase)
+            .filter(|&job| !self.reads_only() || !self.product.jobs[job].workload.writes())
+            .collect()
+    }
+
+    /// The phase that comes next: that with the fewest seconds of those that want more.
+    fn next_phase(&self) -> Option<usize> {
+        if self.options.ends_at_miss && self.verdict() == Verdict::Missed {
+            return None;
+        }
+        let phases = 0..self.state.phases.len();
+        phases
+            .filter(|&phase| !self.runs_of(phase).is_empty())
+            .filter(|&phase| self.seconds_of(phase) < self.seconds_wanted(phase))
+            .min_by_key(|&phase| self.seconds_of(phase))
+    }
+
+    /// Requirements of a phase that are neither void nor out of reach, with their verdicts.
+    fn open_of(&self, phase: usize) -> impl Iterator<Item = (&Judgement, usize)> {
+        let all = self.judgements.iter().zip(&self.product.requirements);
+        all.filter(move |(judgement, one)| {
+            self.phase_of(one.job) == phase && judgement.seconds_wanted > 0
+        })
+        .map(|(judgement, one)| (judgement, one.job))
+    }
+
+    /// Seconds that count of a phase: those of the job that has the fewest of them.
+    fn seconds_of(&self, phase: usize) -> u64 {
+        let jobs = &self.state.phases[phase].jobs;
+        let open = self.open_of(phase).map(|(_, job)| jobs[job].seconds.len());
+        let all = jobs.iter().map(|job| job.seconds.len()).max();
+        open.min().or(all).unwrap_or(0) as u64
+    }
+
+    /// Rest before a piece, where each has a random place in a window of its own: what is
+    /// left of the window before, and what comes before it in its own.
+    fn rest_ns(&self) -> Option<u64> {
+        let (run_s, window_s) = self.options.design.design().run_in_window_s()?;
+        let slack_ns = (window_s - run_s) * SECOND_NS - RAMP_NS;
+        let place =
+            |run: u32| derived_seed(self.options.seed, (1 << 33) + u64::from(run)) % slack_ns;
+        let left_ns = match self.state.runs.checked_sub(1) {
+            Some(before) => slack_ns - place(before),
+            None => 0,
+        };
+        Some(left_ns + place(self.state.runs))
+    }
+
+    fn piece(&self, phase: usize) -> Run {
+        let wanted = self.seconds_wanted(phase) - self.seconds_of(phase);
+        let seconds = wanted.min(PIECE_S);
+        let jobs = self.runs_of(phase);
+        let name = self.product.phases()[phase].to_owned();
+        let placed = jobs.iter().map(|&job| {
+            let own = &self.product.jobs[job];
+            let placed = self.options.placement.place(&self.product, job);
+            PlacedJob {
+                name: own.name.clone(),
+                workload: Workload {
+                    duration_ns: seconds * SECOND_NS,
+                    ramp_ns: RAMP_NS,
+                    seed: derived_seed(
+                        self.options.seed,
+                        u64::from(self.state.runs) * 64 + job as u64,
+                    ),
+                    ..placed.0
+                },
+                targets: vec![placed.1],
+            }
+        });
+        Run {
+            id: RunId(self.state.runs),
+            title: format!("{}: {name}", self.product.name),
+            jobs: placed.collect(),
+            part: "qualify".to_owned(),
+            counting: jobs.iter().map(|&job| judge::counting(self, job)).collect(),
+            simulated_operations_min: 0,
+        }
+    }
+}
+
+impl Study for Qualify {
+    fn loads(&self) -> Vec<PlacedJob> {
+        let phases = 0..self.state.phases.len();
+        phases.flat_map(|phase| self.phase_jobs(phase)).collect()
+    }
+
+    fn files(&self) -> Vec<StudyFile> {
+        if self.options.placement.is_one_target {
+            return vec![StudyFile::default()];
+        }
+        let states = self.product.files.iter().map(|file| file.state);
+        states.map(|state| StudyFile { state }).collect()
+    }
+
+    fn next(&self) -> NextStep {
+        let Some(phase) = self.next_phase() else {
+            return NextStep::Done;
+        };
+        match self.rest_ns() {
+            Some(length_ns) if !self.state.rested => NextStep::Rest {
+                length_ns,
+                title: "Waiting for a random minute".to_owned(),
+            },
+            _ => NextStep::Run(Box::new(self.piece(phase))),
+        }
+    }
+
+    fn completed(&mut self, run: RunId, record: &RunRecord) {
+        let Some(phase) = self.next_phase().filter(|_| run.0 == self.state.runs) else {
+            return;
+        };
+        let jobs = self.runs_of(phase);
+        let measured = &mut self.state.phases[phase];
+        for (&job, job_record) in jobs.iter().zip(&record.jobs) {
+            let state = match self.options.placement.is_one_target {
+                true => FileState::Written,
+                false => self.product.files[self.product.jobs[job].file].state,
+            };
+            measured.jobs[job].add(record, job_record, state);
+        }
+        let lengths = record.jobs.iter().map(|job| job.outcome.duration_ns);
+        let length_ns = RAMP_NS + lengths.max().unwrap_or(0);
+        let rest_ns = self.rest_ns().unwrap_or(0);
+        let spent_ns = &mut self.state.spent_ns;
+        *spent_ns = spent_ns.saturating_add(length_ns).saturating_add(rest_ns);
+        self.state.runs += 1;
+        self.state.rested = false;
+        self.state.interrupted = record.status != Status::Complete;
+        self.judge();
+    }
+
+    fn rested(&mut self) {
+        self.state.rested = true;
+    }
+
+    fn time(&self) -> StudyTime {
+        let phases = 0..self.state.phases.len();
+        let left = phases
+            .filter(|&phase| !self.runs_of(phase).is_empty())
+            .map(|phase| {
+                let left = self
+                    .seconds_most(phase)
+                    .saturating_sub(self.seconds_of(phase));
+                match self.options.design.design().run_in_window_s() {
+                    Some((run_s, window_s)) => left.div_ceil(run_s) * window_s,
+                    None => left + left.div_ceil(PIECE_S),
+                }
+            });
+        let left_s: u64 = match self.is_open() {
+            true => left.sum(),
+            false => 0,
+        };
+        StudyTime {
+            spent_ns: self.state.spent_ns,
+            left_ns: left_s * SECOND_NS,
+        }
+    }
+
+    fn sheet(&self) -> Sheet {
+        sheet::sheet(self)
+    }
+}
+
+impl Qualify {
+    /// All jobs of a phase as they are placed.
+    fn phase_jobs(&self, phase: usize) -> Vec<PlacedJob> {
+        let jobs = self.runs_of(phase);
+        let placed = jobs.iter().map(|&job| {
+            let (workload, target) = self.options.placement.place(&self.product, job);
+            PlacedJob {
+                name: self.product.jobs[job].name.clone(),
+                workload,
+                targets: vec![target],
+            }
+        });
+        placed.collect()
+    }
+
+    /// Seconds that a phase is measured at most, as far as is known.
+    fn seconds_most(&self, phase: usize) -> u64 {
+        let most = self
+            .open_of(phase)
+            .map(|(judgement, _)| judgement.seconds_most);
+        most.max().unwrap_or(0)
+    }
+}

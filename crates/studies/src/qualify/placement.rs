@@ -1,0 +1,73 @@
+//! Where the jobs of a product go: each file of its own in a directory; on one device,
+//! file or simulated array the files lie one behind the other.
+
+use crate::product::Product;
+use serde::{Deserialize, Serialize};
+use stripewise_workload::{CacheMode, Workload};
+
+/// Where jobs go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Placement {
+    /// All files are parts of one target.
+    pub is_one_target: bool,
+    /// What has no file system gets what the page cache would write: whole sectors of this
+    /// size, direct. 0: there is one.
+    pub sector_bytes: u64,
+    /// Nothing may be written.
+    pub reads_only: bool,
+}
+
+/// Files begin at multiples of this.
+const FILE_ALIGNMENT_BYTES: u64 = 1 << 20;
+
+impl Placement {
+    /// The load of a job, and the index of its target.
+    #[must_use]
+    pub fn place(&self, product: &Product, job: usize) -> (Workload, usize) {
+        let own = &product.jobs[job];
+        if !self.is_one_target {
+            return (own.workload.clone(), own.file);
+        }
+        let before = product.files[..own.file].iter();
+        let before: u64 = before
+            .map(|file| file.size_bytes().next_multiple_of(FILE_ALIGNMENT_BYTES))
+            .sum();
+        let base_offset_bytes = own.workload.base_offset_bytes.saturating_add(before);
+        let workload = Workload {
+            base_offset_bytes,
+            ..own.workload.clone()
+        };
+        (self.without_file_system(workload), 0)
+    }
+
+    fn without_file_system(&self, workload: Workload) -> Workload {
+        if self.sector_bytes == 0 {
+            return workload;
+        }
+        let cache = match workload.cache {
+            CacheMode::Buffered | CacheMode::Dontcache => CacheMode::Direct,
+            CacheMode::BufferedSync => CacheMode::DirectSync,
+            direct => direct,
+        };
+        let block_size_bytes = match workload.block_sizes.is_empty() {
+            true => workload
+                .block_size_bytes
+                .next_multiple_of(self.sector_bytes),
+            false => workload.block_size_bytes,
+        };
+        Workload {
+            cache,
+            block_size_bytes,
+            ..workload
+        }
+    }
+
+    /// Bytes that one target must have.
+    #[must_use]
+    pub fn size_bytes(product: &Product) -> u64 {
+        let sizes = product.files.iter();
+        sizes
+            .map(|file| file.size_bytes().next_multiple_of(FILE_ALIGNMENT_BYTES))
+            .sum()
+    }
+}

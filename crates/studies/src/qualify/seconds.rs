@@ -1,0 +1,124 @@
+//! What is known of a job: operations due and beyond by the second, and their latencies.
+
+use crate::FileState;
+use crate::latencies::Latencies;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use stripewise_results::{
+    CountedOperations, DueSecondRecord, JobOutcome, JobRecord, RunRecord, Severity,
+};
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// Warnings that are about a state which the study itself made.
+const MADE: [&str; 2] = ["sparse-file", "never-written"];
+
+/// What was counted of a job, all pieces one after the other.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct JobSeconds {
+    /// Latencies beyond which operations were counted, nanoseconds.
+    pub(super) thresholds_ns: Vec<u64>,
+    /// Pieces that count.
+    pub(super) pieces: u64,
+    /// Pieces that were void, by code.
+    pub(super) void: BTreeMap<String, u64>,
+    pub(super) void_pieces: u64,
+    pub(super) seconds: Vec<DueSecondRecord>,
+    pub(super) own_lags: u64,
+    pub(super) errors: u64,
+    syncs: Latencies,
+    transfers: Latencies,
+    /// Bytes of an operation.
+    pub(super) block_bytes: u64,
+    /// Warnings by code.
+    pub(super) warnings: BTreeMap<String, PieceWarning>,
+}
+
+/// A warning of some pieces.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct PieceWarning {
+    /// The gravest.
+    pub(super) severity: Severity,
+    /// How many pieces have it.
+    pub(super) pieces: u64,
+    /// In short, of the first.
+    pub(super) text: String,
+}
+
+/// A warning of this code is about a state of a file that a study brings about.
+pub(crate) fn is_made_state(code: &str) -> bool {
+    MADE.contains(&code)
+}
+
+/// Whole seconds of the measured window.
+pub(super) fn whole_seconds(outcome: &JobOutcome) -> u64 {
+    // Virtual and real windows may end some microseconds early.
+    (outcome.duration_ns + SECOND_NS / 100) / SECOND_NS
+}
+
+impl JobSeconds {
+    /// Adds a piece.
+    pub(super) fn add(&mut self, run: &RunRecord, job: &JobRecord, state: FileState) {
+        let is_expected = |code: &str| state != FileState::Written && is_made_state(code);
+        let codes = run.void_codes_of(job);
+        let codes: Vec<&str> = codes
+            .into_iter()
+            .filter(|code| !is_expected(code))
+            .collect();
+        for warning in job.warnings.iter().chain(&run.warnings) {
+            if is_expected(&warning.code) {
+                continue;
+            }
+            let of_code = self.warnings.entry(warning.code.clone());
+            let of_code = of_code.or_insert_with(|| PieceWarning {
+                severity: warning.severity,
+                pieces: 0,
+                text: warning.in_short().to_owned(),
+            });
+            of_code.pieces += 1;
+            of_code.severity = of_code.severity.max(warning.severity);
+        }
+        self.errors += job.outcome.failures();
+        if !codes.is_empty() {
+            self.void_pieces += 1;
+            for code in codes {
+                *self.void.entry(code.to_owned()).or_default() += 1;
+            }
+            return;
+        }
+        self.pieces += 1;
+        self.block_bytes = job.workload.block_bytes_mean();
+        let outcome = &job.outcome;
+        if let Some(due) = &outcome.due {
+            self.thresholds_ns.clone_from(&due.thresholds_ns);
+            self.own_lags += due.own_lags;
+            let seconds = whole_seconds(outcome) as usize;
+            let nothing = DueSecondRecord {
+                beyond: vec![0; due.thresholds_ns.len()],
+                ..DueSecondRecord::default()
+            };
+            let counted = due
+                .seconds
+                .iter()
+                .cloned()
+                .chain(std::iter::repeat(nothing));
+            self.seconds.extend(counted.take(seconds));
+        }
+        self.syncs.add(outcome.sync.as_ref());
+        for kind in [
+            Some(&outcome.read),
+            Some(&outcome.write),
+            outcome.discard.as_ref(),
+        ] {
+            self.transfers.add(kind);
+        }
+    }
+
+    /// Latencies of what is counted.
+    pub(super) fn latencies(&self, operations: CountedOperations) -> &Latencies {
+        match operations {
+            CountedOperations::Syncs => &self.syncs,
+            CountedOperations::Transfers => &self.transfers,
+        }
+    }
+}

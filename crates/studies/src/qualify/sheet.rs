@@ -1,0 +1,313 @@
+//! A qualification as a sheet: the answer, a row for each requirement, and what must be
+//! read with it.
+
+use super::judge::operations_word;
+use super::{Judgement, Qualify, QualifyDesign, Verdict};
+use crate::product::ProductRequirement;
+use std::collections::BTreeMap;
+use stripewise_report::{Caution, Cell, Column, Sheet, SheetTable};
+use stripewise_results::Severity;
+use stripewise_stats::STALL_S;
+use stripewise_units::{capitalised, counted, format_count, format_duration};
+
+pub(super) fn sheet(study: &Qualify) -> Sheet {
+    let product = study.product();
+    let verdict = study.verdict();
+    Sheet {
+        title: product.name.clone(),
+        subtitle: product.about.clone(),
+        verdict: Some((judgement(verdict), capitalised(verdict.word()))),
+        answer: answer(study),
+        details: details(study),
+        tables: vec![
+            requirements(study),
+            sources(study),
+            others(study),
+            load(study),
+        ],
+        cautions: cautions(study),
+        ..Sheet::default()
+    }
+}
+
+const fn judgement(verdict: Verdict) -> stripewise_report::Judgement {
+    use stripewise_report::Judgement;
+    match verdict {
+        Verdict::Met => Judgement::Good,
+        Verdict::Missed | Verdict::Void => Judgement::Bad,
+        Verdict::Undecided | Verdict::NotJudged => Judgement::Open,
+    }
+}
+
+fn answer(study: &Qualify) -> String {
+    let verdict = study.verdict();
+    let all = study.judgements().len();
+    let of = study
+        .judgements()
+        .iter()
+        .filter(|one| one.verdict == verdict);
+    let after = match study.seconds() {
+        0 => String::new(),
+        seconds => format!(
+            ", after {} of measuring",
+            format_duration(seconds * 1_000_000_000)
+        ),
+    };
+    let words = match verdict {
+        Verdict::NotJudged => format!("no number is published for {}", study.product().name),
+        Verdict::Met if all == 1 => "the only requirement".to_owned(),
+        Verdict::Met => format!("all {all} requirements"),
+        _ => format!(
+            "{} of {}",
+            of.count(),
+            counted(all, "requirement", "requirements")
+        ),
+    };
+    format!("{words}{after}")
+}
+
+/// Why each verdict is what it is, and what a miss means.
+fn details(study: &Qualify) -> Vec<String> {
+    let all = study.product().requirements.iter().zip(study.judgements());
+    all.filter_map(|(one, judged)| detail(one, judged))
+        .collect()
+}
+
+fn detail(required: &ProductRequirement, judged: &Judgement) -> Option<String> {
+    let name = &required.name;
+    let reason = &judged.reason;
+    match judged.verdict {
+        Verdict::Missed if !required.miss.is_empty() => Some(format!(
+            "{name} missed: {reason}. It means: {}.",
+            required.miss
+        )),
+        Verdict::NotJudged => None,
+        verdict => Some(format!("{name} {}: {reason}.", verdict.word())),
+    }
+}
+
+/// Assumptions and faults of the measurement, the gravest first.
+pub(super) fn cautions(study: &Qualify) -> Vec<Caution> {
+    let caution = |severity, text: String| Caution::own(severity, text, "");
+    let mut cautions = Vec::new();
+    let mut requirements = study.product().requirements.iter();
+    if requirements.any(|one| one.limit.is_some() && one.metric.is_latency()) {
+        cautions.push(caution(
+            Severity::Note,
+            format!(
+                "assumed: stalls that come together last about {STALL_S} s in total at most; rarer \
+                 and longer ones cannot be excluded"
+            ),
+        ));
+    }
+    let is_missed = study.verdict() == Verdict::Missed;
+    if study.options().design == QualifyDesign::Usual && !is_missed {
+        let text = "it holds for these minutes: --sign spreads them over an hour and a half";
+        cautions.push(caution(Severity::Note, text.to_owned()));
+    }
+    if study.options().placement.sector_bytes > 0 {
+        let text = "no file system here: what its journal would write is not measured";
+        cautions.push(caution(Severity::Note, text.to_owned()));
+    }
+    for (job, counts) in study.jobs() {
+        if counts.errors > 0 {
+            let failed = counted(counts.errors as usize, "operation", "operations");
+            let failed = format!("{job}: {failed} failed");
+            cautions.push(caution(Severity::Warning, failed));
+        }
+    }
+    cautions.extend(warnings(study));
+    cautions.sort_by_key(|one| std::cmp::Reverse(one.severity));
+    cautions
+}
+
+/// Warnings of the runs, each once: of which jobs, and in how many of their minutes.
+fn warnings(study: &Qualify) -> Vec<Caution> {
+    let mut by_code: BTreeMap<&str, (Severity, &str, Vec<String>)> = BTreeMap::new();
+    for (job, counts) in study.jobs() {
+        for (code, warning) in &counts.warnings {
+            let of_code = by_code.entry(code);
+            let of_code = of_code.or_insert((warning.severity, &warning.text, Vec::new()));
+            of_code.0 = of_code.0.max(warning.severity);
+            of_code.2.push(format!("{job} {}", warning.pieces));
+        }
+    }
+    let caution = |(severity, text, jobs): (Severity, &str, Vec<String>)| {
+        Caution::own(severity, text, format!("minutes: {}", jobs.join(", ")))
+    };
+    by_code.into_values().map(caution).collect()
+}
+
+/// What is assumed of the load.
+fn load(study: &Qualify) -> SheetTable {
+    let notes = study.product().notes.iter();
+    let rows = notes.map(|note| vec![note.clone()]).collect();
+    SheetTable::without_headings("The load", rows).as_detail()
+}
+
+fn requirements(study: &Qualify) -> SheetTable {
+    let all = study.product().requirements.iter().zip(study.judgements());
+    let rows = all.map(|(one, judged)| {
+        vec![
+            Cell::from(one.name.clone()),
+            Cell::from(limit_text(study, one)),
+            Cell {
+                value: judged.measured,
+                ..Cell::from(measured_text(one, judged))
+            },
+            Cell::judged(judged.verdict.word(), judgement(judged.verdict)),
+            Cell::from(one.source.name.clone()),
+        ]
+    });
+    let columns = [
+        "requirement".into(),
+        "limit".into(),
+        "measured".into(),
+        "verdict".into(),
+        Column::text("source").dropped(1),
+    ];
+    SheetTable::new("Requirements", columns, rows.collect())
+}
+
+fn limit_text(study: &Qualify, required: &ProductRequirement) -> String {
+    let Some(limit) = required.limit else {
+        return format!("{} (no number)", required.metric.words());
+    };
+    let value = study.limit_value(required);
+    crate::product::Limit { value, ..limit }.text(required.metric)
+}
+
+/// `3.20 ms (2.97-3.54 ms)`.
+fn measured_text(required: &ProductRequirement, judged: &Judgement) -> String {
+    let Some(measured) = judged.measured else {
+        return "-".to_owned();
+    };
+    let text = |value: f64| required.metric.value_text(value);
+    let interval = match (judged.low, judged.high) {
+        (Some(low), Some(high)) => format!(" ({} to {})", text(low), text(high)),
+        (None, Some(high)) => format!(" (below {})", text(high)),
+        (Some(low), None) if low < measured => format!(" (above {})", text(low)),
+        _ => String::new(),
+    };
+    format!("{}{interval}", text(measured))
+}
+
+fn sources(study: &Qualify) -> SheetTable {
+    let all = study.product().requirements.iter();
+    let rows = all.filter(|one| !one.source.url.is_empty()).map(|one| {
+        let confidence = one
+            .source
+            .confidence
+            .map_or("", |confidence| confidence.words());
+        vec![
+            one.name.clone(),
+            one.source.quotation.clone(),
+            one.source.url.clone(),
+            one.source.date.clone(),
+            confidence.to_owned(),
+        ]
+    });
+    SheetTable::new(
+        "Sources",
+        ["requirement", "quotation", "where", "read on", "what it is"],
+        rows.collect(),
+    )
+    .as_detail()
+}
+
+fn others(study: &Qualify) -> SheetTable {
+    let others = study.product().others.iter().map(|other| {
+        vec![
+            other.says.clone(),
+            other.source.clone(),
+            other.quotation.clone(),
+            other.url.clone(),
+            other.date.clone(),
+        ]
+    });
+    SheetTable::new(
+        "Sources that say something else, not applied",
+        ["says", "source", "quotation", "where", "read on"],
+        others.collect(),
+    )
+    .as_detail()
+}
+
+impl Qualify {
+    /// What is going to be done, before anything is: a line each. Bytes are those of the
+    /// test files.
+    #[must_use]
+    pub fn plan(&self) -> Vec<String> {
+        let seconds = self.options().design.seconds_max();
+        let minutes = |seconds: u64| format_duration(seconds * 1_000_000_000);
+        let phases = self.product().phases().len() as u64;
+        let looks = match self.options().design {
+            QualifyDesign::Usual => format!(
+                "up to {} of measuring: \"missed\" is possible from minute 3, \"met\" not before minute 20 \
+                 (of a p99), and a p99.9 takes hours",
+                minutes(seconds)
+            ),
+            QualifyDesign::Signed => format!(
+                "{} of measuring, a minute at a random place of every 3, in {}",
+                minutes(seconds),
+                minutes(3 * seconds)
+            ),
+            QualifyDesign::Quick => {
+                format!(
+                    "{} of measuring, which can only show that something is missed",
+                    minutes(seconds)
+                )
+            }
+        };
+        let each = match phases {
+            1 => String::new(),
+            phases => format!(
+                "; {} one after the other",
+                counted(phases as usize, "load", "loads")
+            ),
+        };
+        let mut lines = vec![format!("Time: {looks}{each}.")];
+        for required in &self.product().requirements {
+            lines.push(format!(
+                "  {}: {} of {} of {}",
+                required.name,
+                limit_text(self, required),
+                operations_word(required.operations),
+                self.product().jobs[required.job].name,
+            ));
+        }
+        lines
+    }
+
+    /// The answer in a line, for cron.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let all = self.product().requirements.iter().zip(self.judgements());
+        let words = all.map(|(one, judged)| {
+            format!(
+                "{} {} {}",
+                one.name,
+                measured_text(one, judged),
+                judged.verdict.word()
+            )
+        });
+        let words: Vec<String> = words.collect();
+        format!(
+            "{}: {} ({})",
+            self.product().name,
+            self.verdict().word(),
+            words.join("; ")
+        )
+    }
+
+    /// Operations counted so far, of all that is required.
+    #[must_use]
+    pub fn operations(&self) -> String {
+        let jobs = self.state.phases.iter().flat_map(|phase| &phase.jobs);
+        let due: u64 = jobs
+            .flat_map(|job| &job.seconds)
+            .map(|second| second.due)
+            .sum();
+        format_count(due)
+    }
+}

@@ -1,0 +1,60 @@
+//! How long runs must be so that each sees what a recording's rate does.
+
+use super::recording::Recording;
+use std::collections::BTreeMap;
+
+/// Widths of bins at which counts are looked at.
+const SCALES_NS: [u64; 4] = [10_000_000, 100_000_000, 1_000_000_000, 10_000_000_000];
+/// Fewer bins say nothing.
+const BINS_MIN: u64 = 20;
+/// A rise of dispersion from one scale to the next that means bursts of the longer one.
+const RISE: f64 = 1.3;
+const SHORTEST_NS: u64 = 10_000_000_000;
+
+/// Runs of a recording.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunLength {
+    /// Four times the longest scale of its bursts, at least 10 s.
+    pub run_ns: u64,
+    /// Its rate varies on the longest scale that was looked at, and perhaps beyond.
+    pub varies_slowly: bool,
+}
+
+/// The length that runs of this recording need.
+#[must_use]
+pub fn run_length(recording: &Recording) -> RunLength {
+    let mut longest_ns = 0;
+    let mut before: Option<f64> = None;
+    for scale_ns in SCALES_NS {
+        let Some(dispersion) = dispersion(recording, scale_ns) else {
+            break;
+        };
+        if before.is_some_and(|before| dispersion > RISE * before.max(1.0)) {
+            longest_ns = scale_ns;
+        }
+        before = Some(dispersion);
+    }
+    RunLength {
+        run_ns: (4 * longest_ns).max(SHORTEST_NS),
+        varies_slowly: longest_ns == SCALES_NS[3],
+    }
+}
+
+/// Variance over mean of the counts in bins of this width; 1 for independent arrivals.
+fn dispersion(recording: &Recording, width_ns: u64) -> Option<f64> {
+    let bins = recording.duration_ns() / width_ns;
+    if bins < BINS_MIN {
+        return None;
+    }
+    let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
+    for one in &recording.requests {
+        let bin = one.request.at_ns / width_ns;
+        if bin < bins {
+            *counts.entry(bin).or_default() += 1;
+        }
+    }
+    let all: u64 = counts.values().sum();
+    let mean = all as f64 / bins as f64;
+    let squares: f64 = counts.values().map(|&count| (count * count) as f64).sum();
+    (all > 0).then(|| (squares / bins as f64 - mean * mean) / mean)
+}

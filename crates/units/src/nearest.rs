@@ -1,0 +1,68 @@
+//! The known word that an unknown one was probably meant to be.
+
+use strsim::osa_distance;
+
+/// The nearest of `known` with at most one typing error in four letters (a letter too many,
+/// missing or wrong, or two exchanged); else the first that has words more or less at one
+/// end: `postgresql` for `postgresql-oltp`, `sqlserver-oltp` for `oltp`.
+///
+/// ```
+/// use stripewise_units::nearest;
+///
+/// assert_eq!(nearest("etdc", ["consul", "etcd"]), Some("etcd"));
+/// assert_eq!(nearest("version", ["verify", "witness"]), None);
+/// ```
+#[must_use]
+pub fn nearest<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let typed = typed.to_ascii_lowercase().replace('_', "-");
+    let known: Vec<&str> = known.into_iter().collect();
+    let near = known.iter().map(|word| (osa_distance(&typed, word), *word));
+    let near = near.filter(|(errors, word)| *errors <= word.len().div_ceil(4));
+    let has_more = |long: &str, short: &str| {
+        let before = long.strip_suffix(short);
+        let behind = long.strip_prefix(short);
+        !short.is_empty()
+            && (behind.is_some_and(|rest| rest.starts_with('-'))
+                || before.is_some_and(|rest| rest.ends_with('-')))
+    };
+    let extended = || {
+        let mut words = known.iter().copied();
+        words.find(|word| has_more(&typed, word) || has_more(word, &typed))
+    };
+    near.min().map(|(_, word)| word).or_else(extended)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn typing_errors_find_their_word_and_other_words_do_not() {
+        let known = [
+            "block",
+            "base-offset",
+            "outstanding",
+            "read",
+            "read-percent",
+        ];
+        for (typed, expected) in [
+            ("blok", Some("block")),
+            ("Block", Some("block")),
+            ("base_offset", Some("base-offset")),
+            ("outstandings", Some("outstanding")),
+            ("raed", Some("read")),
+            ("rad", Some("read")),
+            ("raed-percent", Some("read-percent")),
+            ("readpercent", Some("read-percent")),
+            ("compression", None),
+            ("block-size", Some("block")),
+            ("base", Some("base-offset")),
+            ("offset", Some("base-offset")),
+            ("off", None),
+            ("-", None),
+            ("", None),
+        ] {
+            assert_eq!(nearest(typed, known), expected, "{typed}");
+        }
+    }
+}

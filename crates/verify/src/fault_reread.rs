@@ -1,0 +1,189 @@
+//! The inquest: reads the surroundings of what came wrong three times over, while nobody
+//! writes there, and comes to a verdict.
+//!
+//! What is old each time may be a write that was lost, or the stale half of a mirror that
+//! was asked each time. That alone is read on, up to [`ROUNDS_MAX`] times in all: a half
+//! that is chosen by turns shows itself.
+
+use crate::judge::{Reread, Scene};
+use crate::ledger::{Scope, faults_of};
+use crate::sector_reading::{Suspect, poison};
+use crate::verify_targets::{Region, VerifyTargets};
+use crate::worker_identity::WorkerIdentity;
+use std::ops::Range;
+use stripewise_results::faults::{Class, Fault};
+
+/// How often everything is read again.
+const ROUNDS: usize = 3;
+/// How often what is old each time is read again, as SQLIOSim reads what looks stale.
+const ROUNDS_MAX: usize = 16;
+/// How far around what came wrong: as far as the largest write reaches.
+const AROUND_BYTES: u64 = 1 << 20;
+
+/// An inquest under way.
+#[derive(Debug)]
+pub(crate) struct Inquest {
+    /// What came first, by offset.
+    suspects: Vec<Suspect>,
+    /// What lies beyond `span`.
+    left: Vec<Suspect>,
+    chunk_bytes: u32,
+    rereads: Vec<Reread>,
+    /// Sectors that were old in all rounds so far.
+    old: Vec<u64>,
+    /// What this round reads.
+    stretch: Range<u64>,
+    at_bytes: u64,
+    poison: u64,
+}
+
+impl Inquest {
+    /// Into the first of these and all near to it, as far as these blocks of the worker's go;
+    /// `None` where none is in them.
+    pub(crate) fn begin(
+        field: &VerifyTargets,
+        crew: &WorkerIdentity,
+        part: Range<u64>,
+        mut suspects: Vec<Suspect>,
+    ) -> Option<Inquest> {
+        let region = region_of(field, crew);
+        let own = region.offset_of(part.start)..region.offset_of(part.end);
+        suspects.retain(|suspect| {
+            own.contains(&suspect.offset_bytes)
+                && !(region.map).is_retired(region.block_at(suspect.offset_bytes))
+        });
+        suspects.sort_by_key(|suspect| suspect.offset_bytes);
+        // Of several sights of one sector the first one counts.
+        suspects.dedup_by_key(|suspect| suspect.offset_bytes);
+        let first = suspects.first()?.offset_bytes;
+        let block = u64::from(region.block_bytes);
+        let from = (first - own.start).saturating_sub(AROUND_BYTES) / block * block + own.start;
+        let to = (first - own.start + AROUND_BYTES).next_multiple_of(block) + own.start;
+        let span = from..to.min(own.end);
+        let beyond = suspects.partition_point(|suspect| suspect.offset_bytes < span.end);
+        let left = suspects.split_off(beyond);
+        let poison = poison(field.run, crew.id, u64::MAX ^ first);
+        let mut inquest = Inquest {
+            suspects,
+            left,
+            chunk_bytes: crew.slot_bytes,
+            rereads: Vec::new(),
+            old: Vec::new(),
+            at_bytes: span.start,
+            stretch: span,
+            poison,
+        };
+        inquest.new_round();
+        Some(inquest)
+    }
+
+    fn new_round(&mut self) {
+        self.at_bytes = self.stretch.start;
+        self.rereads.push(Reread {
+            start_bytes: self.stretch.start,
+            bytes: vec![0; (self.stretch.end - self.stretch.start) as usize],
+            unread: Vec::new(),
+        });
+    }
+
+    /// The next read: offset and length.
+    pub(crate) fn next(&self) -> (u64, u32) {
+        let left = self.stretch.end - self.at_bytes;
+        (self.at_bytes, left.min(u64::from(self.chunk_bytes)) as u32)
+    }
+
+    /// What its buffers are filled with before they are read into.
+    pub(crate) fn poison(&self) -> u64 {
+        self.poison
+    }
+
+    /// What a read brought.
+    pub(crate) fn take(&mut self, offset_bytes: u64, bytes: &[u8]) {
+        let Some(round) = self.rereads.last_mut() else {
+            return;
+        };
+        let at = (offset_bytes - round.start_bytes) as usize;
+        round.bytes[at..at + bytes.len()].copy_from_slice(bytes);
+    }
+
+    /// A read failed.
+    pub(crate) fn failed(&mut self, offset_bytes: u64, length_bytes: u32) {
+        let part = offset_bytes..offset_bytes + u64::from(length_bytes);
+        if let Some(round) = self.rereads.last_mut() {
+            round.unread.push(part);
+        }
+    }
+
+    /// A read is over; true when all of them are.
+    pub(crate) fn advance(&mut self, field: &VerifyTargets, crew: &WorkerIdentity) -> bool {
+        self.at_bytes += u64::from(self.next().1);
+        if self.at_bytes < self.stretch.end {
+            return false;
+        }
+        let rounds = self.rereads.len();
+        if rounds == ROUNDS {
+            let verdicts = self.scene(field, crew).judge(&self.suspects);
+            self.old = (verdicts.iter())
+                .filter(|verdict| matches!(verdict.class, Class::LostWrite | Class::Torn))
+                .map(|verdict| verdict.offset_bytes)
+                .collect();
+        } else if let (Some(first), Some(last)) = (self.rereads.first(), self.rereads.last()) {
+            let bytes = field.grounds[usize::from(crew.target)].sector_bytes;
+            (self.old).retain(|at| first.sector(*at, bytes) == last.sector(*at, bytes));
+        }
+        if rounds >= ROUNDS {
+            // The blocks that are still in doubt, from the first to the last of them.
+            match (self.old.first(), self.old.last()) {
+                (Some(first), Some(last)) if rounds < ROUNDS_MAX => {
+                    let region = region_of(field, crew);
+                    let from = region.offset_of(region.block_at(*first));
+                    self.stretch = from..region.offset_of(region.block_at(*last) + 1);
+                }
+                _ => return true,
+            }
+        }
+        self.new_round();
+        false
+    }
+
+    fn scene<'a>(&'a self, field: &'a VerifyTargets, crew: &WorkerIdentity) -> Scene<'a> {
+        let region = region_of(field, crew);
+        Scene {
+            run: field.run,
+            target: crew.target,
+            sector_bytes: field.grounds[usize::from(crew.target)].sector_bytes,
+            rereads: &self.rereads,
+            poison: self.poison,
+            map: &region.map,
+            region_start_bytes: region.start_bytes,
+            block_bytes: region.block_bytes,
+            grows: region.grows,
+        }
+    }
+
+    /// The faults, whose blocks are used no more where what lies there is wrong; and the
+    /// suspects that were not looked at yet.
+    pub(crate) fn verdict(
+        self,
+        field: &VerifyTargets,
+        crew: &WorkerIdentity,
+    ) -> (Vec<Fault>, Vec<Suspect>) {
+        let region = region_of(field, crew);
+        let scene = self.scene(field, crew);
+        let verdicts = scene.judge(&self.suspects);
+        for verdict in verdicts.iter().filter(|verdict| verdict.class.lasts()) {
+            region.map.retire(region.block_at(verdict.offset_bytes));
+        }
+        let scope = Scope {
+            run: scene.run,
+            target: scene.target,
+            sector_bytes: scene.sector_bytes,
+        };
+        (faults_of(&verdicts, &scope), self.left)
+    }
+}
+
+/// The region that a worker owns a part of.
+fn region_of<'a>(field: &'a VerifyTargets, crew: &WorkerIdentity) -> &'a Region {
+    &field.grounds[usize::from(crew.target)].regions[crew.region]
+}

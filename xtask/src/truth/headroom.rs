@@ -1,0 +1,424 @@
+//! What `headroom` says of loads whose crossing is known: recordings of processes, issued on
+//! simulated arrays through the same session and study as any other. Truth comes from runs
+//! that are fifty times as long, of the same process; of a load whose rate varies slowly, of
+//! the same recording.
+
+use super::arrays::array;
+use super::observed::{exponential, lognormal};
+use super::parallel::trials;
+use super::simulated::measure_recorded;
+use super::size::{Size, seed_of};
+use super::table::{Bound as Limit, Table};
+use anyhow::{Context, Result};
+use stripewise_array_sim::ArraySpec;
+use stripewise_stats::{ExceedanceDesign, Random, Slo};
+use stripewise_studies::headroom::{
+    Bound, Found, Growth, Headroom, HeadroomLoad, HeadroomOptions, LoadFacts,
+};
+use stripewise_studies::{NextStep, Study};
+use stripewise_trace::replay::{Recording, Scale, run_length};
+use stripewise_trace::{Operation, TaskId};
+use stripewise_units::Kind;
+use stripewise_workload::{
+    AFTER_NONE, LASTED_UNKNOWN, Recorded, RecordedLoad, RecordedOperation, Workload,
+};
+
+const SECOND: u64 = 1_000_000_000;
+const BLOCK: u64 = 8_192;
+/// Of a disk array, and of the limit that its loads are held against.
+const DISKS: &str = "raid10-10k";
+const SLO: &str = "p99<30ms";
+const LIMIT_NS: u64 = 30_000_000;
+/// A cap with a credit that ten seconds do not spend and two minutes do.
+const CAPPED: &str = "raid10-10k?limit.iops=420&limit.burst_operations=1500";
+const HALVINGS: u32 = 11;
+const TRUTH_S: u64 = 2_000;
+const USERS: usize = 8;
+
+/// How operations arrive.
+#[derive(Clone, Copy)]
+enum Process {
+    Poisson,
+    /// Two rates, of which each lasts a second or less.
+    Switched,
+    /// Rates that vary at 0.1, 1 and 10 s.
+    Cascade,
+    /// Users who wait for the disk, and think for 20 ms on average.
+    Waiting,
+}
+
+/// Instants in seconds.
+fn instants(process: Process, length_s: f64, random: &mut Random) -> Vec<f64> {
+    let mut all = Vec::new();
+    let mut at = 0.0;
+    match process {
+        Process::Poisson | Process::Waiting => {
+            while at < length_s {
+                at += exponential(random, 1.0 / 250.0);
+                all.push(at);
+            }
+        }
+        Process::Switched => {
+            let mut is_fast = random.uniform() < 0.23;
+            while at < length_s {
+                let (rate, mean_s) = if is_fast { (500.0, 0.3) } else { (150.0, 1.0) };
+                let until = at + exponential(random, mean_s);
+                let mut next = at + exponential(random, 1.0 / rate);
+                while next < until {
+                    all.push(next);
+                    next += exponential(random, 1.0 / rate);
+                }
+                at = until;
+                is_fast = !is_fast;
+            }
+        }
+        Process::Cascade => {
+            let mut slow = [1.0; 2];
+            for bin in 0..(length_s * 10.0) as usize {
+                for (factor, (bins, variation)) in slow.iter_mut().zip([(100, 0.25), (10, 0.3)]) {
+                    if bin % bins == 0 {
+                        *factor = lognormal(random, 1.0, variation);
+                    }
+                }
+                let rate = 250.0 * slow[0] * slow[1] * lognormal(random, 1.0, 0.3);
+                let mut next = exponential(random, 1.0 / rate);
+                while next < 0.1 {
+                    all.push(bin as f64 / 10.0 + next);
+                    next += exponential(random, 1.0 / rate);
+                }
+            }
+        }
+    }
+    all.retain(|at| *at < length_s);
+    all
+}
+
+fn recording(process: Process, length_s: u64, seed: u64) -> Result<Recording> {
+    let mut random = Random::new(seed);
+    let mut operation = |at_s: f64, task: usize, lasted_s: Option<f64>| {
+        let offset = random.below(1 << 17) as u64 * BLOCK;
+        let at_ns = (at_s * 1e9) as u64;
+        Operation {
+            task: TaskId::from_index(task),
+            completed_ns: lasted_s.map(|lasted_s| at_ns + (lasted_s * 1e9) as u64),
+            ..Operation::at(at_ns, Kind::Read, offset, BLOCK)
+        }
+    };
+    let mut all: Vec<Operation> = Vec::new();
+    let mut drawn = Random::new(seed ^ 5);
+    if matches!(process, Process::Waiting) {
+        for user in 1..=USERS {
+            let mut at_s = exponential(&mut drawn, 0.02);
+            while at_s < length_s as f64 {
+                let lasted_s = 0.001 + exponential(&mut drawn, 0.004);
+                all.push(operation(at_s, user, Some(lasted_s)));
+                at_s += lasted_s + exponential(&mut drawn, 0.02);
+            }
+        }
+    } else {
+        let instants = instants(process, length_s as f64, &mut drawn);
+        all.extend(instants.into_iter().map(|at_s| operation(at_s, 1, None)));
+    }
+    Recording::of_operations(all, (None, 0.0)).context("a recording")
+}
+
+/// A run of a load: its record.
+fn made(
+    spec: &ArraySpec,
+    recording: &Recording,
+    workload: &Workload,
+) -> Result<stripewise_results::RunRecord> {
+    let recorded = workload.recorded.as_deref().context("a recorded load")?;
+    let scale = Scale {
+        copies: recorded.copies,
+        speed: recorded.speed,
+        from_ns: recorded.from_ns,
+        length_ns: workload.length_ns(),
+        seed: workload.seed,
+    };
+    let scaled = match recorded.closed {
+        true => scale.closed(recording),
+        false => scale.open(recording),
+    };
+    let operations = scaled.iter().map(|one| RecordedOperation {
+        due_ns: one.request.at_ns,
+        offset_bytes: one.request.offset_bytes,
+        lasted_ns: one.lasted_ns.unwrap_or(LASTED_UNKNOWN),
+        length_bytes: one.request.size_bytes as u32,
+        after: one.after.unwrap_or(AFTER_NONE),
+        copy: one.copy,
+        kind: one.request.kind,
+    });
+    let load = RecordedLoad::new(operations.collect(), recorded.closed);
+    measure_recorded(spec, workload, load, LIMIT_NS)
+}
+
+fn workload(seed: u64) -> Workload {
+    Workload {
+        block_size_bytes: BLOCK,
+        outstanding: 256,
+        recorded: Some(Box::new(Recorded {
+            name: "truth".to_owned(),
+            digest: String::new(),
+            copies: 1.0,
+            speed: 1.0,
+            from_ns: 0,
+            idle_ns_max: None,
+            closed: false,
+        })),
+        seed,
+        ..Workload::default()
+    }
+}
+
+/// One load on one array.
+struct Case {
+    name: &'static str,
+    process: Process,
+    target: &'static str,
+    length_s: u64,
+}
+
+impl Case {
+    fn study(&self, recording: &Recording, seed: u64) -> Result<Headroom> {
+        let length = run_length(recording);
+        let slo: Slo = SLO.parse().ok().context("a limit")?;
+        let operations = recording.requests.len() as f64;
+        let options = HeadroomOptions {
+            slo,
+            load: HeadroomLoad::Recorded(Box::new(workload(seed))),
+            facts: LoadFacts {
+                name: self.name.to_owned(),
+                operations: Some(operations as u64),
+                duration_ns: Some(recording.duration_ns()),
+                iops: Some(operations * 1e9 / recording.duration_ns() as f64),
+                waits: matches!(self.process, Process::Waiting),
+                waiting_users: matches!(self.process, Process::Waiting).then_some(USERS as u32),
+                closedness: String::new(),
+                design: match length.varies_slowly {
+                    true => ExceedanceDesign::Blocks,
+                    false => ExceedanceDesign::Independent,
+                },
+                timeline: None,
+                cap: None,
+            },
+            run_ns: length.run_ns,
+            confirm_ns: 120 * SECOND,
+            seed,
+        };
+        Headroom::new(options).context("a percentile")
+    }
+
+    /// The whole study on a recording; what it found for each way of growing.
+    fn answered(&self, recording: &Recording, seed: u64) -> Result<Headroom> {
+        let mut study = self.study(recording, seed)?;
+        let mut number = 0;
+        while let NextStep::Run(run) = study.next() {
+            number += 1;
+            let spec = array(self.target, seed.wrapping_add(number))?;
+            let record = made(&spec, recording, &run.jobs[0].workload)?;
+            study.completed(run.id, &record);
+        }
+        Ok(study)
+    }
+
+    /// Operations due, those beyond the limit, and seconds, of a long run.
+    fn long_run(
+        &self,
+        recording: &Recording,
+        (growth, factor): (Growth, f64),
+        seed: u64,
+    ) -> Result<(u64, u64)> {
+        let mut long = workload(seed);
+        long.duration_ns = TRUTH_S * SECOND;
+        long.ramp_ns = SECOND;
+        if let Some(recorded) = &mut long.recorded {
+            match growth {
+                Growth::Faster => recorded.speed = factor,
+                _ => recorded.copies = factor,
+            }
+            recorded.closed = growth == Growth::WaitingUsers;
+        }
+        let record = made(&array(self.target, seed)?, recording, &long)?;
+        let due = record.jobs[0].outcome.due.as_ref().context("counts")?;
+        let seconds = due.seconds.iter();
+        Ok(seconds.fold((0, 0), |(all, over), second| {
+            (
+                all + second.due,
+                over + second.beyond.first().copied().unwrap_or(0),
+            )
+        }))
+    }
+
+    /// The factor at which 1 % are beyond the limit.
+    fn truth(&self, recording: &Recording, growth: Growth, seed: u64) -> Result<f64> {
+        let (mut low, mut high) = (0.2_f64, 8.0_f64);
+        for _ in 0..HALVINGS {
+            let middle = (low * high).sqrt();
+            let (all, over) = self.long_run(recording, (growth, middle), seed)?;
+            match over * 100 > all {
+                true => high = middle,
+                false => low = middle,
+            }
+        }
+        Ok((low * high).sqrt())
+    }
+}
+
+fn found(study: &Headroom, growth: Growth) -> Option<Found> {
+    let question = study.questions().iter().find(|one| one.growth == growth)?;
+    question.search.found().copied()
+}
+
+/// Truth is known to within this.
+const TRUTH_ERROR: f64 = 1.004;
+
+fn covers(found: Option<Found>, truth: f64) -> bool {
+    found.is_some_and(|found| {
+        found.low.is_none_or(|low| low <= truth * TRUTH_ERROR)
+            && found.high.is_none_or(|high| high >= truth / TRUTH_ERROR)
+    })
+}
+
+fn percent(of: &[bool]) -> f64 {
+    100.0 * of.iter().filter(|one| **one).count() as f64 / of.len().max(1) as f64
+}
+
+/// All claims.
+pub fn headroom(seed: u64, size: Size, table: &mut Table) -> Result<()> {
+    short_bursts(seed, size, table)?;
+    slow_variation(seed, size, table)?;
+    bucket(seed, size, table)?;
+    waiting(seed, size, table)
+}
+
+/// Loads whose bursts are shorter than a run.
+fn short_bursts(seed: u64, size: Size, table: &mut Table) -> Result<()> {
+    let cases = [
+        ("headroom, Poisson reads", Process::Poisson, 1),
+        ("headroom, two rates", Process::Switched, 2),
+    ];
+    for (name, process, number) in cases {
+        let case = Case {
+            name,
+            process,
+            target: DISKS,
+            length_s: if matches!(process, Process::Poisson) {
+                600
+            } else {
+                1_200
+            },
+        };
+        let long = recording(process, 3_000, seed_of(seed, 90 + number, 0))?;
+        let growths = [Growth::MoreUsers, Growth::Faster];
+        let truths = growths.map(|growth| case.truth(&long, growth, seed));
+        let [users, faster] = truths;
+        let truths = [users?, faster?];
+        let all = trials(size.observed, |trial| {
+            let seed = seed_of(seed, 100 + number, trial);
+            let own = recording(process, case.length_s, seed)?;
+            let study = case.answered(&own, seed)?;
+            let of = |index: usize| covers(found(&study, growths[index]), truths[index]);
+            Ok([of(0), of(1)])
+        })?;
+        for (index, growth) in growths.into_iter().enumerate() {
+            let claim = format!("{name}, {growth:?}: true factor");
+            table.state(&claim, truths[index], 3, Limit::None);
+            let covered: Vec<bool> = all.iter().map(|trial| trial[index]).collect();
+            let claim = format!("{name}, {growth:?}: covered, %");
+            table.state(&claim, percent(&covered), 1, Limit::AtLeast(93.0));
+        }
+    }
+    Ok(())
+}
+
+/// A rate that varies for as long as runs last: covered, or an end is open.
+fn slow_variation(seed: u64, size: Size, table: &mut Table) -> Result<()> {
+    let case = Case {
+        name: "headroom, cascade",
+        process: Process::Cascade,
+        target: DISKS,
+        length_s: 1_200,
+    };
+    let all = trials(size.observed.div_ceil(20), |trial| {
+        let seed = seed_of(seed, 110, trial);
+        let own = recording(case.process, case.length_s, seed)?;
+        let truth = case.truth(&own, Growth::MoreUsers, seed)?;
+        Ok(covers(
+            found(&case.answered(&own, seed)?, Growth::MoreUsers),
+            truth,
+        ))
+    })?;
+    table.state(
+        "headroom, cascade: covered, %",
+        percent(&all),
+        1,
+        Limit::AtLeast(90.0),
+    );
+    Ok(())
+}
+
+/// A credit that short runs do not spend is found by the long one.
+fn bucket(seed: u64, size: Size, table: &mut Table) -> Result<()> {
+    let case = Case {
+        name: "headroom, token bucket",
+        process: Process::Poisson,
+        target: CAPPED,
+        length_s: 600,
+    };
+    let all = trials(size.observed.div_ceil(2), |trial| {
+        let seed = seed_of(seed, 120, trial);
+        let own = recording(case.process, case.length_s, seed)?;
+        let found = found(&case.answered(&own, seed)?, Growth::MoreUsers);
+        Ok(found.is_some_and(|found| found.is_short_lived && found.bound == Bound::AtMost))
+    })?;
+    table.state(
+        "headroom, token bucket: found, %",
+        percent(&all),
+        1,
+        Limit::AtLeast(97.0),
+    );
+    Ok(())
+}
+
+/// Users who wait: the rate of open replay is a lower bound, and users are covered.
+fn waiting(seed: u64, size: Size, table: &mut Table) -> Result<()> {
+    let case = Case {
+        name: "headroom, waiting users",
+        process: Process::Waiting,
+        target: DISKS,
+        length_s: 600,
+    };
+    let long = recording(case.process, 3_000, seed_of(seed, 130, 0))?;
+    let users = case.truth(&long, Growth::WaitingUsers, seed)?;
+    let (operations, _) = case.long_run(&long, (Growth::WaitingUsers, users), seed)?;
+    let rate = operations as f64 / TRUTH_S as f64;
+    table.state(
+        "headroom, waiting users: true factor",
+        users,
+        3,
+        Limit::None,
+    );
+    let unit = 1.0 / USERS as f64;
+    let all = trials(size.observed.div_ceil(10), |trial| {
+        let seed = seed_of(seed, 131, trial);
+        let own = recording(case.process, case.length_s, seed)?;
+        let study = case.answered(&own, seed)?;
+        let iops = study.options().facts.iops.unwrap_or(0.0);
+        let open = found(&study, Growth::MoreUsers).and_then(|found| found.low);
+        let is_lower = open.is_none_or(|low| low * iops <= rate * TRUTH_ERROR);
+        let closed = found(&study, Growth::WaitingUsers);
+        // Whole users: the truth is between two of them.
+        let is_covered = closed.is_some_and(|found| {
+            found.low.is_none_or(|low| low <= users + unit)
+                && found.high.is_none_or(|high| high >= users - unit)
+        });
+        Ok((is_lower, is_covered))
+    })?;
+    let (lower, covered): (Vec<bool>, Vec<bool>) = all.into_iter().unzip();
+    let claim = "headroom, waiting users: rate is a lower bound, %";
+    table.state(claim, percent(&lower), 1, Limit::AtLeast(97.0));
+    let claim = "headroom, waiting users: covered, %";
+    table.state(claim, percent(&covered), 1, Limit::AtLeast(93.0));
+    Ok(())
+}
