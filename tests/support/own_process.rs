@@ -32,6 +32,9 @@ pub fn is_own(function: &str) -> bool {
     let (_, test) = function.split_once("::").expect("the crate's name");
     let (test, _) = test.rsplit_once("::").expect("the function's own name");
     if std::env::var_os(OWNER).is_some_and(|owner| owner == test) {
+        // A refusal by another test that names this process says which test it is.
+        let name = test.rsplit("::").next().unwrap_or(test);
+        let _ = std::fs::write("/proc/self/comm", name);
         return true;
     }
     let output = Command::new(std::env::current_exe().expect("this program"))
