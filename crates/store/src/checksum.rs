@@ -5,6 +5,7 @@
 //! second query: who reads a row to use it adds it to the sum on the way.
 
 use crate::columns::{self, Columns};
+use crate::packed;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
@@ -21,6 +22,11 @@ pub(crate) const LATENCIES: &str = "latencies";
 /// The stored intervals of one job.
 pub(crate) fn intervals_part(job_index: usize) -> String {
     format!("intervals {job_index}")
+}
+
+/// Their latencies, where they are packed.
+pub(crate) fn interval_latencies_part(job_index: usize) -> String {
+    format!("interval latencies {job_index}")
 }
 
 /// A sum that rows are added to.
@@ -116,16 +122,23 @@ pub(crate) fn store(connection: &Connection, run_number: i64, jobs: usize) -> ru
         parts.push((part.to_owned(), sum.value()));
     }
     for job_index in 0..jobs {
-        let mut sum = Sum::default();
         let of_job = params![run_number, job_index.cast_signed()];
-        sum_of(
-            connection,
-            &mut sum,
-            columns::INTERVALS_OF_JOB,
-            of_job,
-            columns::INTERVAL_COLUMNS,
-        )?;
-        parts.push((intervals_part(job_index), sum.value()));
+        for (part, query, columns) in [
+            (
+                intervals_part(job_index),
+                packed::NUMBERS_OF_JOB,
+                packed::NUMBERS_COLUMNS,
+            ),
+            (
+                interval_latencies_part(job_index),
+                packed::LATENCIES_OF_JOB,
+                packed::LATENCIES_COLUMNS,
+            ),
+        ] {
+            let mut sum = Sum::default();
+            sum_of(connection, &mut sum, query, of_job, columns)?;
+            parts.push((part, sum.value()));
+        }
     }
     connection
         .prepare_cached("DELETE FROM checksums WHERE run_number = ?1")?

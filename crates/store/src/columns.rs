@@ -13,6 +13,10 @@ pub(crate) const INTERVALS_OF_JOB: &str = "SELECT start_ns, duration_ns, read_op
      discard_operations, discard_latency_ns_v2 \
      FROM intervals WHERE run_number = ?1 AND job_index = ?2 ORDER BY interval_index";
 
+/// Whether a job has rows of intervals.
+pub(crate) const HAS_INTERVALS: &str =
+    "SELECT 1 FROM intervals WHERE run_number = ?1 AND job_index = ?2";
+
 /// How many values a row has, for its checksum.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Columns {

@@ -14,7 +14,6 @@
 mod blob;
 mod checksum;
 mod columns;
-mod compact;
 mod documents;
 mod error;
 mod files;
@@ -24,6 +23,7 @@ mod location;
 mod open;
 mod open_here;
 mod owner;
+mod packed;
 mod pending;
 mod private;
 mod read;

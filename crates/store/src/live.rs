@@ -5,9 +5,10 @@ use crate::columns::{INTERVAL_COLUMNS, interval_at};
 use crate::error::Result;
 use crate::open::Store;
 use crate::owner::Owner;
+use crate::read::intervals_of;
 use crate::rows::owner_at;
 use crate::types::{Filter, RunSummary, StoredInterval};
-use rusqlite::params;
+use rusqlite::{OptionalExtension, params};
 use stripewise_results::Status;
 
 /// A run that is not finished.
@@ -27,6 +28,9 @@ const INTERVALS_FROM: &str = "SELECT start_ns, duration_ns, read_operations, \
      discard_operations, discard_latency_ns_v2, interval_index FROM intervals JOIN runs USING (run_number) \
      WHERE runs.id = ?1 AND job_index = ?2 AND interval_index >= ?3 \
      ORDER BY interval_index DESC LIMIT ?4";
+
+const NUMBER_OF_FINISHED: &str =
+    "SELECT run_number FROM runs WHERE id = ?1 AND status <> 'running'";
 
 const LEFT_AFTER: &str = "SELECT left_after_ns FROM runs WHERE id = ?1";
 
@@ -122,8 +126,34 @@ impl Store {
                 all.push((index.cast_unsigned(), interval_at(row)?));
             }
             all.reverse();
+            if all.is_empty() {
+                return self.last_packed(id, job_index, first, most);
+            }
             Ok(all)
         };
         read().map_err(|error| self.sqlite_error("read intervals", error))
+    }
+
+    /// The same of a run that has just been finished, for those who still look at it.
+    fn last_packed(
+        &self,
+        id: &str,
+        job_index: usize,
+        first: i64,
+        most: u32,
+    ) -> rusqlite::Result<Vec<(u64, StoredInterval)>> {
+        let moment = self.connection.unchecked_transaction()?;
+        let Some(run_number) = moment
+            .query_row(NUMBER_OF_FINISHED, [id], |row| row.get(0))
+            .optional()?
+        else {
+            return Ok(Vec::new());
+        };
+        let all = intervals_of(&moment, run_number, job_index)?;
+        let left_out = all.len().saturating_sub(most as usize);
+        let numbered = (0_u64..).zip(all);
+        Ok(numbered
+            .skip(left_out.max(usize::try_from(first).unwrap_or(usize::MAX)))
+            .collect())
     }
 }

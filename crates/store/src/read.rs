@@ -2,16 +2,17 @@
 
 use crate::checksum::{self, Sum};
 use crate::columns::{
-    Columns, INTERVAL_COLUMNS, INTERVALS_OF_JOB, JOB_COLUMNS, JOBS_OF_RUN, LATENCIES_OF_RUN,
-    LATENCY_COLUMNS, RECORD_OF_RUN, RUN, RUN_COLUMNS, damaged, histogram_at, interval_at,
-    is_damage, job_at, number_of, run_at, status_text,
+    Columns, HAS_INTERVALS, INTERVAL_COLUMNS, INTERVALS_OF_JOB, JOB_COLUMNS, JOBS_OF_RUN,
+    LATENCIES_OF_RUN, LATENCY_COLUMNS, RECORD_OF_RUN, RUN, RUN_COLUMNS, damaged, histogram_at,
+    interval_at, is_damage, job_at, number_of, run_at, status_text,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::last::steps_back;
 use crate::open::Store;
+use crate::packed;
 use crate::types::{Filter, Listing, RunSummary, StoredHistograms, StoredInterval, Unreadable};
 use rusqlite::{OptionalExtension, Row, Transaction, params};
-use stripewise_results::{AskedJob, RunRecord};
+use stripewise_results::{AskedJob, Interval, RunRecord};
 
 /// One condition for all filters: absent ones are NULL and let everything pass.
 const FILTERED: &str = "\
@@ -339,7 +340,10 @@ fn summary_at(moment: &Transaction<'_>, row: &Row<'_>) -> rusqlite::Result<RunSu
 pub(crate) fn record_of(moment: &Transaction<'_>, run_number: i64) -> rusqlite::Result<RunRecord> {
     let mut record: RunRecord = record_as(moment, run_number)?;
     let histograms = histograms_of(moment, run_number, record.jobs.len())?;
-    for (job, stored) in record.jobs.iter_mut().zip(histograms) {
+    for (job_index, (job, stored)) in record.jobs.iter_mut().zip(histograms).enumerate() {
+        if job.outcome.intervals.is_empty() {
+            job.outcome.intervals = left_out_of(moment, run_number, job_index)?;
+        }
         job.outcome.read.histogram = stored.read;
         job.outcome.write.histogram = stored.write;
         if let Some(sync) = &mut job.outcome.sync {
@@ -350,6 +354,28 @@ pub(crate) fn record_of(moment: &Transaction<'_>, run_number: i64) -> rusqlite::
         }
     }
     Ok(record)
+}
+
+/// The intervals that the JSON of a record leaves out: a record without any may have lost
+/// them, which its checksum shows.
+fn left_out_of(
+    moment: &Transaction<'_>,
+    run_number: i64,
+    job_index: usize,
+) -> rusqlite::Result<Vec<Interval>> {
+    match packed::numbers(moment, run_number, job_index)? {
+        Some((true, intervals)) => Ok(intervals),
+        Some((false, _)) => Ok(Vec::new()),
+        None => {
+            // A run under way and those of earlier versions have rows.
+            let of_job = params![run_number, job_index.cast_signed()];
+            if !moment.prepare_cached(HAS_INTERVALS)?.exists(of_job)? {
+                let part = checksum::intervals_part(job_index);
+                checksum::check(moment, run_number, &part, Sum::default())?;
+            }
+            Ok(Vec::new())
+        }
+    }
 }
 
 fn asked_of(moment: &Transaction<'_>, run_number: i64) -> rusqlite::Result<Vec<AskedJob>> {
@@ -376,11 +402,14 @@ fn record_as<T: serde::de::DeserializeOwned>(
     })
 }
 
-fn intervals_of(
+pub(crate) fn intervals_of(
     moment: &Transaction<'_>,
     run_number: i64,
     job_index: usize,
 ) -> rusqlite::Result<Vec<StoredInterval>> {
+    if let Some((_, intervals)) = packed::numbers(moment, run_number, job_index)? {
+        return packed::with_latencies(moment, run_number, job_index, intervals);
+    }
     let mut statement = moment.prepare_cached(INTERVALS_OF_JOB)?;
     let mut rows = statement.query(params![run_number, job_index.cast_signed()])?;
     let mut sum = Sum::default();

@@ -5,9 +5,9 @@
 //! (processor time, drain, the schedule of an open loop) is named in the record.
 
 use crate::columns;
-use crate::compact::merge;
 use crate::error::Result;
 use crate::open::Store;
+use crate::packed::merge;
 use crate::rows::{finish, owner_at};
 use crate::types::{StoredInterval, Unreadable};
 use rusqlite::{Connection, TransactionBehavior, params};

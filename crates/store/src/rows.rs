@@ -3,6 +3,7 @@
 use crate::blob;
 use crate::columns::status_text;
 use crate::owner::Owner;
+use crate::packed;
 use rusqlite::{Row, Transaction, params};
 use stripewise_results::{Imported, JobRecord, KindOutcome, RunRecord};
 use stripewise_stats::Histogram;
@@ -92,7 +93,14 @@ fn store_final(
     run_number: i64,
     record: &RunRecord,
 ) -> rusqlite::Result<()> {
-    store_record(transaction, run_number, record)?;
+    let mut kept = record.clone();
+    for (job_index, job) in kept.jobs.iter_mut().enumerate() {
+        let intervals = &mut job.outcome.intervals;
+        if packed::pack(transaction, run_number, job_index, intervals)? {
+            intervals.clear();
+        }
+    }
+    store_record(transaction, run_number, &kept)?;
     for delete in [
         "DELETE FROM histograms WHERE run_number = ?1",
         "DELETE FROM discard_histograms WHERE run_number = ?1",
@@ -127,7 +135,6 @@ fn store_final(
             job_index,
             discard.and_then(|discard| discard.histogram.as_ref()),
         )?;
-        crate::compact::compact(transaction, run_number, job_index)?;
     }
     crate::checksum::store(transaction, run_number, record.jobs.len())
 }

@@ -14,13 +14,14 @@ pub const APPLICATION_ID: i32 = i32::from_be_bytes(*b"STRW");
 /// The schema's version that this program writes.
 pub const USER_VERSION: i64 = MIGRATIONS.len() as i64;
 
-const MIGRATIONS: [&str; 6] = [
+const MIGRATIONS: [&str; 7] = [
     include_str!("schema/v1.sql"),
     include_str!("schema/v2.sql"),
     include_str!("schema/v3.sql"),
     include_str!("schema/v4.sql"),
     include_str!("schema/v5.sql"),
     include_str!("schema/v6.sql"),
+    include_str!("schema/v7.sql"),
 ];
 
 /// What a file says it is.

@@ -132,12 +132,9 @@ fn examples_of_the_book_print_what_its_pages_show() {
     run_pages("docs/book");
 }
 
-mod at_length {
-    #[test]
-    #[ignore = "8 s of processor time: cargo xtask ci long"]
-    fn examples_of_the_reference_print_what_its_pages_show() {
-        super::run_pages("docs");
-    }
+#[test]
+fn examples_of_the_reference_print_what_its_pages_show() {
+    run_pages("docs");
 }
 
 /// The command of a line: `stripewise lab run x.toml --time 1h` is `lab run`.

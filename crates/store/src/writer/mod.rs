@@ -11,9 +11,9 @@
 //! waits instead.
 
 use crate::blob;
-use crate::compact::join;
 use crate::error::{Error, ErrorKind, Result};
 use crate::open::Store;
+use crate::packed::join;
 use crate::pending::{ID_TRIES, PendingInterval, RunHandle};
 use crate::types::{IntervalHistograms, StoredHistograms, StoredInterval};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};

@@ -45,7 +45,7 @@ fn a_value_that_changed_is_noticed_in_every_part_of_a_run() {
     let load: Read = |store| store.load(&id(2)).map(drop);
     let list: Read = |store| store.list(&Filter::default()).map(drop);
     let intervals: Read = |store| store.load_intervals(&id(2), 0).map(drop);
-    let cases: [(&str, &str, Read); 6] = [
+    let cases: [(&str, &str, Read); 8] = [
         (
             "UPDATE records SET json = replace(json, 'a message', 'a massage') WHERE run_number = 3",
             "record",
@@ -73,9 +73,21 @@ fn a_value_that_changed_is_noticed_in_every_part_of_a_run() {
             list,
         ),
         (
-            "UPDATE intervals SET bytes = bytes + 1 WHERE run_number = 3 AND interval_index = 7",
+            "UPDATE packed_intervals SET numbers = CAST(numbers || x'00' AS BLOB) \
+             WHERE run_number = 3 AND job_index = 0",
             "intervals 0",
             intervals,
+        ),
+        (
+            "UPDATE packed_intervals SET latencies = CAST(latencies || x'00' AS BLOB) \
+             WHERE run_number = 3 AND job_index = 0",
+            "interval latencies 0",
+            intervals,
+        ),
+        (
+            "DELETE FROM packed_intervals WHERE run_number = 3 AND job_index = 0",
+            "intervals 0",
+            load,
         ),
     ];
     for (sql, part, read) in cases {

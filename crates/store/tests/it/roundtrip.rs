@@ -118,6 +118,42 @@ fn intervals_of_a_long_run_are_joined_to_4096_and_stay_true() {
     store.check().unwrap();
 }
 
+/// Runs of a bench have hundreds of intervals each: what is kept of them is packed, once.
+#[test]
+fn a_finished_run_keeps_its_intervals_once_and_packed() {
+    const INTERVALS: u64 = 1_000;
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("store.db");
+    let mut store = open(&path).unwrap();
+    let mut run = store.begin_run(&skeleton("run", 2)).unwrap();
+    for index in 0..INTERVALS {
+        for job in 0..2 {
+            append(&mut store, &mut run, job, index).unwrap();
+        }
+    }
+    let record = finished("run", 2, INTERVALS);
+    // Those who look on see the last ones before and after it is finished.
+    let seen = |store: &Store| store.intervals_from("run", 1, 0, 3).unwrap();
+    store.flush(&mut run).unwrap();
+    let last = seen(&store);
+    assert_eq!(last.len(), 3);
+    store.finish_run(run, &record).unwrap();
+    assert_eq!(seen(&store), last);
+    assert_eq!(store.load("run").unwrap(), record);
+    drop(store);
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    let bytes = |query: &str| -> i64 { connection.query_row(query, (), |row| row.get(0)).unwrap() };
+    assert_eq!(bytes("SELECT count(*) FROM intervals"), 0);
+    let packed = bytes("SELECT sum(length(numbers) + length(latencies)) FROM packed_intervals");
+    let each = packed / (2 * INTERVALS.cast_signed());
+    assert!(each < 60, "{each} bytes an interval");
+    let json = bytes("SELECT length(json) FROM records");
+    assert!(
+        json < 10_000,
+        "{json} bytes of a record without its intervals"
+    );
+}
+
 /// A copy of a store is not nine parts in ten of nothing.
 #[test]
 fn a_store_is_not_left_full_of_unused_pages_by_a_long_run() {
@@ -255,7 +291,10 @@ fn discards_come_back_apart_from_reads_and_writes() {
     // What belongs to discards is summed as all else is.
     rusqlite::Connection::open(&path)
         .unwrap()
-        .execute("UPDATE intervals SET discard_operations = 49", ())
+        .execute(
+            "UPDATE packed_intervals SET numbers = CAST(numbers || x'00' AS BLOB)",
+            (),
+        )
         .unwrap();
     assert!(open(&path).unwrap().load_intervals("discards", 0).is_err());
 }
