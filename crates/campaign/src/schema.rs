@@ -8,6 +8,7 @@ use crate::steps::observation::ObservationDocument;
 use crate::steps::provision::ProvisionDocument;
 use crate::steps::surface;
 use crate::steps::verification::document::VerifyDocument;
+use crate::verify::VerifyPlan;
 use crate::{
     baseline, check, clean, compare, convert, disks, doctor, headroom, history, import, lab, live,
     observe, prepare, probe, profile, sim, study, witness,
@@ -178,6 +179,11 @@ const DOCUMENTS: &[Described] = &[
         "verify",
         "`verify`: what was verified, how fast, and each fault",
         of::<VerifyDocument>,
+    ),
+    (
+        "verify-plan",
+        "`verify --plan`: memory and passes of a burn-in of a target that need not be there",
+        of::<VerifyPlan>,
     ),
     (
         "witness",

@@ -1,5 +1,6 @@
 //! Who does what on a target: regions, whose blocks they are, and the workers.
 
+use crate::map::Map;
 use crate::verify_targets::{Region, TargetLayout};
 use crate::worker_identity::{Role, WorkerIdentity};
 
@@ -79,6 +80,22 @@ impl Plan {
             .filter(|one| *one);
         let few = others.count() as u64 * u64::from(FEW_OUTSTANDING);
         (loads.sum::<u64>() + few) * u64::from(LARGEST_BYTES)
+    }
+
+    /// Memory of the maps of a target of this size, before there is one. It is an upper
+    /// bound: the last blocks of a region may not be whole.
+    ///
+    /// # Errors
+    /// Where the target is too small.
+    pub fn map_bytes(&self, size_bytes: u64, sector_bytes: u32) -> Result<u64, TooSmall> {
+        let division = self.divided(size_bytes, sector_bytes)?;
+        let log_blocks = division.log_bytes / u64::from(sector_bytes);
+        let grow_blocks = match division.grows_bytes {
+            0 => 0,
+            // It also has what the log and the pages leave over.
+            bytes => bytes / u64::from(division.page_bytes) + 2,
+        };
+        Ok(Map::bytes_of(division.pages + log_blocks + grow_blocks))
     }
 
     fn divided(&self, size_bytes: u64, sector_bytes: u32) -> Result<Division, TooSmall> {
@@ -272,6 +289,32 @@ mod tests {
         let small = Crews::new(1).ground(0, 16 << 10, 512, &plan);
         assert_eq!(small.err(), Some(TooSmall { page_bytes: 8192 }));
         assert!(plan.fits(16 << 10, 512).is_err() && plan.fits(24 << 10, 512).is_ok());
+    }
+
+    /// Within a page or two, so that what does not fit is refused before it is allocated.
+    #[test]
+    fn maps_are_known_before_there_is_a_target() {
+        for size_bytes in [64 << 10, (1 << 20) + 512, 16 << 20, (1 << 30) + 4096] {
+            for (grows, sector_bytes) in [(false, 512), (true, 512), (true, 4096)] {
+                let plan = Plan {
+                    grows,
+                    ..Plan::of_pages(3, 8, 60)
+                };
+                let layout = Crews::new(1).ground(0, size_bytes, sector_bytes, &plan);
+                let regions = layout.expect("room").regions;
+                let blocks: u64 = regions.iter().map(|region| region.map.blocks()).sum();
+                let planned = plan.map_bytes(size_bytes, sector_bytes).expect("room");
+                let spare = planned.checked_sub(Map::bytes_of(blocks));
+                assert!(
+                    spare.is_some_and(|bytes| bytes <= 8),
+                    "{size_bytes} {spare:?}"
+                );
+            }
+        }
+        // Two bytes for each page of 8 KiB: 256 MiB a tebibyte.
+        let plan = Plan::of_pages(2, 8, 60);
+        let bytes = plan.map_bytes(16 << 40, 512).expect("room");
+        assert_eq!(bytes >> 20, 4 << 10);
     }
 
     #[test]

@@ -76,6 +76,33 @@ fn a_test_file_is_written_once_before_the_work() {
     }
 }
 
+/// Of a disk that is not there: its memory and its passes are known all the same.
+#[test]
+fn a_plan_needs_no_disk_of_its_size() {
+    let desk = Desk::new();
+    let plan = desk.json(&["verify", "--plan", "--size", "16T"]);
+    let number = |name: &str| plan.at(name).number() as u64;
+    assert_eq!(number("size_bytes"), 16 << 40);
+    assert_eq!(number("map_bytes") >> 20, 4 << 10);
+    let line = desk
+        .run(&["verify", "--plan", "--size", "16T", "-q"])
+        .done();
+    assert_eq!(line.stdout.lines().count(), 1, "{}", line.stdout);
+    assert!(
+        line.stdout.starts_with("16 TiB: 4.0 GiB of memory"),
+        "{}",
+        line.stdout
+    );
+    for (switches, word) in [
+        (&["--plan"][..], "--size"),
+        (&["--plan", "--size", "1T", "/dev/sdb"], "--plan"),
+        (&["--plan", "--size", "1M", "--threads", "256"], "--size"),
+    ] {
+        desk.run(&[&["verify"], switches].concat())
+            .failed(2, &[word, "hint:"]);
+    }
+}
+
 #[test]
 fn several_devices_are_verified_at_once() {
     own_process!();

@@ -1,15 +1,17 @@
 //! From open targets to what the workers share: regions, owners, maps, memory.
 
-use super::VerifyOptions;
+use super::{VerifyOptions, written_once};
 use crate::steps::layouts::plan::problem_failure;
 use crate::steps::verification::worker_pool::WorkerSlot;
 use crate::steps::verification::{check_memory, refuse_small_files};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::sync::Arc;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_io_engine::{CAN_SCATTER, PIECE_BYTES};
 use stripewise_lab::profiles::{ProfileRow, profile};
 use stripewise_targets::Target;
-use stripewise_units::{counted, format_bytes};
+use stripewise_units::{counted, format_bytes, format_duration};
 use stripewise_verify::{Crews, Load, Plan, Role, TooSmall, VerifyTargets, Worker};
 use stripewise_workload::Pattern;
 
@@ -60,6 +62,18 @@ pub(super) fn build_workers(
     epoch_ns: u64,
 ) -> Outcome<Workers> {
     let plan = plan(options)?;
+    if !options.capacity {
+        let each = targets.iter().map(|target| {
+            let map = plan_on(&plan, target)
+                .map_bytes(target.size_bytes(), target.logical_sector_bytes());
+            // What is too small is refused below, by name.
+            map.unwrap_or(0) + plan.buffer_bytes()
+        });
+        check_memory(
+            each.sum(),
+            "give a smaller --size; `--capacity` needs no map",
+        )?;
+    }
     let mut crews = Crews::new(options.seed ^ run);
     let mut grounds = Vec::new();
     for (number, target) in (0..).zip(targets) {
@@ -77,12 +91,6 @@ pub(super) fn build_workers(
             }
         });
     }
-    let regions = grounds.iter().flat_map(|ground| &ground.regions);
-    let map_bytes: u64 = regions.map(|region| region.map.blocks() * 2).sum();
-    check_memory(
-        map_bytes + crews.buffer_bytes(),
-        "give a smaller --size; `--capacity` needs no map",
-    )?;
     let workers = u16::try_from(crews.all.len()).map_err(|_| {
         Failure::usage(
             "these are too many workers",
@@ -105,6 +113,71 @@ pub(super) fn build_workers(
         posts: posts.collect(),
         field,
     })
+}
+
+/// What a burn-in of a target of this size would do, without a target.
+///
+/// # Errors
+/// Where the size is too small.
+pub fn plan_of_size(options: &VerifyOptions, size_bytes: u64) -> Outcome<VerifyPlan> {
+    let plan = plan(options)?;
+    let map_bytes = plan.map_bytes(size_bytes, SECTOR_BYTES_MIN);
+    Ok(VerifyPlan {
+        size_bytes,
+        duration_ns: options.duration_ns,
+        map_bytes: map_bytes.map_err(|small| {
+            let what = format!("--size {}", format_bytes(size_bytes));
+            too_small(&what, small, &plan)
+        })?,
+        buffer_bytes: plan.buffer_bytes(),
+    })
+}
+
+/// What `verify --plan` says of a target that need not be there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct VerifyPlan {
+    /// Bytes that are written once and read once more, besides the work between.
+    pub size_bytes: u64,
+    /// How long it works between the two passes.
+    pub duration_ns: u64,
+    /// Memory for what each block must hold.
+    pub map_bytes: u64,
+    /// Memory of the buffers.
+    pub buffer_bytes: u64,
+}
+
+impl VerifyPlan {
+    /// Of each of the two passes: what the disk does is not known; at 1 GB/s a byte takes
+    /// a nanosecond.
+    fn pass_ns(&self) -> u64 {
+        self.size_bytes
+    }
+
+    /// In one line.
+    #[must_use]
+    pub fn line(&self) -> String {
+        format!(
+            "{}: {} of memory; two passes, each of {} at 1 GB/s, and {} of work",
+            format_bytes(self.size_bytes),
+            format_bytes(self.map_bytes + self.buffer_bytes),
+            format_duration(self.pass_ns()),
+            format_duration(self.duration_ns),
+        )
+    }
+
+    /// For people.
+    #[must_use]
+    pub fn text(&self) -> String {
+        format!(
+            "{}\nMemory: {} for what each block must hold, {} of buffers\n\
+             Time: {} of work, and two passes over all of it, each of {} at 1 GB/s\n",
+            written_once(self.size_bytes, self.duration_ns),
+            format_bytes(self.map_bytes),
+            format_bytes(self.buffer_bytes),
+            format_duration(self.duration_ns),
+            format_duration(self.pass_ns()),
+        )
+    }
 }
 
 /// Files of the run's own also grow and shrink, as SQL Server's do.

@@ -36,6 +36,7 @@ use stripewise_verify::{FinishedState, Ledger, Phase, VerifyTargets, run_text};
 use stripewise_workload::CacheMode;
 use stuck::Watch;
 
+pub use ground::{VerifyPlan, plan_of_size};
 pub use image::judge_image;
 pub use stripewise_verify::Class;
 
@@ -241,9 +242,12 @@ fn announce(
     scattered: usize,
 ) {
     let bytes: u64 = targets.iter().map(Target::size_bytes).sum();
-    let work = match options.capacity {
-        true => String::new(),
-        false => format!(", worked on for {}", format_duration(options.duration_ns)),
+    let passes = match options.capacity {
+        true => format!(
+            "Verification: {} are written once, and read once more",
+            format_bytes(bytes)
+        ),
+        false => written_once(bytes, options.duration_ns),
     };
     let regions = field.grounds.iter().flat_map(|ground| &ground.regions);
     let grows = regions.filter(|region| region.grows);
@@ -264,11 +268,18 @@ fn announce(
         all => format!("Meanwhile: {}\n", all.join("; ")),
     };
     context.plan(format!(
-        "Verification: {} are written once{work}, and read once more\n\
-         {meanwhile}Memory: {} for what each block must hold",
-        format_bytes(bytes),
+        "{passes}\n{meanwhile}Memory: {} for what each block must hold",
         format_bytes(field.map_bytes())
     ));
+}
+
+/// The first line of a burn-in's plan.
+fn written_once(bytes: u64, duration_ns: u64) -> String {
+    format!(
+        "Verification: {} are written once, worked on for {}, and read once more",
+        format_bytes(bytes),
+        format_duration(duration_ns)
+    )
 }
 
 /// A burn-in under way.

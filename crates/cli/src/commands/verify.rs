@@ -14,11 +14,19 @@ use stripewise_campaign::steps::verification::text::verdict;
 use stripewise_campaign::steps::verification::{OUTSTANDING_USUAL, THREADS_USUAL, exit_of};
 use stripewise_campaign::steps::verification_page::sheet;
 use stripewise_campaign::verify::{
-    Caching, DURATION_NS_USUAL, VerifyOptions, judge_image, verify as run_verify,
+    Caching, DURATION_NS_USUAL, VerifyOptions, judge_image, plan_of_size, verify as run_verify,
 };
 use stripewise_units::{ByteSize, Nanoseconds};
 
 pub fn verify(context: &Context, arguments: &Verify) -> Outcome {
+    if let (true, Some(size)) = (arguments.plan, arguments.size) {
+        let plan = plan_of_size(&options(arguments, Vec::new()), size.bytes())?;
+        match context.global.json {
+            true => context.output.print_json(&plan)?,
+            false => print_answer(context, || plan.text(), || plan.line()),
+        }
+        return Ok(Exit::Done);
+    }
     let document = match (&arguments.after_cut, &arguments.witness) {
         (Some(file), _) => judge_cut(context, arguments, file)?,
         (None, Some(witness)) => wait_for_cut(context, arguments, witness)?,
@@ -145,8 +153,19 @@ fn burn_in(context: &Context, arguments: &Verify) -> Outcome<VerifyDocument> {
         None => arguments.targets.clone(),
     };
     let options = VerifyOptions {
-        targets,
         companion: together.map(Together::companion),
+        ..options(arguments, targets)
+    };
+    let permissions = arguments.safety.permissions();
+    let mut store = context.open_store()?;
+    run_verify(context, &mut store, &options, &permissions)
+}
+
+/// What the switches say of these targets.
+fn options(arguments: &Verify, targets: Vec<String>) -> VerifyOptions {
+    VerifyOptions {
+        targets,
+        companion: None,
         duration_ns: arguments
             .duration
             .map_or(DURATION_NS_USUAL, Nanoseconds::ns),
@@ -162,8 +181,5 @@ fn burn_in(context: &Context, arguments: &Verify) -> Outcome<VerifyDocument> {
         engine: arguments.engine,
         stop_after: arguments.stop_after,
         faults: arguments.inject.clone(),
-    };
-    let permissions = arguments.safety.permissions();
-    let mut store = context.open_store()?;
-    run_verify(context, &mut store, &options, &permissions)
+    }
 }

@@ -27,11 +27,14 @@ and with the power back on, with the witness's file:\n  \
   stripewise verify --after-cut cut.witness /dev/sdb")]
 pub struct Verify {
     /// Directories (a test file is made in each and removed), files or block devices; all at once
-    #[arg(required = true, num_args = 1.., value_parser = super::name_text())]
+    #[arg(required_unless_present = "plan", num_args = 1.., value_parser = super::name_text())]
     pub targets: Vec<String>,
     /// Write and read the whole device once: its real capacity, and its bad places. Continues where it was stopped
     #[arg(long, conflicts_with_all = ["image", "duration", "size", "cache", "threads", "read_percent"])]
     pub capacity: bool,
+    /// Print what a target of this --size would take (memory, passes), and do nothing: none need be there
+    #[arg(long, requires = "size", conflicts_with_all = ["targets", "capacity", "image", "power_cut", "after_cut"], help = "Only print what a target of this --size would take")]
+    pub plan: bool,
     /// Only read what an earlier run left here (--keep), even if copied or restored since, and print how old it is
     #[arg(long, conflicts_with_all = ["duration", "cache", "threads", "outstanding", "read_percent", "keep", "overwrite", "destroy", "inject"])]
     pub image: bool,
