@@ -55,10 +55,12 @@ usage: cargo xtask COMMAND
                           every parser of outside bytes under libFuzzer, by the
                           stable compiler; the sanitizer needs a nightly one; see
                           fuzz/README.md
-  perf [--gate | --rates | --table]
+  perf [--gate | --rates | --table | --scale]
                           instructions per operation, IOPS and processor time beside
                           fio's; --gate: only the limit on our own instructions;
-                          --rates: no instructions; --table: processor time of our own
+                          --rates: no instructions; --table: processor time of our own;
+                          --scale: imports, lists, reports and exports against their
+                          size; fails where one grows faster than it
        [--device DEV] [--t-io-uring PATH] [--pairs 20] [--seconds 2]
        [--threads 1] [--outstanding 128] [--block-bytes 8192]
        [--binary PATH]    instead of building one

@@ -87,6 +87,8 @@ pub fn run(root: &Path) -> Result<()> {
             "--test",
         ],
     ))?;
+    println!("== processor time and memory against size");
+    crate::perf::scale::run(None)?;
     println!("== experiments whose answer is known");
     let truth = [
         "run",

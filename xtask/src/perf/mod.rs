@@ -14,6 +14,7 @@ mod processor;
 pub mod programs;
 pub mod ratio;
 pub mod report;
+pub mod scale;
 mod table;
 
 use crate::{root, shell};
@@ -35,6 +36,10 @@ pub fn run(mut arguments: Arguments) -> Result<()> {
     if arguments.flag("--gate") {
         arguments.finish()?;
         return gate::run(binary);
+    }
+    if arguments.flag("--scale") {
+        arguments.finish()?;
+        return scale::run(binary);
     }
     let given: Option<PathBuf> = arguments.value("--device")?;
     let t_io_uring: Option<PathBuf> = arguments.value("--t-io-uring")?;
