@@ -5,7 +5,6 @@
 //! second query: who reads a row to use it adds it to the sum on the way.
 
 use crate::columns::{self, Columns};
-use crate::packed;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
@@ -126,13 +125,13 @@ pub(crate) fn store(connection: &Connection, run_number: i64, jobs: usize) -> ru
         for (part, query, columns) in [
             (
                 intervals_part(job_index),
-                packed::NUMBERS_OF_JOB,
-                packed::NUMBERS_COLUMNS,
+                columns::PACKED_NUMBERS,
+                columns::PACKED_NUMBERS_COLUMNS,
             ),
             (
                 interval_latencies_part(job_index),
-                packed::LATENCIES_OF_JOB,
-                packed::LATENCIES_COLUMNS,
+                columns::PACKED_LATENCIES,
+                columns::PACKED_LATENCIES_COLUMNS,
             ),
         ] {
             let mut sum = Sum::default();

@@ -46,6 +46,18 @@ pub(crate) const INTERVAL_COLUMNS: Columns = Columns {
     later: &[2],
 };
 
+/// What is summed as the intervals of a job, where they are packed.
+pub(crate) const PACKED_NUMBERS: &str = "SELECT are_of_record, numbers FROM packed_intervals \
+     WHERE run_number = ?1 AND job_index = ?2";
+/// Values of a row of [`PACKED_NUMBERS`].
+pub(crate) const PACKED_NUMBERS_COLUMNS: Columns = Columns::always(2);
+
+/// What is summed as their latencies.
+pub(crate) const PACKED_LATENCIES: &str = "SELECT latencies FROM packed_intervals \
+     WHERE run_number = ?1 AND job_index = ?2";
+/// Values of a row of [`PACKED_LATENCIES`].
+pub(crate) const PACKED_LATENCIES_COLUMNS: Columns = Columns::always(1);
+
 /// What a list shows of a run, in the order of [`run_at`].
 pub(crate) const RUN: &str = "SELECT run_number, id, started_at, status, label, series, series_part, host, \
      warnings, tool FROM runs ";

@@ -7,7 +7,7 @@
 //! first alone.
 
 use crate::checksum::{self, Sum};
-use crate::columns::{self, Columns, damaged};
+use crate::columns::{self, damaged};
 use crate::types::{StoredHistograms, StoredInterval};
 use flate2::Compression;
 use flate2::read::DeflateDecoder;
@@ -25,18 +25,6 @@ const KINDS: usize = 4;
 const LENGTH_BYTES: usize = size_of::<u32>();
 /// Far more than a histogram takes; a length above it is damage.
 const HISTOGRAM_BYTES_MAX: u32 = 1 << 20;
-
-/// What is summed as the intervals of a job, in the order of [`numbers`].
-pub(crate) const NUMBERS_OF_JOB: &str = "SELECT are_of_record, numbers FROM packed_intervals \
-     WHERE run_number = ?1 AND job_index = ?2";
-/// Values of a row of [`NUMBERS_OF_JOB`].
-pub(crate) const NUMBERS_COLUMNS: Columns = Columns::always(2);
-
-/// What is summed as their latencies.
-pub(crate) const LATENCIES_OF_JOB: &str = "SELECT latencies FROM packed_intervals \
-     WHERE run_number = ?1 AND job_index = ?2";
-/// Values of a row of [`LATENCIES_OF_JOB`].
-pub(crate) const LATENCIES_COLUMNS: Columns = Columns::always(1);
 
 /// Packs the intervals of a finished job. Joins neighbours (pairs, fours, eights...) until
 /// there are at most [`INTERVALS_MAX`]; latencies are merged, so that the joined 99 % is true.
@@ -98,10 +86,10 @@ pub(crate) fn numbers(
     run_number: i64,
     job_index: usize,
 ) -> rusqlite::Result<Option<(bool, Vec<Interval>)>> {
-    let mut statement = moment.prepare_cached(NUMBERS_OF_JOB)?;
+    let mut statement = moment.prepare_cached(columns::PACKED_NUMBERS)?;
     let read = |row: &rusqlite::Row<'_>| {
         let mut sum = Sum::default();
-        sum.add(row, NUMBERS_COLUMNS)?;
+        sum.add(row, columns::PACKED_NUMBERS_COLUMNS)?;
         let part = checksum::intervals_part(job_index);
         checksum::check(moment, run_number, &part, sum)?;
         let intervals = unpacked_numbers(row.get_ref(1)?.as_blob()?);
@@ -119,10 +107,10 @@ pub(crate) fn with_latencies(
     job_index: usize,
     intervals: Vec<Interval>,
 ) -> rusqlite::Result<Vec<StoredInterval>> {
-    let mut statement = moment.prepare_cached(LATENCIES_OF_JOB)?;
+    let mut statement = moment.prepare_cached(columns::PACKED_LATENCIES)?;
     statement.query_row(params![run_number, job_index.cast_signed()], |row| {
         let mut sum = Sum::default();
-        sum.add(row, LATENCIES_COLUMNS)?;
+        sum.add(row, columns::PACKED_LATENCIES_COLUMNS)?;
         let part = checksum::interval_latencies_part(job_index);
         checksum::check(moment, run_number, &part, sum)?;
         let histograms = unpacked_latencies(row.get_ref(0)?.as_blob()?, intervals.len());
