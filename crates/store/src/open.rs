@@ -396,7 +396,7 @@ pub(crate) fn make_directory(path: &Path) -> Result<PathBuf> {
     parent.canonicalize().map_err(io)
 }
 
-fn prepare(connection: &Connection, patience: Duration) -> rusqlite::Result<()> {
+pub(crate) fn prepare(connection: &Connection, patience: Duration) -> rusqlite::Result<()> {
     connection.busy_timeout(patience)?;
     connection.set_prepared_statement_cache_capacity(32);
     // Without it SQLite prepares many statements again for each value bound to them, in case

@@ -4,7 +4,8 @@ use crate::blob;
 use crate::columns::status_text;
 use crate::owner::Owner;
 use crate::packed;
-use rusqlite::{Row, Transaction, params};
+use rusqlite::types::{ToSqlOutput, Value};
+use rusqlite::{Connection, Row, Transaction, params};
 use stripewise_results::{Imported, JobRecord, KindOutcome, RunRecord};
 use stripewise_stats::Histogram;
 
@@ -27,11 +28,24 @@ pub(crate) fn insert_whole(
     record: &RunRecord,
     owner: &Owner,
 ) -> rusqlite::Result<bool> {
+    let run_number = insert_without_sums(transaction, record, owner)?;
+    if let Some(run_number) = run_number {
+        crate::checksum::store(transaction, run_number, record.jobs.len())?;
+    }
+    Ok(run_number.is_some())
+}
+
+/// The same for [`copy_run`], which sums what it copies.
+pub(crate) fn insert_without_sums(
+    transaction: &Transaction<'_>,
+    record: &RunRecord,
+    owner: &Owner,
+) -> rusqlite::Result<Option<i64>> {
     let run_number = insert_row(transaction, record, owner)?;
     if let Some(run_number) = run_number {
         store_final(transaction, run_number, record)?;
     }
-    Ok(run_number.is_some())
+    Ok(run_number)
 }
 
 fn insert_row(
@@ -64,6 +78,60 @@ fn insert_row(
     Ok((inserted > 0).then(|| transaction.last_insert_rowid()))
 }
 
+/// Copies a run that was stored whole from a database of the same version; nothing where its
+/// id is taken.
+pub(crate) fn copy_run(
+    from: &Connection,
+    to: &Transaction<'_>,
+    run_number: i64,
+) -> rusqlite::Result<()> {
+    /// Those whose rows begin with the number of their run, `checksums` aside: one of them is
+    /// over that number, too.
+    const OF_A_RUN: [&str; 5] = [
+        "jobs",
+        "records",
+        "histograms",
+        "discard_histograms",
+        "packed_intervals",
+    ];
+    if copy_rows(from, to, "runs", run_number, Value::Null)? == 0 {
+        return Ok(());
+    }
+    let number = to.last_insert_rowid();
+    let mut copied = [0; OF_A_RUN.len()];
+    for (table, copied) in OF_A_RUN.iter().zip(&mut copied) {
+        *copied = copy_rows(from, to, table, run_number, Value::Integer(number))?;
+    }
+    crate::checksum::store(to, number, copied[0])
+}
+
+/// Copies the rows of a run in a table, with another number of the run; returns how many
+/// there are now that were not.
+fn copy_rows(
+    from: &Connection,
+    to: &Transaction<'_>,
+    table: &str,
+    run_number: i64,
+    number: Value,
+) -> rusqlite::Result<usize> {
+    let mut select =
+        from.prepare_cached(&format!("SELECT * FROM {table} WHERE run_number = ?1"))?;
+    let places = vec!["?"; select.column_count()].join(", ");
+    let mut insert = to.prepare_cached(&format!(
+        "INSERT INTO {table} VALUES ({places}) ON CONFLICT DO NOTHING"
+    ))?;
+    let mut rows = select.query([run_number])?;
+    let mut copied = 0;
+    while let Some(row) = rows.next()? {
+        insert.raw_bind_parameter(1, &number)?;
+        for column in 1..row.as_ref().column_count() {
+            insert.raw_bind_parameter(column + 1, ToSqlOutput::Borrowed(row.get_ref(column)?))?;
+        }
+        copied += insert.raw_execute()?;
+    }
+    Ok(copied)
+}
+
 /// Everything about a run that has its final record. Also used by recovery.
 pub(crate) fn finish(
     transaction: &Transaction<'_>,
@@ -84,7 +152,8 @@ pub(crate) fn finish(
             warnings(record),
         ],
     )?;
-    store_final(transaction, run_number, record)
+    store_final(transaction, run_number, record)?;
+    crate::checksum::store(transaction, run_number, record.jobs.len())
 }
 
 /// What belongs to the row of a run that has its final record.
@@ -136,7 +205,7 @@ fn store_final(
             discard.and_then(|discard| discard.histogram.as_ref()),
         )?;
     }
-    crate::checksum::store(transaction, run_number, record.jobs.len())
+    Ok(())
 }
 
 fn store_record(

@@ -6,11 +6,10 @@
 
 use crate::columns::number_of;
 use crate::error::{Error, ErrorKind, Result};
-use crate::open::Store;
+use crate::open::{Store, prepare};
 use crate::owner::Owner;
 use crate::pending::{ID_TRIES, PendingInterval, RunHandle, insert_interval};
-use crate::read::record_of;
-use crate::rows::{finish, insert_run, insert_whole, owner_at};
+use crate::rows::{copy_run, finish, insert_run, insert_whole, insert_without_sums, owner_at};
 use crate::schema;
 use crate::types::IntervalHistograms;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
@@ -57,7 +56,7 @@ impl Saving<'_> {
         if there.exists([&record.id])? {
             return Ok(false);
         }
-        insert_whole(self.gathered, record, &self.store.owner)
+        Ok(insert_without_sums(self.gathered, record, &self.store.owner)?.is_some())
     }
 }
 
@@ -271,6 +270,12 @@ impl Store {
         let sqlite = |error| Error::from_sqlite(place, "gather runs", error);
         // SQLite puts a database without a name there, and deletes it when it is closed.
         let mut gathered = Connection::open("").map_err(sqlite)?;
+        // It goes with this process: nothing in it is worth a flush, or the way back.
+        prepare(&gathered, Duration::ZERO).map_err(sqlite)?;
+        gathered
+            .pragma_update_and_check(None, "journal_mode", "OFF", |_| Ok(()))
+            .and_then(|()| gathered.pragma_update(None, "synchronous", "OFF"))
+            .map_err(sqlite)?;
         schema::migrate(&mut gathered, &self.path)?;
         let gathered = gathered.transaction().map_err(sqlite)?;
         let mut saving = Saving {
@@ -283,10 +288,10 @@ impl Store {
             return Err(sqlite(failure));
         }
         if given.is_ok() {
-            self.write("save runs", |transaction, owner| {
+            self.write("save runs", |transaction, _| {
                 let mut numbers = gathered.prepare("SELECT run_number FROM runs ORDER BY 1")?;
                 for number in numbers.query_map((), |row| row.get(0))? {
-                    insert_whole(transaction, &record_of(&gathered, number?)?, owner)?;
+                    copy_run(&gathered, transaction, number?)?;
                 }
                 Ok(Commit(()))
             })?;
