@@ -37,6 +37,12 @@ fn doctor_reads_one_block_of_a_file_through_every_engine_and_changes_nothing() {
     desk.run(&["doctor", &file])
         .done()
         .printed(&["one block through"]);
+    desk.run(&["doctor", "--engine", &file]).done().printed(&[
+        "clock: ",
+        "system call: ",
+        "timer: ",
+        "operations a wait",
+    ]);
     assert_eq!(std::fs::read(&file).expect("readable"), before);
     assert_eq!(times(&file), made);
 }
@@ -47,6 +53,9 @@ fn doctor_reads_no_directory_and_says_so() {
     let found = reads(&desk.json(&["doctor", &desk.volume()]));
     assert_eq!(found.len(), 1);
     assert!(found[0].0 && found[0].1.contains("not tried"), "{found:?}");
+    desk.run(&["doctor", "--engine", &desk.volume()])
+        .done()
+        .printed(&["batches: not counted"]);
 }
 
 #[test]

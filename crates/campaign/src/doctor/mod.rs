@@ -1,5 +1,7 @@
 //! `doctor`: what this machine offers, and what to change for more.
 
+mod costs;
+
 use serde::Serialize;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -40,11 +42,12 @@ pub struct DoctorDocument {
     pub exit: Exit,
 }
 
-/// Looks at this machine, and at what lies under `path`.
+/// Looks at this machine, and at what lies under `path`; with `costs` also at what the parts
+/// of an engine cost here.
 ///
 /// # Errors
 /// Where the path cannot be examined.
-pub fn doctor(context: &Context, path: &Path) -> Outcome<DoctorDocument> {
+pub fn doctor(context: &Context, path: &Path, costs: bool) -> Outcome<DoctorDocument> {
     let system = System::live();
     let host = system.host();
     let mut checks = vec![
@@ -68,7 +71,10 @@ pub fn doctor(context: &Context, path: &Path) -> Outcome<DoctorDocument> {
         Failure::of(Exit::Target, error).hinted(hint)
     })?;
     checks.extend(volume(path, &storage));
-    let reading = reading(path, context.file_system_size());
+    if costs {
+        checks.extend(costs::of_the_machine());
+    }
+    let reading = reading(path, context.file_system_size(), costs);
     let exit = reading.exit;
     checks.extend(reading.checks);
     Ok(DoctorDocument {
@@ -87,7 +93,7 @@ struct Reading {
 /// Reads one block through each engine, opened as for a run; nothing is written. A
 /// directory has nothing to read: there it is only asked whether a run could make its test
 /// file. That it could not is no failure, as it is a directory that nobody may have meant.
-fn reading(path: &Path, file_system_size: FileSystemSize) -> Reading {
+fn reading(path: &Path, file_system_size: FileSystemSize, costs: bool) -> Reading {
     // One read disturbs nobody, so a busy device or a live database is no obstacle.
     let intent = Intent {
         reads: false,
@@ -108,7 +114,10 @@ fn reading(path: &Path, file_system_size: FileSystemSize) -> Reading {
             Err(error) => check("test file", false, error.to_string(), &error.hint),
         };
         return Reading {
-            checks: vec![only],
+            checks: [Some(only), costs.then(costs::without_reads)]
+                .into_iter()
+                .flatten()
+                .collect(),
             exit: Exit::Done,
         };
     }
@@ -123,7 +132,11 @@ fn reading(path: &Path, file_system_size: FileSystemSize) -> Reading {
             };
         }
     };
-    judge_reads(&trial_reads(&target))
+    let mut found = judge_reads(&trial_reads(&target));
+    if costs && found.exit == Exit::Done {
+        found.checks.push(costs::of_reads(&target));
+    }
+    found
 }
 
 /// The first is the engine that a run chooses: without it the target cannot be read.

@@ -9,7 +9,7 @@ use stripewise_campaign::doctor::doctor as look;
 
 pub fn doctor(context: &Context, arguments: &Doctor) -> Outcome {
     let path = arguments.path.as_deref().unwrap_or(Path::new("."));
-    let seen = look(context, path)?;
+    let seen = look(context, path, arguments.engine)?;
     if context.global.json {
         context.output.print_json(&seen)?;
         return Ok(seen.exit);

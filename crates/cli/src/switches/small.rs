@@ -116,6 +116,10 @@ pub struct Doctor {
     /// Also check the volume of this path, and read one block of a file or device
     #[arg(value_name = "PATH")]
     pub path: Option<PathBuf>,
+    /// Also measure what the engine's parts cost here: clock, system call, timer, and how many operations
+    /// one wait brings (reads a file or device for a second)
+    #[arg(long, help = "Also measure what the engine's parts cost here")]
+    pub engine: bool,
 }
 
 /// Print a completion script for a shell.

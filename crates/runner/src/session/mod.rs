@@ -7,6 +7,7 @@
 
 mod device_logs;
 mod engine;
+mod engine_costs;
 mod evidence;
 mod file_watch;
 mod host;
@@ -18,6 +19,9 @@ mod trial;
 
 pub use device_logs::{DeviceReports, DeviceWatch};
 pub use engine::own_cost_ns;
+pub use engine_costs::{
+    MachineCosts, OUTSTANDING, READ_BYTES, ReadBatches, WAIT_NS, machine_costs, read_batches,
+};
 pub use host::host_facts;
 pub use listen::Listener;
 pub use memory::check_memory;
