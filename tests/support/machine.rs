@@ -122,7 +122,10 @@ impl Loop {
     pub fn over(backing: PathBuf, directory: TempDir, options: &[&str]) -> Loop {
         let mut losetup = Command::new("losetup");
         losetup.args(["-f", "--show"]).args(options).arg(&backing);
+        let control = loop_control();
+        control.lock_shared().expect("a lock");
         let device = finish(&mut losetup);
+        drop(control);
         let taken = Loop {
             device,
             backing,
@@ -131,6 +134,15 @@ impl Loop {
         let read_only = ["-r", "--read-only"].iter().any(|r| options.contains(r));
         forget_previous_user(&taken.device, read_only);
         taken
+    }
+
+    /// As long as this lives, no test takes a loop device: who looks at a free one would
+    /// seem to have that of another test open.
+    #[allow(dead_code, reason = "not every crate's tests look at a free device")]
+    pub fn none_is_taken() -> std::fs::File {
+        let control = loop_control();
+        control.lock().expect("a lock");
+        control
     }
 
     pub fn path(&self) -> &Path {
@@ -156,6 +168,11 @@ impl Loop {
         .flatten()
         .any(|ours| found.starts_with(ours.as_os_str().as_encoded_bytes()))
     }
+}
+
+/// Locked by tests alone, against each other.
+fn loop_control() -> std::fs::File {
+    std::fs::File::open("/dev/loop-control").expect("loop devices are there")
 }
 
 /// Partitions, the protection against writes and the permissions of its node outlive

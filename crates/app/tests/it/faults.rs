@@ -252,9 +252,10 @@ fn a_device_that_is_gone_is_told() {
         return;
     }
     let desk = Desk::new();
-    // Another test may take the number meanwhile, and give it up again during the run.
+    // Another program may take the number meanwhile, and give it up again during the run.
     for left in (0..8).rev() {
         let device = Loop::dense(4 * MIB, &[]);
+        let _alone = Loop::none_is_taken();
         run("losetup", &["-d", &device.device]);
         let answer = desk.run(&["run", &device.device, "--busy-ok", "--duration", "50ms"]);
         if answer.code == Some(3) || left == 0 {

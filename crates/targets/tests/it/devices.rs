@@ -511,10 +511,11 @@ fn a_device_with_nothing_behind_it_says_so() {
     if !can_run("a_device_with_nothing_behind_it_says_so", &["losetup"]) {
         return;
     }
-    // Others may take the device as soon as it is free; then once more.
+    // Others than tests may take the device as soon as it is free; then once more.
     wait_until("a loop device stays free for a moment", || {
         let device = Loop::new(BYTES);
         let (path, name) = (device.device.clone(), device.name().to_owned());
+        let _alone = Loop::none_is_taken();
         drop(device);
         let results = [plan(&path, &reading()), plan(&path, &destroying(&name))];
         let is_taken = Path::new(&format!("/sys/block/{name}/loop/backing_file")).exists();
