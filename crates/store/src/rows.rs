@@ -1,7 +1,7 @@
 //! Rows of runs: what of a record goes into which table.
 
 use crate::blob;
-use crate::columns::status_text;
+use crate::columns::{is_damage, status_text};
 use crate::owner::Owner;
 use crate::packed;
 use rusqlite::types::{ToSqlOutput, Value};
@@ -165,8 +165,12 @@ fn store_final(
     let mut kept = record.clone();
     for (job_index, job) in kept.jobs.iter_mut().enumerate() {
         let intervals = &mut job.outcome.intervals;
-        if packed::pack(transaction, run_number, job_index, intervals)? {
-            intervals.clear();
+        match packed::pack(transaction, run_number, job_index, intervals) {
+            Ok(true) => intervals.clear(),
+            Ok(false) => {}
+            // Rows that cannot be read stay as they are: the record has its own.
+            Err(error) if is_damage(&error) => {}
+            Err(error) => return Err(error),
         }
     }
     store_record(transaction, run_number, &kept)?;

@@ -114,6 +114,27 @@ fn a_value_that_changed_is_noticed_in_every_part_of_a_run() {
     }
 }
 
+/// The record is worth more than the rows that were stored on its way.
+#[test]
+fn a_run_whose_stored_intervals_are_damaged_is_finished_with_its_record() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("store.db");
+    let mut store = open(&path).unwrap();
+    let mut run = store.begin_run(&skeleton("run", 1)).unwrap();
+    for index in 0..40 {
+        append(&mut store, &mut run, 0, index).unwrap();
+    }
+    store.flush(&mut run).unwrap();
+    changed(
+        &path,
+        "UPDATE intervals SET read_latency_ns_v2 = x'00' WHERE interval_index = 7",
+    );
+    let record = finished("run", 1, 40);
+    store.finish_run(run, &record).unwrap();
+    assert_eq!(store.load("run").unwrap(), record);
+    store.load_intervals("run", 0).unwrap_err();
+}
+
 #[test]
 fn a_document_that_changed_is_named() {
     let directory = tempfile::tempdir().unwrap();
