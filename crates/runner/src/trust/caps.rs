@@ -99,7 +99,8 @@ pub fn io_throttled(evidence: &Evidence) -> Option<Warning> {
     let message = format!(
         "control group {} limits {device} to {limit}, {} of it used: {what}",
         throttle.cgroup,
-        format_share(share)
+        // A burst passes before the limit holds.
+        format_share(share.min(1.0))
     );
     let hint =
         "lift the limit (io.max, or blkio.throttle.*_device), or run in another control group";
