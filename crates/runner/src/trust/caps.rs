@@ -164,7 +164,7 @@ fn shape(job: &JobRecord) -> Shape {
         workload.outstanding,
         workload.cache,
         workload.sync.is_some(),
-        job.target.name.clone(),
+        job.target.full_name().to_owned(),
     )
 }
 
