@@ -5,7 +5,6 @@
 //! articles print it, so that tables can be laid side by side. Everything shown
 //! stands in the record; nothing is worked out here.
 
-use crate::difference::percent;
 use crate::sheet::{Cell, Column, Judgement};
 use stripewise_results::{ComparisonGroup, ComparisonRecord, ComparisonRow, Verdict};
 use stripewise_units::{ByteSize, format_count, format_duration};
@@ -163,7 +162,7 @@ pub fn comparison_line(
             load_words(row),
             value(&row.metric, row.b),
             metric_name(&row.metric),
-            percent(row),
+            row.percent(),
             interval.unwrap_or_default(),
             value(&row.metric, row.a)
         )
