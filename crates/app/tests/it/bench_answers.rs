@@ -117,6 +117,10 @@ fn a_rate_and_a_latency_are_required_at_once() {
         .printed(&["UNDECIDED: random-read iops>=300", "--time"]);
     both("random-read iops>=300", "random-read p99<200ms", &[])
         .ended(0)
+        .warned(&[
+            "Required: random-read at 300 IOPS",
+            "of the simulated array",
+        ])
         .printed(&["open loop at 300 IOPS"]);
     // What was required is kept, and shown again.
     desk.run(&["history", "show", "last"])
