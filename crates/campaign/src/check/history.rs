@@ -70,6 +70,12 @@ impl StoredHistory {
         })
     }
 
+    /// Learns in which boot the runs were made that were stored since.
+    pub(super) fn learn_boots(&mut self, store: &Store) -> Outcome<()> {
+        self.boots = boots(store)?;
+        Ok(())
+    }
+
     /// Calls `judge` with what is stored. A run that is not stored is of a boot of its own.
     pub(super) fn with<T>(&self, judge: impl FnOnce(&StoredRuns<'_>) -> T) -> T {
         let boot = |id: &str| self.boots.get(id).copied().unwrap_or(u64::MAX);
