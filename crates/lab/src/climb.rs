@@ -6,7 +6,7 @@
 
 use crate::answer::{
     Aim, AnswerPlan, BLOCK_RUNS, CROSSING_RUNS_MIN, Judged, LEVEL_RUNS_MIN, Order, aim_of,
-    where_to_move,
+    least_in_flight, where_to_move,
 };
 use crate::ladder::{Limits, Load, NextStep, Step, Stop, next_step};
 use crate::series::SeriesKind;
@@ -146,11 +146,17 @@ impl Climbed {
 
 /// What the steps of a climb that count say about where to look. Void ones say nothing.
 pub(crate) fn aim_of_climb(kind: SeriesKind, slo: Slo, climbed: &[Climbed]) -> Option<Aim> {
-    let counting = || climbed.iter().filter(|one| one.counts);
-    let mut steps: Vec<Step> = counting().map(|one| one.step).collect();
+    let counting = climbed.iter().filter(|one| one.counts);
+    let rates: Vec<LadderStep> = counting.map(|one| one.rates.clone()).collect();
+    aim_of(kind, slo, &steps_of(climbed), bracketed(&rates))
+}
+
+/// The steps of a climb that count, by work in flight.
+fn steps_of(climbed: &[Climbed]) -> Vec<Step> {
+    let counting = climbed.iter().filter(|one| one.counts);
+    let mut steps: Vec<Step> = counting.map(|one| one.step).collect();
     steps.sort_by_key(|step| step.load.in_flight());
-    let rates: Vec<LadderStep> = counting().map(|one| one.rates.clone()).collect();
-    aim_of(kind, slo, &steps, bracketed(&rates))
+    steps
 }
 
 /// What comes when the runs that are listed are made.
@@ -381,6 +387,7 @@ impl Series {
     fn order(&self) -> Order {
         let limits = self.plan.limits;
         Order::new(self.plan.workload.seed, limits.cores, limits.in_flight_max)
+            .with_least(least_in_flight(&steps_of(&self.climbed)))
     }
 
     /// The blocks around a crossing, in an order that goes on where those of the place

@@ -5,7 +5,6 @@
 //! articles print it, so that tables can be laid side by side. Everything shown
 //! stands in the record; nothing is worked out here.
 
-use crate::difference::percent;
 use crate::sheet::{Cell, Column, Judgement};
 use stripewise_results::{ComparisonGroup, ComparisonRecord, ComparisonRow, Verdict};
 use stripewise_units::{ByteSize, format_count, format_duration};
@@ -140,14 +139,17 @@ fn load_words(row: &ComparisonRow) -> String {
 }
 
 /// What became worse, in a line for a mail: `read random 8K 1x16: 674.00 IOPS (-9.21 %),
-/// was 742.34`; several after each other.
+/// was 742.34`; several after each other. `is_worse` says which rows count.
 #[must_use]
-pub fn comparison_line(records: &[ComparisonRecord]) -> String {
+pub fn comparison_line(
+    records: &[ComparisonRecord],
+    is_worse: impl Fn(&ComparisonRow) -> bool,
+) -> String {
     let rows = records.iter().flat_map(|record| {
         let rows = record.rows.iter();
         rows.map(|row| (record.level, row))
     });
-    let worse = rows.filter(|(_, row)| row.verdict == Verdict::Worse);
+    let worse = rows.filter(|(_, row)| is_worse(row));
     let line = |(level, row): (f64, &ComparisonRow)| {
         let interval = row.interval_percent.map(|[low, high]| {
             format!(
@@ -160,7 +162,7 @@ pub fn comparison_line(records: &[ComparisonRecord]) -> String {
             load_words(row),
             value(&row.metric, row.b),
             metric_name(&row.metric),
-            percent(row),
+            row.percent(),
             interval.unwrap_or_default(),
             value(&row.metric, row.a)
         )
@@ -592,8 +594,12 @@ mod tests {
             ]
         );
         let line = "read random 8K 1x4: 500.00 IOPS (-50.00 %), was 1,000.00";
-        assert_eq!(comparison_line(&records), line);
-        assert_eq!(comparison_line(&records[..1]), "");
+        assert_eq!(comparison_line(&records, is_worse), line);
+        assert_eq!(comparison_line(&records[..1], is_worse), "");
+    }
+
+    fn is_worse(row: &ComparisonRow) -> bool {
+        row.verdict == Verdict::Worse
     }
 
     #[test]
@@ -602,7 +608,7 @@ mod tests {
         let records = [record(vec![worse], ["baseline", "now"])];
         let line = "read random 8K 1x4: 680.00 IOPS (-8.35 %, 95 % interval -9.82 to -7.22 %), \
                     was 742.20";
-        assert_eq!(comparison_line(&records), line);
+        assert_eq!(comparison_line(&records, is_worse), line);
         let sheet = crate::sheet_text(&crate::comparison_sheet(&records, &[], false), 100);
         assert!(
             sheet.contains("8.35 % fewer IOPS (95 % interval 7.22 to 9.82 %)"),

@@ -31,7 +31,7 @@ pub(crate) fn in_words(records: &[ComparisonRecord]) -> Option<String> {
 /// `random read: 10.15 % fewer IOPS; random write: 9.27 % fewer IOPS`.
 fn of_found(found: &[&ComparisonRow]) -> String {
     let one = |row: &&ComparisonRow| {
-        let percent = percent(row);
+        let percent = row.percent();
         let load = match (row.threads, row.outstanding) {
             (Some(threads), Some(outstanding)) => format!(" {threads}x{outstanding}"),
             _ => String::new(),
@@ -51,13 +51,8 @@ fn of_found(found: &[&ComparisonRow]) -> String {
     parts.join("; ")
 }
 
-/// The estimate where repetitions gave one, else the plain difference.
-pub(crate) fn percent(row: &ComparisonRow) -> f64 {
-    row.estimate_percent.unwrap_or(row.difference_percent)
-}
-
 fn of_one(row: &ComparisonRow, level: f64) -> String {
-    let percent = percent(row);
+    let percent = row.percent();
     let interval = match row.interval_percent {
         Some([low, high]) => {
             let [low, high] = if percent < 0.0 {
@@ -78,7 +73,7 @@ fn of_one(row: &ComparisonRow, level: f64) -> String {
 
 /// `2.10 to 47.11 % more IOPS in all 36 rows`.
 fn of_several(rows: &[&ComparisonRow], metric: &str) -> String {
-    let all = rows.iter().map(|row| percent(row));
+    let all = rows.iter().map(|row| row.percent());
     let low = all.clone().fold(f64::INFINITY, f64::min);
     let high = all.clone().fold(f64::NEG_INFINITY, f64::max);
     let counted = counted(rows.len(), "row", "rows");
@@ -183,6 +178,18 @@ mod tests {
         ] {
             assert_eq!(said(rows).as_deref(), Some(words));
         }
+    }
+
+    #[test]
+    fn an_estimate_without_an_interval_is_in_no_table_and_so_in_no_line() {
+        let few = |percent: f64| ComparisonRow {
+            estimate_percent: Some(percent + 1.0),
+            ..row("iops", percent, None)
+        };
+        let words = "10.00 % more IOPS (no interval: too few runs)";
+        assert_eq!(said(vec![few(10.0)]).as_deref(), Some(words));
+        let words = "10.00 to 12.00 % more IOPS in all 2 rows";
+        assert_eq!(said(vec![few(10.0), few(12.0)]).as_deref(), Some(words));
     }
 
     #[test]

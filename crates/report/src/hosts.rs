@@ -3,7 +3,7 @@
 use crate::number::{latency, rate};
 use crate::sheet::{Column, SheetTable};
 use std::fmt::Write;
-use stripewise_results::{HostPoint, HostRecord, MergedRecord, RunRecord, Status};
+use stripewise_results::{HostPoint, HostRecord, MergedRecord, RunRecord, Status, TargetKind};
 use stripewise_units::{counted, format_duration, format_iops};
 
 /// Letters of a curve, from nothing to the highest rate of all hosts.
@@ -116,7 +116,12 @@ pub fn hosts_sentences(run: &RunRecord, merged: &MergedRecord) -> Vec<String> {
         ));
     }
     sentences.push(format!("Limit: {}.", merged.limited_by.text));
-    sentences.push(clocks(merged));
+    let mut kinds = run.jobs.iter().map(|job| job.target.kind);
+    sentences.push(match kinds.any(|kind| kind == TargetKind::Simulated) {
+        // No clock was there that could be compared.
+        true => "All times are those of simulated arrays, each of which begins at 0.".to_owned(),
+        false => clocks(merged),
+    });
     sentences
 }
 

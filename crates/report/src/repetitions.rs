@@ -58,7 +58,7 @@ pub(crate) fn groups_of(runs: &[RunRecord]) -> Vec<Vec<(&RunRecord, &JobRecord)>
         };
         run.jobs.len() == other.jobs.len()
             && job.name == its.name
-            && job.target.name == its.target.name
+            && job.target.full_name() == its.target.full_name()
             && seedless(job) == seedless(its)
     };
     let mut groups: Vec<Vec<(&RunRecord, &JobRecord)>> = Vec::new();

@@ -99,7 +99,7 @@ mod tests {
             ..Sheet::default()
         };
         let text = sheet_markdown(&sheet);
-        assert!(text.starts_with("## a\\|b &lt;i&gt;\n"), "{text}");
+        assert!(text.starts_with("## a\\|b &lt;i>\n"), "{text}");
         assert!(
             text.contains("**Faults:** answer\n\n- a\\|fault\n"),
             "{text}"

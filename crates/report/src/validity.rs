@@ -57,7 +57,7 @@ fn places(document: &Document, concerned: &[&RunRecord]) -> String {
         }
     }
     if names.is_empty() {
-        let target = |run: &RunRecord| run.jobs.first().map(|job| job.target.name.clone());
+        let target = |run: &RunRecord| run.jobs.first().map(JobRecord::full_target_names);
         let all: Vec<Option<String>> = document.runs.iter().map(target).collect();
         if all.iter().any(|name| *name != all[0]) {
             for name in concerned.iter().filter_map(|run| target(run)) {

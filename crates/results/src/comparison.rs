@@ -104,6 +104,16 @@ pub struct ComparisonRow {
     pub void: Vec<String>,
 }
 
+impl ComparisonRow {
+    /// The one number of the row in headlines, sentences and charts: the estimate where it has
+    /// an interval and so a column of its own, else the difference of the two values.
+    #[must_use]
+    pub fn percent(&self) -> f64 {
+        let estimate = self.interval_percent.and(self.estimate_percent);
+        estimate.unwrap_or(self.difference_percent)
+    }
+}
+
 /// What a row, or a table, says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]

@@ -117,17 +117,6 @@ impl TargetFacts {
         self.path.as_deref().unwrap_or(&self.name)
     }
 
-    /// As the user named it, but where that says nothing elsewhere (`.`, `../data`): there
-    /// the absolute path.
-    #[must_use]
-    pub fn shown_name(&self) -> &str {
-        let mut parts = self.name.split(['/', '\\']);
-        match parts.any(|part| matches!(part, "." | "..")) {
-            true => self.full_name(),
-            false => &self.name,
-        }
-    }
-
     /// A file of which nothing is known: for importers.
     #[must_use]
     pub fn unknown() -> TargetFacts {

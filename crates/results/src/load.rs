@@ -163,11 +163,5 @@ mod tests {
         };
         assert_ne!(key(&dot("/data/a")), key(&dot("/data/b")));
         assert_eq!(key(&dot("/data/a")), key(&dot("/data/a")));
-        assert_eq!(dot("/data/a").shown_name(), "/data/a");
-        let named = TargetFacts {
-            name: "data".to_owned(),
-            ..dot("/srv/data")
-        };
-        assert_eq!(named.shown_name(), "data");
     }
 }

@@ -268,12 +268,6 @@ impl JobRecord {
         self.names_by(|facts| &facts.name)
     }
 
-    /// The same by [`TargetFacts::shown_name`].
-    #[must_use]
-    pub fn target_names_elsewhere(&self) -> String {
-        self.names_by(TargetFacts::shown_name)
-    }
-
     /// What its latency is said to be: that of its writes where it reads nothing, of its
     /// discards where it does nothing else, else of its reads.
     #[must_use]

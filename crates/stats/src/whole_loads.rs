@@ -10,14 +10,16 @@
 //! - The interval is that of the load's own runs. Where the interval of latency at the
 //!   next load includes the limit, it reaches up to that load's interval; where its own
 //!   latency's does, down to that of the load below.
-//! - Where a smaller load reaches the rate within 1 %, the answer is that one, the same at a
-//!   shorter latency, with an interval up to the rate.
+//! - Where a smaller load reaches the rate, within 1 % or within the interval of that rate and
+//!   3 %, the answer is that one, the same at a shorter latency, with an interval that ends
+//!   where that rate's does.
 //!
 //! Left out: which runs to make.
 
 use crate::at_limit::LoadRun;
 use crate::distribution::student_quantile;
 use crate::isotonic::isotonic;
+use crate::knee::PLATEAU_SHARE;
 use crate::robust::{robust_groups, robust_mean_interval};
 use crate::sample::Estimate;
 
@@ -25,7 +27,7 @@ use crate::sample::Estimate;
 const RUNS_MIN: usize = 4;
 /// Fewest runs of another load that is judged.
 const NEIGHBOUR_RUNS_MIN: usize = 2;
-/// A load that gives this share of the most reaches it.
+/// A load that gives this share of the most reaches it, whatever their intervals.
 const REACHES: f64 = 0.99;
 /// As of [`robust_mean_interval`].
 const WIDENING: f64 = 1.1;
@@ -89,10 +91,12 @@ pub fn rate_at_whole_load(runs: &[LoadRun], limit_s: f64, level: f64) -> AtWhole
     };
     let most = rungs[..met]
         .iter()
-        .map(|rung| rung.rate.value)
-        .fold(f64::NEG_INFINITY, f64::max);
-    let reaches =
-        |rung: &&Rung| rung.runs >= RUNS_MIN && rung.rate.value >= most + libm::log(REACHES);
+        .map(|rung| rung.rate)
+        .max_by(|a, b| a.value.total_cmp(&b.value))
+        .unwrap_or(rungs[top].rate);
+    let least = |share: f64| most.value + libm::log(share);
+    let enough = most.low.clamp(least(PLATEAU_SHARE), least(REACHES));
+    let reaches = |rung: &&Rung| rung.runs >= RUNS_MIN && rung.rate.value >= enough;
     let load_max = rungs[top].load;
     // Where that is another load than the largest one that meets the limit, the limit is
     // far; else the doubt about the limit is in the interval.
@@ -100,7 +104,9 @@ pub fn rate_at_whole_load(runs: &[LoadRun], limit_s: f64, level: f64) -> AtWhole
         return AtWholeLoad::FewRuns { load_max };
     };
     let mut rate = found.rate;
-    rate.high = rate.high.max(most);
+    if most.value > rate.value {
+        rate.high = rate.high.max(most.high);
+    }
     let above = rungs.get(met);
     if let Some(above) = above.filter(|above| above.latency.low <= limit) {
         rate.high = rate.high.max(above.rate.high);
@@ -254,6 +260,26 @@ mod tests {
         };
         assert_eq!((load_max, load_above, load), (4.0, Some(5.0), 2.0));
         assert!(rate.contains(1_001.0) && (latency_s - 0.002).abs() < 0.0001);
+        // Within the interval, though not within 1 %.
+        let nearly = |scatter: f64| -> Vec<LoadRun> {
+            let loads = [(1.0, 985.0), (2.0, 1_000.0), (3.0, 1_000.0)];
+            let each = loads.iter().flat_map(|&(load, rate)| {
+                let signs = [-1.0, 1.0, -1.0, 1.0, -1.0, 1.0];
+                signs.map(|sign| LoadRun {
+                    load,
+                    rate: rate * libm::exp(sign * scatter),
+                    latency_s: 0.001 * load,
+                })
+            });
+            each.collect()
+        };
+        for (scatter, expected) in [(0.001, 2.0), (0.03, 1.0)] {
+            let (load, rate) = met(rate_at_whole_load(&nearly(scatter), 0.0025, 0.95));
+            assert!(
+                load == expected && rate.contains(1_000.0),
+                "{load}: {rate:?}"
+            );
+        }
         // More in flight gives less.
         let falling = [
             (1.0, 1_000.0, 0.001),

@@ -297,7 +297,7 @@ impl Error {
                 "nothing has been stored there yet: `stripewise bench` or `stripewise run` begins a store; `--store FILE` names another".to_owned()
             }
             ErrorKind::NotFound { .. } => {
-                "`stripewise history` lists the runs; an id may be cut short as long as it is unique, `last`, `last~1` count back what was done, and `last-run` the single runs".to_owned()
+                "`stripewise history` lists the runs; an id may be cut short as long as it is unique; `last`, `last~1` count back what was measured here, and `last-run` the single runs; imported results have ids only".to_owned()
             }
             ErrorKind::Ambiguous { .. } => "give more of the id".to_owned(),
             ErrorKind::Misuse(_) | ErrorKind::Other(_) => {

@@ -254,7 +254,7 @@ fn store_job(
             run_number,
             job_index.cast_signed(),
             job.name,
-            job.target_names(),
+            job.full_target_names(),
             workload.read_percent,
             job.pattern_name(),
             workload.block_size_bytes.cast_signed(),

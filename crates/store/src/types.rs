@@ -46,7 +46,7 @@ pub struct Filter {
     pub label: Option<String>,
     /// Only of this series.
     pub series: Option<String>,
-    /// Only with a job on a target whose name, as the user typed it, contains this.
+    /// Only with a job on a target whose name contains this: the absolute path where it is one.
     pub target: Option<String>,
     /// Only results of this tool, imported ones.
     pub tool: Option<String>,

@@ -216,6 +216,8 @@ fn a_quiet_check_prints_only_what_is_worse() {
             "check",
             "-q",
             "sim:raid10-10k?offset=63s",
+            "--tolerate",
+            "0",
             "--require",
             "iops>=99000000",
         ])

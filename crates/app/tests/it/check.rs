@@ -71,6 +71,11 @@ fn what_a_check_found_is_told_in_text_and_as_a_document() {
     ] {
         said(&answer, words);
     }
+    // What is tolerated there is not called worse here.
+    let quiet = [&["check", MISALIGNED, "-q"], &more[..]].concat();
+    let answer = desk.run(&quiet).ended(1);
+    said(&answer, "MISSED: iops>=1000000:");
+    assert!(!answer.stdout.contains("WORSE"), "{}", answer.stdout);
     desk.run(&["check", "sim:raid10-10k?offset=64K&disks=6"])
         .failed(3, &["size in use:", "--changed"]);
 }

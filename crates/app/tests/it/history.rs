@@ -1,7 +1,7 @@
 //! What is stored and how it is found again.
 
 use crate::support::shared::bench_of_a_drive;
-use crate::support::{Desk, names};
+use crate::support::{Answer, Desk, names};
 
 /// `history show` prints the bytes that the command printed.
 fn check_shown_again(desk: &Desk, printed: &str, ids: &[&str]) {
@@ -351,4 +351,33 @@ fn profiles_and_verifications_are_listed_shown_and_deleted() {
     // Filters that only runs have leave them out.
     let by_label = desk.json(&["history", "--label", "x"]);
     assert!(by_label.at("measurements").items().is_empty());
+}
+
+#[test]
+fn one_name_in_two_directories_is_two_targets() {
+    let desk = Desk::new();
+    let whole = |place: &str| desk.file(&format!("{place}/data"));
+    for place in ["one", "two"] {
+        std::fs::create_dir_all(desk.file(place)).expect("a directory");
+        crate::support::users_file(&whole(place), 4 << 20);
+        let run = ["run", "data", "--busy-ok", "--duration", "20ms"];
+        let mut command = desk.command(&run);
+        Answer::of(command.current_dir(desk.file(place))).done();
+    }
+    desk.run(&["history"])
+        .done()
+        .printed(&["one/data", "two/data"]);
+    let of_two = desk.json(&["history", "--target", &whole("two")]);
+    let rows = of_two.at("history").items();
+    let targets: Vec<String> = (rows.iter())
+        .map(|row| row.at("jobs.0.target").text())
+        .collect();
+    assert_eq!(targets, [whole("two")]);
+    assert_eq!(
+        desk.json(&["history", "--target", "data"])
+            .at("history")
+            .items()
+            .len(),
+        2
+    );
 }

@@ -93,6 +93,7 @@ fn stores_of_several_hosts_become_one_record_with_a_row_for_each() {
         "over 5 intervals",
         "Fairness",
         "Limit:",
+        "All times are those of simulated arrays",
         "Again  stripewise history show",
     ]);
 }

@@ -73,6 +73,27 @@ fn no_thread_to_be_had_is_an_error_that_leaves_nothing() {
 }
 
 #[test]
+fn a_stack_that_is_too_small_is_an_error() {
+    if !can_run("a_stack_that_is_too_small_is_an_error", &["prlimit"]) {
+        return;
+    }
+    let desk = Desk::new();
+    let with_stack = |bytes: u32| {
+        let mut limited = Command::new("prlimit");
+        limited.arg(format!("--stack={bytes}"));
+        append(
+            &mut limited,
+            &desk.command(&["run", "sim:nvme", "--duration", "10ms"]),
+        );
+        Answer::of(&mut limited)
+    };
+    for bytes in [64 << 10, 512 << 10] {
+        with_stack(bytes).failed(3, &["refused a stack of 1 MiB", "`ulimit -s`"]);
+    }
+    with_stack(1 << 20).done();
+}
+
+#[test]
 fn one_thread_is_enough_to_fill_a_file_and_to_simulate() {
     if !can_run("one_thread_is_enough", &["root", "setpriv", "prlimit"]) {
         return;

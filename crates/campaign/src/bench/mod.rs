@@ -243,7 +243,13 @@ fn refuse_short(options: &BenchOptions, plan: &BenchPlan) -> Outcome<()> {
 
 /// How long it will take, before anything is done.
 fn announce(context: &Context, options: &BenchOptions, plan: &BenchPlan) {
+    let required = required::announced(options, plan);
     if options.target.starts_with("sim:") {
+        // The ladders of a simulated array take seconds; these runs may take minutes.
+        if !required.is_empty() {
+            required.into_iter().for_each(|words| context.plan(words));
+            context.plan(crate::steps::TIMES_ARE_SIMULATED);
+        }
         return;
     }
     let names: Vec<&str> = plan
@@ -267,7 +273,7 @@ fn announce(context: &Context, options: &BenchOptions, plan: &BenchPlan) {
     if plan_writes(plan) && options.engine != EngineName::Null {
         context.plan(announced(!options.qualify, None));
     }
-    for words in required::announced(options, plan) {
+    for words in required {
         context.plan(words);
     }
     context.plan(format!(
@@ -279,9 +285,6 @@ fn announce(context: &Context, options: &BenchOptions, plan: &BenchPlan) {
             "quick run: results may include caches and burst credit"
         },
     ));
-    if options.target.starts_with("sim:") {
-        context.plan(crate::steps::TIMES_ARE_SIMULATED);
-    }
 }
 
 /// The plan, or its reading series where the target may not be written: that is

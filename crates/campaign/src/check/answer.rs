@@ -177,11 +177,12 @@ impl Answer {
 
     /// Worse by more than is tolerated, for certain.
     fn is_worse(&self, comparison: &ComparisonRecord) -> bool {
-        let mut worse = comparison
-            .rows
-            .iter()
-            .filter(|row| row.verdict == Verdict::Worse);
-        worse.any(|row| smallest_loss(row) > self.tolerate)
+        comparison.rows.iter().any(|row| self.is_loss(row))
+    }
+
+    /// The row is worse by more than is tolerated, for certain.
+    pub(super) fn is_loss(&self, row: &ComparisonRow) -> bool {
+        row.verdict == Verdict::Worse && smallest_loss(row) > self.tolerate
     }
 
     /// Whether anything changed is not known.

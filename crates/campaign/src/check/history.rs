@@ -5,8 +5,8 @@ use std::collections::{BTreeSet, HashMap};
 use stripewise_conductor::context::store_failure;
 use stripewise_conductor::failure::Outcome;
 use stripewise_lab::compare::StoredRuns;
-use stripewise_results::{RunRecord, Status};
-use stripewise_store::{Filter, Store};
+use stripewise_results::{JobRecord, RunRecord, Status};
+use stripewise_store::{Filter, RunSummary, Store};
 
 /// Stored runs that are looked at, the newest: two months of hourly ones.
 const RUNS_MAX: u32 = 1_500;
@@ -27,37 +27,53 @@ impl StoredHistory {
         baseline: &KeptBaseline,
         judged: &[RunRecord],
     ) -> Outcome<StoredHistory> {
-        let targets = baseline.runs.iter().flat_map(|run| &run.jobs);
-        let targets: BTreeSet<&str> = targets.map(|job| job.target.name.as_str()).collect();
+        let jobs = baseline.runs.iter().flat_map(|run| &run.jobs);
+        // Runs of earlier versions are listed under what was typed, which is the same in every
+        // directory: their records say which one it was.
+        let names = |job: &JobRecord| [job.full_target_names(), job.target_names()];
+        let targets: BTreeSet<[String; 2]> = jobs.map(names).collect();
         let host = baseline
             .runs
             .first()
             .map_or("", |run| run.host.name.as_str());
         let mut runs: Vec<RunRecord> = Vec::new();
-        for target in targets {
-            let filter = Filter {
-                target: Some(target.to_owned()),
-                status: Some(Status::Complete),
-                limit: Some(RUNS_MAX),
-                ..Filter::default()
+        for [full, typed] in &targets {
+            let is_own = |run: &RunSummary| {
+                let is_new = judged.iter().any(|one| one.id == run.id);
+                let mut jobs = run.jobs.iter();
+                let is_there = jobs.all(|job| job.target == *full || job.target == *typed);
+                run.tool.is_none() && run.host == host && !is_new && is_there
             };
-            let listed = store.list_readable(&filter).map_err(store_failure)?.runs;
-            let own = listed.into_iter().filter(|run| {
-                let is_new = |id: &str| judged.iter().any(|one| one.id == id);
-                run.tool.is_none()
-                    && run.host == host
-                    && !is_new(&run.id)
-                    && run.jobs.iter().all(|job| job.target == target)
-            });
-            let loaded = own.filter_map(|run| store.load(&run.id).ok());
-            runs.extend(loaded.map(RunRecord::without_intervals));
+            for name in BTreeSet::from([full, typed]) {
+                let filter = Filter {
+                    target: Some(name.clone()),
+                    status: Some(Status::Complete),
+                    limit: Some(RUNS_MAX),
+                    ..Filter::default()
+                };
+                let listed = store.list_readable(&filter).map_err(store_failure)?.runs;
+                let loaded = listed.iter().filter(|run| is_own(run));
+                let loaded = loaded.filter_map(|run| store.load(&run.id).ok());
+                let own = loaded.filter(|run| {
+                    let mut jobs = run.jobs.iter();
+                    jobs.all(|job| job.full_target_names() == *full)
+                });
+                runs.extend(own.map(RunRecord::without_intervals));
+            }
         }
-        runs.sort_by(|a, b| a.started_at.cmp(&b.started_at));
+        runs.sort_by(|a, b| (&a.started_at, &a.id).cmp(&(&b.started_at, &b.id)));
+        runs.dedup_by(|a, b| a.id == b.id);
         Ok(StoredHistory {
             runs,
             boots: boots(store)?,
             baseline_at: baseline.set_at.clone(),
         })
+    }
+
+    /// Learns in which boot the runs were made that were stored since.
+    pub(super) fn learn_boots(&mut self, store: &Store) -> Outcome<()> {
+        self.boots = boots(store)?;
+        Ok(())
     }
 
     /// Calls `judge` with what is stored. A run that is not stored is of a boot of its own.

@@ -62,6 +62,13 @@ pub struct CheckOptions {
     pub load: CheckLoad,
 }
 
+impl CheckOptions {
+    /// One run is made and held against the target's own history, where there is one.
+    fn is_held_against_history(&self) -> bool {
+        self.run.is_none() && self.repeat.is_none()
+    }
+}
+
 /// What to measure where there is no baseline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CheckLoad {
@@ -108,7 +115,7 @@ pub fn check(
         ..CompareOptions::default()
     };
     let mut store = context.open_store()?;
-    let mut records = Vec::new();
+    let (mut records, mut own) = (Vec::new(), None);
     let reference = baseline.as_ref();
     let measured = match &options.run {
         Some(id) => stored(context, options, reference, id, &mut records),
@@ -118,7 +125,7 @@ pub fn check(
             options,
             permissions,
             (reference, by),
-            &mut records,
+            (&mut records, &mut own),
         ),
     };
     if let (Some(name), Ok(()), true) = (&options.run, &measured, records.is_empty()) {
@@ -136,15 +143,18 @@ pub fn check(
     if records.is_empty() || ended != Exit::Done && options.run.is_none() {
         return Ok(Answer::inconclusive(options, records, ended));
     }
-    answered(context, &mut store, options, baseline, records, by)
+    answered(context, &mut store, options, (baseline, own), records, by)
 }
+
+/// The history of a baseline's loads, and the runs that it was made of.
+type Fitted = (OwnHistory, StoredHistory);
 
 /// What follows from runs that came to their end.
 fn answered(
     context: &Context,
     store: &mut Store,
     options: &CheckOptions,
-    baseline: Option<KeptBaseline>,
+    (baseline, own): (Option<KeptBaseline>, Option<Fitted>),
     records: Vec<RunRecord>,
     by: CompareOptions,
 ) -> Outcome<Answer> {
@@ -152,7 +162,15 @@ fn answered(
     let Some(mut baseline) = baseline else {
         return Ok(answer);
     };
-    let own = own_history(store, options, &baseline, &answer.records, by)?;
+    let own = match (own, options.is_held_against_history()) {
+        (Some((own, mut stored)), _) => {
+            stored.learn_boots(store)?;
+            Some((own, stored))
+        }
+        // It was looked for before the runs, and is too short.
+        (None, true) => None,
+        (None, false) => own_history(context, store, options, &baseline, &answer.records, by)?,
+    };
     answer.tolerate = options.tolerate.unwrap_or_else(|| {
         let of_history = own.as_ref().map(|(own, _)| own.tolerance_percent());
         let runs = reference(options, &baseline);
@@ -281,16 +299,19 @@ fn measure(
     options: &CheckOptions,
     permissions: &Permissions,
     (baseline, by): (Option<&KeptBaseline>, CompareOptions),
-    records: &mut Vec<RunRecord>,
+    (records, own): (&mut Vec<RunRecord>, &mut Option<Fitted>),
 ) -> Outcome<()> {
     let work = work(options, baseline)?;
+    if let Some(baseline) = baseline.filter(|_| options.is_held_against_history()) {
+        *own = own_history(context, store, options, baseline, &[], by)?;
+    }
     let permissions = Permissions {
         // A gentle check is made for a place where others work.
         busy_ok: permissions.busy_ok || options.gentle,
         ..permissions.clone()
     };
     let ready = open_targets(context, store, &work, &permissions)?;
-    let against = (baseline, by);
+    let against = (baseline, own.as_ref());
     let outcome = run_on(context, store, options, against, &work, &ready, records);
     for target in ready.opened {
         target.finish()?;
@@ -302,20 +323,16 @@ fn run_on(
     context: &Context,
     store: &mut Store,
     options: &CheckOptions,
-    (baseline, by): (Option<&KeptBaseline>, CompareOptions),
+    (baseline, own): (Option<&KeptBaseline>, Option<&Fitted>),
     work: &Work,
     ready: &Ready,
     records: &mut Vec<RunRecord>,
 ) -> Outcome<()> {
-    let mut own = None;
     if let Some(baseline) = baseline {
         let then = reference(options, baseline);
         let expected = expected_records(work, ready);
         let differing = differing_conditions(then, &expected);
         refuse_other_conditions(options, baseline, &differing, Exit::Target)?;
-        if options.repeat.is_none() {
-            own = own_history(store, options, baseline, &[], by)?;
-        }
     }
     let how = |repeat: u32| Repetitions {
         repeat,
@@ -348,18 +365,25 @@ fn run_on(
 /// The history of the baseline's loads, where enough is stored: not of gentle runs, nor of
 /// what was changed on purpose.
 fn own_history(
+    context: &Context,
     store: &Store,
     options: &CheckOptions,
     baseline: &KeptBaseline,
     judged: &[RunRecord],
     by: CompareOptions,
-) -> Outcome<Option<(OwnHistory, StoredHistory)>> {
+) -> Outcome<Option<Fitted>> {
     if options.gentle || options.changed.is_some() || options.target.is_some() {
         return Ok(None);
     }
-    let stored = StoredHistory::of(store, baseline, judged)?;
-    let own = stored.with(|stored| OwnHistory::of(&baseline.runs, stored, by));
-    Ok(own.map(|own| (own, stored)))
+    // No target is open, and what was measured is stored: a signal need not wait for the fit.
+    context.end_at_once(true);
+    let stored = StoredHistory::of(store, baseline, judged);
+    let fitted = stored.map(|stored| {
+        let own = stored.with(|stored| OwnHistory::of(&baseline.runs, stored, by));
+        own.map(|own| (own, stored))
+    });
+    context.end_at_once(false);
+    fitted
 }
 
 /// What a check compares with: gentle runs with gentle ones. Where there are none

@@ -13,7 +13,7 @@ pub fn line(answer: &Answer, exit: Exit) -> String {
         return String::new();
     }
     let mut parts = Vec::new();
-    let worse = comparison_line(&answer.comparisons);
+    let worse = comparison_line(&answer.comparisons, |row| answer.is_loss(row));
     if !worse.is_empty() {
         parts.push(format!("WORSE: {worse}"));
     }

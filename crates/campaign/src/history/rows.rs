@@ -379,7 +379,7 @@ fn row(run: &RunSummary, record: Option<&RunRecord>, said: &Said) -> HistoryRow 
         series: run.tool.clone().unwrap_or_else(|| "run".to_owned()),
         target: record
             .and_then(|record| record.jobs.first())
-            .map(JobRecord::target_names_elsewhere)
+            .map(JobRecord::full_target_names)
             .or_else(|| first.map(|job| job.target.clone()))
             .unwrap_or_default(),
         what,

@@ -178,7 +178,7 @@ fn gathered(store: &Store, runs: &[Entry]) -> Vec<Gathered> {
         if index == all.len() {
             all.push(Gathered {
                 trend: Trend {
-                    target: load.target.shown_name().to_owned(),
+                    target: load.target.full_name().to_owned(),
                     host: run.host.clone(),
                     load: in_words(key.2, &load),
                     points: Vec::new(),

@@ -2,7 +2,7 @@
 
 use super::sensor::Sensor;
 use crate::steps::measured;
-use crate::steps::medium::{exit_with, written_to_a_medium};
+use crate::steps::medium::{FastestRates, LimitWatch, exit_with, say_all, written_to_a_medium};
 use crate::steps::probe_device::{Counted, ProbeDevice, ProbeOptions, why};
 use crate::steps::surface::{FillDocument, RestFound};
 use std::cell::Cell;
@@ -68,12 +68,21 @@ pub fn fill(
     {
         return Err(too_small(&options.target, options.size_bytes.unwrap_or(0)));
     }
-    let warnings = written_to_a_medium(context, &options.target)?;
+    let mut warnings = written_to_a_medium(context, &options.target)?;
+    let watch = match options.target.parse() {
+        Ok(TargetName::Path(path)) => Some(LimitWatch::start(&path, TargetFacts::unknown())),
+        _ => None,
+    };
     let begun = begin(context, &mut store, options, permissions)?;
     let filled = match begun {
         Begun::Open(target) => fill_open(context, options, *target)?,
         Begun::Ended(filled) => *filled,
     };
+    if let Some(watch) = watch {
+        let limits = watch.finish(context, &fastest(&filled.first));
+        say_all(context, &limits);
+        warnings.extend(limits);
+    }
     let exit = exit_with(exit_of(context, &filled), &warnings);
     let id = context.new_id(&measured_at);
     let document = FillDocument {
@@ -92,6 +101,17 @@ struct Filled {
     curve: Curve,
     rest: Option<RestFound>,
     halt: Option<StopReason>,
+}
+
+/// The rate of the fastest step.
+fn fastest(written: &Written) -> FastestRates {
+    let rates = written.steps.iter().map(Step::bytes_per_s);
+    let written_bytes_per_s = rates.fold(0.0, f64::max);
+    FastestRates {
+        written_bytes_per_s,
+        writes_per_s: written_bytes_per_s / f64::from(PIECE_BYTES),
+        ..FastestRates::default()
+    }
 }
 
 /// A target that is open and perhaps written already, or what was measured before it was

@@ -1,7 +1,7 @@
 //! Measures a surface, says what it shows, keeps it.
 
 use crate::steps::measured;
-use crate::steps::medium::{ReadRates, exit_with, throttled, watched};
+use crate::steps::medium::{FastestRates, LimitWatch, exit_with, say_all, watched};
 use crate::steps::owners::files_at;
 use crate::steps::probe_device::{Counted, ProbeDevice, ProbeOptions, why};
 use crate::steps::reading::{Readable, open_to_read};
@@ -14,7 +14,7 @@ use stripewise_conductor::observer::Progress;
 use stripewise_conductor::permissions::Permissions;
 use stripewise_disk_inspect::placement::Extent;
 use stripewise_results::Severity;
-use stripewise_surface::profile::{Findings, Measured, Part, Plan, RateAt, Spot, analyse, measure};
+use stripewise_surface::profile::{Findings, Measured, Part, Plan, Spot, analyse, measure};
 use stripewise_surface::{Device, StopReason};
 use stripewise_units::format_bytes;
 
@@ -91,9 +91,11 @@ pub fn profile(
     let measured = with_progress(context, &mut asked, &plan);
     let findings = analyse(&measured);
     let mut readable = readable;
-    let throttled = throttled(context, &readable.target, rates(&measured), watch.as_ref());
+    let rates = fastest(&measured, &findings);
+    let limits = watch.map_or_else(Vec::new, |watch: LimitWatch| watch.finish(context, &rates));
+    say_all(context, &limits);
     let mut measured = measured;
-    for warning in throttled {
+    for warning in limits {
         if warning.severity == Severity::Void {
             // What the limit held back is no slow place of the disk.
             measured.spots.retain(|spot| spot.unreadable);
@@ -176,19 +178,17 @@ fn exit_of(context: &Context, measured: &Measured) -> Exit {
     }
 }
 
-/// Means over all that was read, in each of the two ways in which a limit counts it: a
-/// control group lets single reads pass at once and holds back the next ones.
-fn rates(measured: &Measured) -> ReadRates {
-    let bytes: f64 = measured.rates.iter().map(|at| at.length_bytes as f64).sum();
-    let each_s = |at: &RateAt| at.length_bytes as f64 / at.bytes_per_s.max(1.0);
-    let seconds: f64 = measured.rates.iter().map(each_s).sum();
-    let bytes_per_s = bytes / seconds.max(1e-9);
-    let latencies_ns = measured.accesses.iter().map(|access| access.latency_ns);
-    let access_ns = latencies_ns.sum::<u64>().max(1) as f64;
-    ReadRates {
-        bytes_per_s,
-        reads_per_s: (bytes_per_s / PIECE_BYTES as f64)
-            .max(1e9 * measured.accesses.len() as f64 / access_ns),
+/// The fastest of what is printed: where the disk passes a limit for a moment, the rest is the
+/// limit's.
+fn fastest(measured: &Measured, findings: &Findings) -> FastestRates {
+    let read_bytes_per_s = findings.rate_max.unwrap_or(0.0);
+    let access_ns: u64 = measured.accesses.iter().map(|one| one.latency_ns).sum();
+    let single = 1e9 * measured.accesses.len() as f64 / access_ns.max(1) as f64;
+    let batches = findings.batches.iter().map(|batch| batch.reads_per_s);
+    FastestRates {
+        read_bytes_per_s,
+        reads_per_s: batches.fold(single.max(read_bytes_per_s / PIECE_BYTES as f64), f64::max),
+        ..FastestRates::default()
     }
 }
 
@@ -305,9 +305,10 @@ fn found(spot: &Spot, readable: &Readable, name: &str) -> SpotFound {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stripewise_surface::profile::RateAt;
 
     #[test]
-    fn a_limit_is_compared_with_what_was_read_over_time() {
+    fn a_limit_is_compared_with_the_fastest_place() {
         // A control group lets 5 MiB pass at once, and then makes the next piece wait.
         let each = |number: u64| RateAt {
             offset_bytes: number << 20,
@@ -321,8 +322,11 @@ mod tests {
             rates: (0..20).map(each).collect(),
             ..Measured::default()
         };
-        let mib_per_s = rates(&measured).bytes_per_s / 1_048_576.0;
-        assert!((49.0..51.0).contains(&mib_per_s), "{mib_per_s}");
-        assert_eq!(rates(&Measured::default()), ReadRates::default());
+        let rates = fastest(&measured, &analyse(&measured));
+        let mib_per_s = rates.read_bytes_per_s / 1_048_576.0;
+        assert!((849.0..851.0).contains(&mib_per_s), "{mib_per_s}");
+        let nothing = Measured::default();
+        let rates = fastest(&nothing, &analyse(&nothing));
+        assert_eq!(rates, FastestRates::default());
     }
 }

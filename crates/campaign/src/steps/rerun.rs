@@ -224,7 +224,7 @@ fn signature(run: &RunRecord) -> String {
             ..job.workload.clone()
         };
         let json = serde_json::to_string(&workload).unwrap_or_default();
-        format!("{} {} {json}", job.name, job.target.name)
+        format!("{} {} {json}", job.name, job.target.full_name())
     };
     run.jobs.iter().map(of).collect::<Vec<_>>().join("\n")
 }

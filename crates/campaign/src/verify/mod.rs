@@ -4,9 +4,10 @@
 mod capacity;
 mod ground;
 mod image;
+mod limits;
 mod stuck;
 
-use crate::steps::medium::doubts;
+use crate::steps::medium::{LimitWatch, doubts};
 use crate::steps::verification::document::{
     Mode, PhaseOutcome, SCHEMA_VERSION, VerifiedTarget, VerifyDocument, VerifyErrors, VerifyVerdict,
 };
@@ -158,6 +159,7 @@ pub fn verify(
         phases: Vec::new(),
         ledger,
         watch: Watch::new(&targets),
+        limits: limits::start(&targets),
         lost_threads: 0,
         flush_errors: Vec::new(),
         kept: (targets.iter())
@@ -295,6 +297,7 @@ struct BurnIn<'a> {
     phases: Vec<PhaseOutcome>,
     ledger: Ledger,
     watch: Watch,
+    limits: Vec<LimitWatch>,
     /// Threads that are blocked in the operating system for good.
     lost_threads: usize,
     flush_errors: Vec<String>,
@@ -510,8 +513,10 @@ impl BurnIn<'_> {
             .collect()
     }
 
-    fn document(self, id: String, started_at: String, whole: bool) -> VerifyDocument {
+    fn document(mut self, id: String, started_at: String, whole: bool) -> VerifyDocument {
         let now_ns = words::unix_ns(&self.context.timestamp());
+        let reached = limits::reached(self.context, std::mem::take(&mut self.limits), &self.phases);
+        self.warnings.extend(reached);
         let finished = self.finished(whole);
         let read_to_bytes = self.read_to_bytes();
         let mut faults = self.ledger.settled();

@@ -111,3 +111,26 @@ fn other_factors_than_the_offset_are_compared() {
     assert_eq!(row.verdict, Verdict::Better);
     assert_eq!(row.block_size_bytes, None, "it is what differs");
 }
+
+/// A stream of 1 MiB blocks is slow: the pilot's runs, which settle how long it is measured,
+/// last longer than an interval may.
+#[test]
+fn a_slow_stream_is_piloted_beyond_the_longest_interval() {
+    let desk = Desk::new();
+    let plan = "target = \"sim:disk-7k2\"\nfactor = \"block\"\nlevels = [\"1M\", \"2M\"]\n\
+         metric = \"mib_per_s\"\nblocks = 10\n[[cell]]\nname = \"stream\"\nsequential = true\n";
+    let file = plan.parse().expect("a plan");
+    let (options, permissions) = (ExperimentOptions::default(), Permissions::default());
+    let sitting = lab::run(&desk.context(), file, &options, &permissions).expect("it begins");
+    let LabSitting::OneFactor(sitting) = sitting else {
+        panic!("several factors");
+    };
+    sitting.ended.expect("it ends well");
+    let answer = sitting.answer.expect("an answer");
+    let longest_ns = answer
+        .records
+        .iter()
+        .map(|run| run.jobs[0].workload.duration_ns);
+    let longest_ns = longest_ns.max().expect("a run");
+    assert!(longest_ns > 10_000_000_000, "{longest_ns}");
+}

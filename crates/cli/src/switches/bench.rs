@@ -62,6 +62,9 @@ pub struct Bench {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
     /// A requirement to be met or missed: 'random-read iops>=20000', 'log p99<1ms'; may be given several times
+    ///
+    /// A rate and a latency of one series are judged together, by runs at that rate after the
+    /// ladders: up to 20 minutes more for each such series, as far as --time allows.
     #[arg(long, value_name = "WHAT")]
     pub require: Vec<Requirement>,
     /// Label to store with the bench

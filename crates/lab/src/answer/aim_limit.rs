@@ -82,6 +82,11 @@ pub(crate) fn aim_of(kind: SeriesKind, slo: Slo, steps: &[Step], bracketed: bool
     )
 }
 
+/// The fewest in flight of a climb that give as much as any of its steps.
+pub(crate) fn least_in_flight(steps: &[Step]) -> Option<u32> {
+    Some(steps.get(flat_from(steps))?.load.in_flight())
+}
+
 /// The first step that gives as much as any other, up to 3 %, on the rising curve
 /// nearest to all of them.
 fn flat_from(steps: &[Step]) -> usize {
@@ -111,6 +116,7 @@ pub(crate) struct Order {
     random: Random,
     cores: u32,
     in_flight_max: u32,
+    least: Option<u32>,
 }
 
 impl Order {
@@ -119,16 +125,36 @@ impl Order {
             random: Random::new(seed),
             cores,
             in_flight_max,
+            least: None,
         }
+    }
+
+    /// Of few in flight, runs at this load too: by the climb it gives as much as any.
+    pub(crate) fn with_least(self, least: Option<u32>) -> Order {
+        Order { least, ..self }
     }
 
     /// A block around a crossing, in random order.
     pub(crate) fn block(&mut self, in_flight: f64) -> Vec<Load> {
         let loads = match in_flight < FEW_IN_FLIGHT {
-            true => whole_around(in_flight, self.cores, self.in_flight_max),
+            true => self.whole_around(in_flight),
             false => around(in_flight, self.cores, self.in_flight_max),
         };
         self.shuffled(loads)
+    }
+
+    /// The two whole loads about a crossing, one below them and one above; the lower of the two
+    /// twice, as most often that is the answer. Where less load may reach the rate already,
+    /// that load once instead.
+    fn whole_around(&self, in_flight: f64) -> Vec<Load> {
+        let most = self.in_flight_max.max(1);
+        // Float to integer saturates.
+        let lower = (in_flight as u32).clamp(1, most);
+        let below = lower.saturating_sub(1);
+        let likely = self.least.filter(|least| *least < below).unwrap_or(lower);
+        let wanted = [below, likely, lower, lower + 1, lower + 2];
+        let within = wanted.map(|load| load.clamp(1, most));
+        within.map(|load| Load::exactly(load, self.cores)).to_vec()
     }
 
     /// A block of these loads, in random order.
@@ -141,16 +167,6 @@ impl Order {
 /// Below so many in flight one operation more is a large step, over which latency may jump:
 /// each whole load is measured as such.
 pub(crate) const FEW_IN_FLIGHT: f64 = 10.0;
-
-/// The two whole loads about a crossing, one below them and one above; the lower of the two
-/// twice, as most often that is the answer.
-fn whole_around(in_flight: f64, cores: u32, in_flight_max: u32) -> Vec<Load> {
-    // Float to integer saturates.
-    let lower = (in_flight as u32).clamp(1, in_flight_max);
-    let wanted = [lower.saturating_sub(1), lower, lower, lower + 1, lower + 2];
-    let within = wanted.map(|load| load.clamp(1, in_flight_max.max(1)));
-    within.map(|load| Load::exactly(load, cores)).to_vec()
-}
 
 /// Five loads around a crossing.
 fn around(in_flight: f64, cores: u32, in_flight_max: u32) -> Vec<Load> {

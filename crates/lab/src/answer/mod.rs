@@ -8,7 +8,8 @@
 //! - Where the latency limit is crossed within the climb: runs around the crossing, and
 //!   the rate there by [`stripewise_stats::rate_at_limit`].
 //! - Where that is with fewer than ten in flight: runs of the whole loads about it, each
-//!   judged by its own, and the rate of the largest one that meets the limit, by
+//!   judged by its own, and of the smallest load by which the climb reached its rate; the
+//!   smallest one that gives the rate of the largest one that meets the limit, by
 //!   [`stripewise_stats::rate_at_whole_load`].
 //! - Where it is not crossed: runs at the loads from which throughput no longer rises, and
 //!   the smallest of them that gives as much as the others.
@@ -27,7 +28,7 @@ mod tests;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use aim_limit::{Aim, Order, aim_of};
+pub(crate) use aim_limit::{Aim, Order, aim_of, least_in_flight};
 pub(crate) use estimate::{
     CROSSING_RUNS_MIN, Judged, LEVEL_RUNS_MIN, estimate, is_disturbed, where_to_move,
 };

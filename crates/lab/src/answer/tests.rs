@@ -141,6 +141,16 @@ fn with_few_in_flight_each_whole_load_is_run() {
         assert_eq!(block(1.4, cores), [1, 1, 1, 2, 3]);
         assert_eq!(block(7.9, cores), [6, 7, 7, 8, 9]);
     }
+    // Where fewer reach the rate by the climb, they are run too.
+    let block = |centre: f64, least: u32| {
+        let loads = Order::new(1, 2, 256).with_least(Some(least)).block(centre);
+        let mut loads: Vec<u32> = loads.iter().map(|load| load.in_flight()).collect();
+        loads.sort_unstable();
+        loads
+    };
+    assert_eq!(block(3.6, 1), [1, 2, 3, 4, 5]);
+    assert_eq!(block(3.6, 2), [2, 3, 3, 4, 5]);
+    assert_eq!(block(3.6, 8), [2, 3, 3, 4, 5]);
     let threads = |load, cores| Load::exactly(load, cores).threads;
     assert_eq!((threads(6, 2), threads(5, 2), threads(5, 8)), (2, 1, 5));
 }

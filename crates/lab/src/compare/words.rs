@@ -60,7 +60,7 @@ pub(super) fn sentences(
 /// `B: 12.34 % (9.80 to 14.10 %) more IOPS (random read, 8K, 8 threads of 4): better.`
 fn finding(judged: &Judged<'_>, options: CompareOptions, name_of_b: &str) -> String {
     let row = &judged.row;
-    let estimate = row.estimate_percent.unwrap_or(row.difference_percent);
+    let estimate = row.percent();
     let more = more_or_less(options, estimate);
     let [low, high] = match row.interval_percent {
         Some([low, high]) if estimate > 0.0 => [low, high],

@@ -16,9 +16,12 @@ use std::time::Duration;
 const REFUSED: i32 = 3;
 
 const HINT: &[u8] =
-    b"\nhint: raise the limits of memory and threads (`ulimit -v`, `ulimit -u`), or use \
+    b"\nhint: raise the limits of memory, stack and threads (`ulimit -v`, `ulimit -s`, `ulimit -u`), or use \
 fewer threads, fewer operations in flight or a smaller block size; runs that were finished \
 are stored\n";
+
+/// A smaller stack overflows while the command line is read, which aborts.
+const STACK_BYTES_MIN: u64 = 1 << 20;
 
 /// The system's allocator; the process ends with a sentence when it gives nothing. For
 /// `#[global_allocator]` of a program.
@@ -64,8 +67,12 @@ fn given(start: *mut u8, bytes: usize) -> *mut u8 {
 /// Ends the process with the same sentence where the standard library panics for want of
 /// memory: when the system refuses a thread, or a new thread the stack on which it would
 /// handle its signals. Unwinding wants memory as well, so such a panic would end in an abort.
-/// All other panics are left as they are.
+/// All other panics are left as they are. A stack that is too small ends it at once.
 pub fn explain_lack_of_memory() {
+    let stack = rustix::process::getrlimit(rustix::process::Resource::Stack);
+    if stack.current.is_some_and(|bytes| bytes < STACK_BYTES_MIN) {
+        end_with(&[b"a stack of 1 MiB"]);
+    }
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
         let payload = info.payload();

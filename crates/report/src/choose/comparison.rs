@@ -270,7 +270,7 @@ pub(crate) fn sides_of(comparison: &ComparisonRecord) -> String {
 fn point(row: &ComparisonRow, x: f64) -> Point {
     Point {
         x,
-        y: row.estimate_percent.unwrap_or(row.difference_percent),
+        y: row.percent(),
         span: row.interval_percent,
         value: None,
         apart: false,

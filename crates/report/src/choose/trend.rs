@@ -187,7 +187,7 @@ fn name(row: &JobRow<'_>) -> String {
     format!(
         "{words} on {}{}",
         size.unwrap_or_default(),
-        row.job.target_names_elsewhere()
+        row.job.full_target_names()
     )
 }
 

@@ -292,7 +292,7 @@ fn a_missed_limit_is_answered_at_the_knee_and_said_so_wherever_it_is_shown() {
     same_numbers(&material);
     let text = markdown(&material);
     assert!(
-        text.contains("In single runs: p99 &lt; 20 ms: 700 IOPS with 8 in flight;"),
+        text.contains("In single runs: p99 < 20 ms: 700 IOPS with 8 in flight;"),
         "{text}"
     );
     let all = charts(&material);
@@ -339,11 +339,9 @@ fn same_numbers(material: &Material) {
         ("Markdown", markdown(material)),
     ] {
         for cell in &cells {
-            let cell = cell.replace('<', "&lt;");
-            let cell = if name == "terminal" {
-                cell.replace("&lt;", "<")
-            } else {
-                cell
+            let cell = match name {
+                "page" => cell.replace('<', "&lt;"),
+                _ => (*cell).to_owned(),
             };
             assert!(text.contains(&cell), "{name}: {cell} is not in\n{text}");
         }
@@ -551,7 +549,7 @@ fn a_result_of_sqlio_has_its_histogram_and_its_0_ms_is_less_than_one() {
     assert!(svg(histogram).contains("24+"));
     let (text, page) = (markdown(&material), html(&material));
     assert!(
-        text.contains("| Mean |") && text.contains("| &lt; 1 ms |"),
+        text.contains("| Mean |") && text.contains("| < 1 ms |"),
         "{text}"
     );
     assert!(page.contains("&lt; 1 ms</td>"));

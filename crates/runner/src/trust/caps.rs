@@ -99,7 +99,8 @@ pub fn io_throttled(evidence: &Evidence) -> Option<Warning> {
     let message = format!(
         "control group {} limits {device} to {limit}, {} of it used: {what}",
         throttle.cgroup,
-        format_share(share)
+        // A burst passes before the limit holds.
+        format_share(share.min(1.0))
     );
     let hint =
         "lift the limit (io.max, or blkio.throttle.*_device), or run in another control group";
@@ -163,7 +164,7 @@ fn shape(job: &JobRecord) -> Shape {
         workload.outstanding,
         workload.cache,
         workload.sync.is_some(),
-        job.target.name.clone(),
+        job.target.full_name().to_owned(),
     )
 }
 

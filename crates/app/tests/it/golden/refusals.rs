@@ -432,7 +432,7 @@ hint: check the name given with --store FILE; `stripewise run TARGET` with it ma
 exit 2
 --- stderr
 error: cannot find a run in the store [DESK]/results.db: no run matches `[ID]`
-hint: `stripewise history` lists the runs; an id may be cut short as long as it is unique, `last`, `last~1` count back what was done, and `last-run` the single runs
+hint: `stripewise history` lists the runs; an id may be cut short as long as it is unique; `last`, `last~1` count back what was measured here, and `last-run` the single runs; imported results have ids only
 ",
     ),
     (
@@ -441,7 +441,7 @@ hint: `stripewise history` lists the runs; an id may be cut short as long as it 
 exit 2
 --- stderr
 error: cannot find a run in the store [DESK]/results.db: no run matches `before`
-hint: `stripewise history` lists the runs; an id may be cut short as long as it is unique, `last`, `last~1` count back what was done, and `last-run` the single runs
+hint: `stripewise history` lists the runs; an id may be cut short as long as it is unique; `last`, `last~1` count back what was measured here, and `last-run` the single runs; imported results have ids only
 ",
     ),
     (
@@ -495,7 +495,7 @@ hint: `stripewise baseline set ID` makes one
 exit 2
 --- stderr
 error: cannot find a run in the store [DESK]/results.db: no run matches `before`
-hint: `stripewise history` lists the runs; an id may be cut short as long as it is unique, `last`, `last~1` count back what was done, and `last-run` the single runs
+hint: `stripewise history` lists the runs; an id may be cut short as long as it is unique; `last`, `last~1` count back what was measured here, and `last-run` the single runs; imported results have ids only
 ",
     ),
     (

@@ -65,6 +65,9 @@ struct Outline {
 #[derive(Deserialize)]
 struct Named {
     name: String,
+    /// Where `name` is relative.
+    #[serde(default)]
+    path: Option<String>,
 }
 
 /// What a line says of an observed device.
@@ -142,7 +145,7 @@ pub(crate) fn of(kind: &str, document: &KeptDocument) -> Option<Measurement> {
         kind: kind.to_owned(),
         started_at: outline.started_at,
         host: outline.host,
-        target: first.map(|target| target.name).unwrap_or_default(),
+        target: first.map_or_else(String::new, |one| one.path.unwrap_or(one.name)),
         what: what.to_owned(),
         result: result.unwrap_or_default(),
         status: outline.verdict.or(cut).unwrap_or_default(),

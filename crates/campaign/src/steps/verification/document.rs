@@ -246,6 +246,9 @@ impl JudgedBy {
 pub struct VerifiedTarget {
     /// As the user named it.
     pub name: String,
+    /// The absolute path, where `name` is relative.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
     /// `file`, `test-file` or `device`.
     pub kind: stripewise_results::TargetKind,
     /// Bytes that were used of it.

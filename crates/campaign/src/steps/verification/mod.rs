@@ -203,6 +203,7 @@ pub fn verified(
     }
     VerifiedTarget {
         name: facts.name.clone(),
+        path: facts.path.clone(),
         kind: facts.kind,
         size_bytes: target.size_bytes(),
         sector_bytes: target.logical_sector_bytes(),

@@ -3,6 +3,7 @@
 use super::document::{JudgedBy, LeftByRun, Mode, PhaseOutcome, VerifyDocument, VerifyVerdict};
 use crate::steps::medium::void_codes;
 use stripewise_report::classes_text;
+use stripewise_results::Severity;
 use stripewise_units::{format_bytes, format_count, format_duration};
 use stripewise_verify::Class;
 
@@ -89,8 +90,10 @@ fn passed(document: &VerifyDocument, verified: &str) -> (&'static str, String) {
         let why = format!("no disk was verified ({codes}); no fault in {verified}");
         return ("Void", why);
     }
+    // A note is no doubt: a limit that was not reached, for one.
     let doubts = warnings
         .iter()
+        .filter(|one| one.severity != Severity::Note)
         .map(|one| format!("; {} [{}]", one.message, one.code));
     let doubts: String = doubts.collect();
     let without = without_record(document);
