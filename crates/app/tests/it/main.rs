@@ -59,6 +59,7 @@ mod output;
 mod page_examples;
 mod page_words;
 mod partition;
+mod pictures;
 mod plans;
 mod power_cut;
 mod probe_faults;

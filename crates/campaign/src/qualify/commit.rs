@@ -55,6 +55,7 @@ pub fn commit(
         label: asked.label.clone(),
         is_busy_ok: permissions.busy_ok,
         began_at: timestamp,
+        host: context.host().name,
         is_commit: true,
         study: String::new(),
     };

@@ -231,15 +231,16 @@ fn of_qualification(store: Option<&Store>, question: &ReportQuestion) -> Outcome
     let (Some(store), [name]) = (store, question.subjects.as_slice()) else {
         return Ok(None);
     };
-    let is_page = matches!(question.format, ReportFormat::Html | ReportFormat::Md);
-    if !is_page || !question.require.is_empty() {
+    let is_of_runs = matches!(question.format, ReportFormat::Csv | ReportFormat::Json);
+    if is_of_runs || !question.require.is_empty() {
         return Ok(None);
     }
     // A name that the store does not know may be a file's.
     let Ok(Some(found)) = answered(store, name) else {
         return Ok(None);
     };
-    found.page(question.format, &question.picture).map(Some)
+    let rendered = found.rendered(question.format, &question.picture);
+    rendered.map(Some)
 }
 
 fn again(failure: &Failure) -> Failure {

@@ -41,12 +41,6 @@ pub fn sheet(document: &ObservationDocument) -> Sheet {
         findings: findings(document),
         tables: tables::tables(document),
         pointers: vec![again(&document.id)],
-        foot: format!(
-            "Stripewise {}, host {}, {}",
-            env!("CARGO_PKG_VERSION"),
-            document.host,
-            document.id
-        ),
         ..Sheet::default()
     }
 }
