@@ -35,4 +35,5 @@ pub mod verification;
 pub mod verification_page;
 
 /// What a plan says of its times where the target is a simulated array.
-pub const TIMES_ARE_SIMULATED: &str = "All times are those of the simulated array.";
+pub const TIMES_ARE_SIMULATED: &str =
+    "All times are simulated: they pass as fast as this machine computes them, usually in seconds.";
