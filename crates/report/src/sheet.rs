@@ -194,8 +194,11 @@ pub struct Column {
     pub heading: String,
     /// Aligned to the right.
     pub is_number: bool,
-    /// Zero: always shown. Where the terminal is too narrow, the highest goes first.
+    /// Zero: not left out before words are wrapped. Where the terminal is too narrow, the highest
+    /// goes first.
     pub drop_order: u8,
+    /// Where wrapped words do not fit either, the highest goes first, and of several the last.
+    pub late_order: u8,
 }
 
 impl Column {
@@ -222,6 +225,15 @@ impl Column {
     pub fn dropped(self, order: u8) -> Column {
         Column {
             drop_order: order,
+            ..self
+        }
+    }
+
+    /// One that a terminal leaves out where wrapped words do not fit either.
+    #[must_use]
+    pub fn dropped_late(self, order: u8) -> Column {
+        Column {
+            late_order: order,
             ..self
         }
     }

@@ -86,4 +86,5 @@ mod trust_caps;
 mod verify;
 mod volume_limits;
 mod watch;
+mod widths;
 mod witness;

@@ -22,11 +22,11 @@ pub fn check(context: &Context, arguments: &Check) -> Outcome {
         context.output.print_json(&answer.document())?;
     } else if context.global.quiet {
         // A check that found nothing says nothing: for jobs that mail what they print.
-        context.output.print_text(&line(&answer, exit));
+        context.output.print_lines(&line(&answer, exit));
     } else {
         context
             .output
-            .print_text(&context.sheet_text(&sheet(context, &answer)));
+            .print_lines(&context.sheet_text(&sheet(context, &answer)));
     }
     if let Some(path) = &arguments.report {
         write_material(context, &answer.material(context), path)?;

@@ -95,7 +95,7 @@ fn list(context: &Context) -> Outcome {
         )],
         ..Sheet::default()
     };
-    context.output.print_text(&context.sheet_text(&sheet));
+    context.output.print_lines(&context.sheet_text(&sheet));
     Ok(Exit::Done)
 }
 

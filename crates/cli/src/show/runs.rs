@@ -12,7 +12,7 @@ use stripewise_units::NameText;
 pub fn print_stored(context: &Context, document: &Document, look: &RunsLook<'_>) {
     let mut sheet = runs_sheet(document, look);
     sheet.pointers = runs_origin(document);
-    context.output.print_text(&context.sheet_text(&sheet));
+    context.output.print_lines(&context.sheet_text(&sheet));
 }
 
 /// Runs that were just made: everything about them, and where they are kept.
