@@ -35,6 +35,24 @@ pub struct Sheet {
     pub foot: String,
 }
 
+/// The pointer to the command that shows a stored answer again.
+#[must_use]
+pub fn again(id: &str) -> (String, String) {
+    again_by(format!("stripewise history show {id}"))
+}
+
+/// The same of another command.
+#[must_use]
+pub fn again_by(command: impl Into<String>) -> (String, String) {
+    ("Again".to_owned(), command.into())
+}
+
+/// The pointer to the command that goes on with what was interrupted.
+#[must_use]
+pub fn go_on_by(command: impl Into<String>) -> (String, String) {
+    ("Go on".to_owned(), command.into())
+}
+
 /// How a verdict or a cell is to be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Judgement {

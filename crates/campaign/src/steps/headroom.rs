@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use stripewise_conductor::context::{Context, store_failure};
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
-use stripewise_report::{Judgement, KeptFacts, Sheet};
+use stripewise_report::{Judgement, KeptFacts, Sheet, again, go_on_by};
 use stripewise_store::Store;
 use stripewise_studies::Origin;
 use stripewise_studies::headroom::{
@@ -70,10 +70,10 @@ impl StoredHeadroom {
             None => self.answers(),
         };
         let id = &self.document.id;
-        let mut pointers = vec![("kept as".to_owned(), format!("series {id}"))];
+        let mut pointers = vec![again(id)];
         if self.document.resumable {
             let text = format!("the same command with --resume {id}");
-            pointers.push(("go on".to_owned(), text));
+            pointers.push(go_on_by(text));
         }
         Sheet {
             subtitle: format!("on {}", self.document.target),

@@ -2,10 +2,10 @@
 
 use super::headroom::json_of_series;
 use super::pages::{PictureLook, Rendered, ReportFormat};
-use super::render_sheet::{StoredAnswer, again};
+use super::render_sheet::StoredAnswer;
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
-use stripewise_report::{KeptFacts, Sheet};
+use stripewise_report::{KeptFacts, Sheet, again};
 use stripewise_store::Store;
 use stripewise_studies::limits::LimitsDocument;
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use stripewise_conductor::context::{Context, keep_measured, store_failure};
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
-use stripewise_report::{Caution, KeptFacts, Sheet};
+use stripewise_report::{Caution, KeptFacts, Sheet, again, go_on_by};
 use stripewise_results::Severity;
 use stripewise_store::Store;
 use stripewise_studies::commit::CommitStudy;
@@ -213,10 +213,10 @@ fn finished(
 
 /// The sheet of a study, with what it was made on and where it is stored.
 fn on_target(sheet: Sheet, document: &QualifyDocument) -> Sheet {
-    let mut pointers = vec![("Stored as".to_owned(), document.id.clone())];
+    let mut pointers = vec![again(&document.id)];
     if document.resumable {
         let command = format!("stripewise qualify --resume {}", document.id);
-        pointers.push(("Go on".to_owned(), command));
+        pointers.push(go_on_by(command));
     }
     Sheet {
         title: document.target.clone(),

@@ -69,11 +69,6 @@ impl<D: Serialize> Renderable<'_, D> {
     }
 }
 
-/// The line that says how a stored document is shown again.
-pub(crate) fn again(id: &str) -> (String, String) {
-    ("Again".to_owned(), format!("stripewise history show {id}"))
-}
-
 /// The title and the foot that are wanted, of a picture's own.
 pub(crate) fn titled(title: &mut String, foot: &mut String, wanted: &PictureLook) {
     if let Some(wanted) = &wanted.title {

@@ -2,8 +2,7 @@
 
 use super::document::{BlameVerdict, ObservationDocument, ObservedDevice, SlowOperation};
 use super::{tables, words};
-use crate::steps::render_sheet::again;
-use stripewise_report::Sheet;
+use stripewise_report::{Sheet, again};
 use stripewise_units::{ByteSize, counted, format_count, format_duration, format_iops};
 
 const MIB: f64 = 1_048_576.0;
