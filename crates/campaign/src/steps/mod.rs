@@ -26,6 +26,7 @@ pub mod render_sheet;
 pub mod rerun;
 pub mod sessions;
 pub mod sqlio_drives;
+pub mod stored_check;
 pub mod stored_experiment;
 pub mod study;
 pub mod subject;

@@ -7,7 +7,7 @@ use crate::show::runs;
 use crate::switches::small::{History, HistoryAction, HistoryFilter};
 use std::path::Path;
 use stripewise_campaign::history::{
-    delete as forget, list as list_stored, measurement, qualification, runs_for_rows,
+    check, delete as forget, list as list_stored, measurement, qualification, runs_for_rows,
     salvage as save_readable, show as load, since,
 };
 use stripewise_report::{RunsLook, Sheet, history_table};
@@ -108,6 +108,14 @@ fn show(context: &Context, names: &[String], look: &RunsLook<'_>) -> Outcome {
     if context.global.json {
         context.output.print_exact(&document.to_json());
     } else {
+        // What a check found is not in its runs.
+        if let [name] = names
+            && let Some(found) = check(context, name)?
+        {
+            let sheet = found.sheet(&document.runs, look.explain);
+            context.output.print_lines(&context.sheet_text(&sheet));
+            context.output.print_text("\n");
+        }
         runs::print_stored(context, &document, look);
     }
     Ok(Exit::Done)
