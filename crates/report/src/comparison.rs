@@ -476,6 +476,7 @@ mod tests {
             difference_percent_max: found.map(|f| f[2].abs().max(f[1].abs())),
             published_difference_percent: None,
             void: Vec::new(),
+            sentence: None,
         }
     }
 
