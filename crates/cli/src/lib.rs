@@ -32,6 +32,7 @@ pub use together::{HostDocument, Together};
 /// Does what a command line says. The first of its words is the name of the program.
 pub fn run(arguments: Vec<OsString>, surroundings: Surroundings, output: Output) -> Exit {
     let output = Rc::new(output);
+    output.fit(&*surroundings.variable);
     let together = surroundings.together.clone();
     let is_shown = together.as_ref().is_none_or(|one| one.leads());
     let ended = match switches::parsed(arguments.clone(), output.columns()) {

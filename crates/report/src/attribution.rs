@@ -58,11 +58,15 @@ impl About {
         let simulated = kept.target.starts_with("sim:");
         let device = if simulated { "simulated array" } else { "" };
         let made_with = format!("Stripewise {}", kept.version);
+        // What an earlier version did not store is left out.
+        let known = |words: &&str| !words.is_empty();
         let date = moment(kept.started_at);
-        let host = kept.host.map(|name| format!("host {name}"));
+        let date = Some(date.as_str()).filter(known);
+        let name = kept.host.filter(known);
+        let host = name.map(|name| format!("host {name}"));
         let made = [
             host.as_deref(),
-            Some(date.as_str()),
+            date,
             Some(made_with.as_str()),
             Some(kept.id),
         ];
@@ -72,8 +76,8 @@ impl About {
             ("Title", Some(kept.title)),
             ("Label", kept.label),
             ("Target", Some(kept.target)),
-            ("Host", kept.host),
-            ("Date", Some(date.as_str())),
+            ("Host", name),
+            ("Date", date),
             ("Made with", Some(made_with.as_str())),
             ("Id", Some(kept.id)),
         ];
@@ -142,7 +146,8 @@ impl About {
     }
 
     /// What stands at the foot of a picture, a line each.
-    pub(crate) fn foot(&self) -> Vec<String> {
+    #[must_use]
+    pub fn foot(&self) -> Vec<String> {
         let source = self.source.as_ref().map(|words| format!("Source: {words}"));
         let first: Vec<&str> = [Some(self.device.as_str()), source.as_deref()]
             .into_iter()

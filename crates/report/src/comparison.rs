@@ -56,10 +56,10 @@ pub(crate) fn columns_of(
 fn cell_columns() -> Vec<Column> {
     vec![
         Column::text("I/O"),
-        Column::text("Pattern"),
-        Column::number("Block"),
-        Column::number("Threads"),
-        Column::number("QD"),
+        Column::text("Pattern").dropped_late(2),
+        Column::number("Block").dropped_late(1),
+        Column::number("Threads").dropped_late(3),
+        Column::number("QD").dropped_late(4),
     ]
 }
 
@@ -478,6 +478,7 @@ mod tests {
             difference_percent_max: found.map(|f| f[2].abs().max(f[1].abs())),
             published_difference_percent: None,
             void: Vec::new(),
+            sentence: None,
         }
     }
 

@@ -128,6 +128,7 @@ mod tests {
             difference_percent_max: None,
             published_difference_percent: None,
             void: Vec::new(),
+            sentence: None,
         }
     }
 

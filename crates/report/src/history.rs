@@ -32,12 +32,12 @@ pub fn history_table(rows: &[HistoryRow]) -> SheetTable {
     let columns = [
         Column::text("Run"),
         Column::text("Date").dropped(1),
-        Column::text("Kind"),
+        Column::text("Kind").dropped_late(3),
         Column::text("Target"),
-        Column::text("Workload"),
+        Column::text("Workload").dropped_late(2),
         Column::number("IOPS"),
         Column::text("Status"),
-        Column::text("Label"),
+        Column::text("Label").dropped_late(1),
     ];
     let row = |row: &HistoryRow| {
         let is_of_id = row.id.starts_with(&row.date.replace('-', ""));
@@ -87,7 +87,10 @@ mod tests {
         let long = "before the change of March that nobody remembers";
         let mut imported = row("");
         imported.date = "2007-03-01".to_owned();
-        let table = history_table(&[row(long), row(""), imported]);
+        // What a target's name asks of a simulated array is no number that must be whole.
+        let mut simulated = row("");
+        simulated.target = "sim:raid10-10k?offset=63s&stripe_unit=64K&disks=8".to_owned();
+        let table = history_table(&[row(long), row(""), imported, simulated]);
         for width in [80, 100, 160, 200] {
             let text = table_text(&table, width, &|_, text| text.to_owned());
             let lines = || text.lines();

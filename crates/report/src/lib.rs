@@ -74,7 +74,7 @@ pub use page::{html, page_policy, sheet_page};
 pub use picture::{Multiples, Picture, pictures};
 pub use plain::plain_json;
 pub use replay::fidelity_text;
-pub use sheet::{Caution, Cell, Column, Judgement, Sheet, SheetTable};
+pub use sheet::{Caution, Cell, Column, Judgement, Sheet, SheetTable, again, again_by, go_on_by};
 pub use sheet_csv::sheet_csv;
 pub use sheet_markdown::sheet_markdown;
 pub use sheet_text::{Emphasis, Paint, sheet_line, sheet_text, sheet_text_painted, wrapped_at};

@@ -35,6 +35,24 @@ pub struct Sheet {
     pub foot: String,
 }
 
+/// The pointer to the command that shows a stored answer again.
+#[must_use]
+pub fn again(id: &str) -> (String, String) {
+    again_by(format!("stripewise history show {id}"))
+}
+
+/// The same of another command.
+#[must_use]
+pub fn again_by(command: impl Into<String>) -> (String, String) {
+    ("Again".to_owned(), command.into())
+}
+
+/// The pointer to the command that goes on with what was interrupted.
+#[must_use]
+pub fn go_on_by(command: impl Into<String>) -> (String, String) {
+    ("Go on".to_owned(), command.into())
+}
+
 /// How a verdict or a cell is to be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Judgement {
@@ -194,8 +212,11 @@ pub struct Column {
     pub heading: String,
     /// Aligned to the right.
     pub is_number: bool,
-    /// Zero: always shown. Where the terminal is too narrow, the highest goes first.
+    /// Zero: not left out before words are wrapped. Where the terminal is too narrow, the highest
+    /// goes first.
     pub drop_order: u8,
+    /// Where wrapped words do not fit either, the highest goes first, and of several the last.
+    pub late_order: u8,
 }
 
 impl Column {
@@ -222,6 +243,15 @@ impl Column {
     pub fn dropped(self, order: u8) -> Column {
         Column {
             drop_order: order,
+            ..self
+        }
+    }
+
+    /// One that a terminal leaves out where wrapped words do not fit either.
+    #[must_use]
+    pub fn dropped_late(self, order: u8) -> Column {
+        Column {
+            late_order: order,
             ..self
         }
     }

@@ -103,6 +103,7 @@ fn comparison() -> ComparisonRecord {
         difference_percent_max: None,
         published_difference_percent: None,
         void: Vec::new(),
+        sentence: None,
     };
     ComparisonRecord {
         title: "partition offset".to_owned(),

@@ -102,6 +102,9 @@ pub struct ComparisonRow {
     /// from its numbers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub void: Vec<String>,
+    /// What its table's sentences say of it alone, where it is better or worse.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sentence: Option<String>,
 }
 
 impl ComparisonRow {

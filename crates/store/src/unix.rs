@@ -157,27 +157,14 @@ pub(crate) fn foreign_owner(path: &Path) -> Option<String> {
 }
 
 #[cfg(test)]
+#[path = "../../../tests/support/locks.rs"]
+mod locks;
+
+#[cfg(test)]
 mod tests {
-    use super::*;
+    use super::locks::locks_on;
     use crate::{Error, ErrorKind, Owner, Store};
     use rusqlite::ffi;
-
-    /// The locks that this process has on a file, by its open descriptors: the kernel's
-    /// list of all locks skips lines while other processes lock and unlock.
-    fn locks_on(path: &Path) -> usize {
-        let is_it =
-            |fd: &std::fs::DirEntry| std::fs::read_link(fd.path()).is_ok_and(|to| to == path);
-        let locks_of = |fd: std::fs::DirEntry| {
-            let info = Path::new("/proc/self/fdinfo").join(fd.file_name());
-            let lines = std::fs::read_to_string(info).unwrap();
-            lines
-                .lines()
-                .filter(|line| line.starts_with("lock:"))
-                .count()
-        };
-        let open = std::fs::read_dir("/proc/self/fd").unwrap().flatten();
-        open.filter(is_it).map(locks_of).sum()
-    }
 
     #[test]
     fn asking_why_a_store_cannot_be_opened_costs_an_open_one_no_lock() {

@@ -20,6 +20,19 @@ pub use run::{FileState, NextStep, PlacedJob, Run, RunId, StudyFile, StudyTime};
 use stripewise_report::Sheet;
 use stripewise_results::RunRecord;
 
+/// What a document says of how it came to be: on what, where and when.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Origin<'a> {
+    /// The name under which it is stored.
+    pub id: &'a str,
+    /// The target, as typed.
+    pub target: &'a str,
+    /// RFC 3339, UTC: when it began.
+    pub started_at: &'a str,
+    /// Name of the machine that measured.
+    pub host: &'a str,
+}
+
 /// A part of a stored document that an earlier version wrote otherwise is none.
 ///
 /// # Errors

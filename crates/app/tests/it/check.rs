@@ -71,6 +71,29 @@ fn what_a_check_found_is_told_in_text_and_as_a_document() {
     ] {
         said(&answer, words);
     }
+    // The same from the store: what the runs alone do not say.
+    let page = desk.file("check.md");
+    desk.run(&["report", "last", "-o", &page]).ended(0);
+    let page = std::fs::read_to_string(page).expect("a page");
+    let shown = desk.run(&["history", "show", "last"]).ended(0);
+    said(
+        &shown,
+        "That is tolerated: the loss may be no larger than 20 %.",
+    );
+    said(&shown, "MISSED: iops>=1000000:");
+    for words in [
+        "Check against the baseline baseline",
+        "64K then, 31.5K now",
+        "worse",
+    ] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
+    let listed = desk.run(&["history"]).done().stdout;
+    let of_checks = listed.lines().filter(|line| line.contains(" check "));
+    let words: Vec<&str> = of_checks
+        .filter_map(|line| line.split(' ').next_back())
+        .collect();
+    assert_eq!(words, ["missed", "worse"], "{listed}");
     // What is tolerated there is not called worse here.
     let quiet = [&["check", MISALIGNED, "-q"], &more[..]].concat();
     let answer = desk.run(&quiet).ended(1);

@@ -298,7 +298,7 @@ fn the_list_says_what_studies_came_to_and_a_bench_with_requirements_is_one() {
             words.join(" ")
         })
         .collect();
-    assert_eq!(rows[0], "limits sim:ebs-gp3 caps, 125 MiB/s 3,000");
+    assert_eq!(rows[0], "limits sim:ebs-gp3 caps, 125.0 MiB/s 3,000");
     assert_eq!(rows[1], "qualify sim:nvme etcd met");
     assert!(
         rows[2].starts_with("bench sim:nvme random-read "),

@@ -4,7 +4,7 @@
 use super::CheckOptions;
 use crate::steps::baselines::KeptBaseline;
 use crate::steps::documents::asked_of;
-use crate::steps::pages::material_of;
+use crate::steps::stored_check::StoredCheck;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use stripewise_conductor::context::Context;
@@ -13,8 +13,7 @@ use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_lab::compare::{CompareOptions, Side, compare, void_codes};
 use stripewise_report::Material;
 use stripewise_results::{
-    ComparisonRecord, ComparisonRow, Document, JobRow, RequirementRecord, RunRecord,
-    SCHEMA_VERSION, Verdict,
+    ComparisonRecord, ComparisonRow, JobRow, RequirementRecord, RunRecord, SCHEMA_VERSION, Verdict,
 };
 
 /// What a check found.
@@ -226,23 +225,23 @@ impl Answer {
         }
     }
 
-    /// What a report on it is made of: the runs, what became of the baseline, and
-    /// whether the requirements are met.
+    /// As the store keeps it.
     #[must_use]
-    pub fn material(&self, context: &Context) -> Material {
-        let document = Document {
+    pub fn stored(&self) -> StoredCheck {
+        StoredCheck {
+            baseline: self.baseline.clone(),
             comparisons: self.comparisons.clone(),
             requirements: self.requirements.clone(),
-            ..Document::new(self.records.to_vec())
-        };
+            said: self.said.clone(),
+        }
+    }
+
+    /// What a report on it is made of.
+    #[must_use]
+    pub fn material(&self, context: &Context) -> Material {
         let store = context.open_store_to_read().ok();
-        let mut material = material_of(store.as_ref(), document);
-        material.title = match &self.baseline {
-            Some(name) => format!("Check against the baseline {name}"),
-            None => format!("Check: {}", material.title),
-        };
-        material.notes.clone_from(&self.said);
-        material
+        let runs = self.records.clone();
+        self.stored().material(store.as_ref(), runs)
     }
 }
 

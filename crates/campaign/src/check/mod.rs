@@ -20,10 +20,11 @@ use crate::steps::baselines::{Change, KeptBaseline, REPETITIONS};
 use crate::steps::documents::{check_names, names_of};
 use crate::steps::levels::metric;
 use crate::steps::rerun::{Ready, Repetitions, Work, expected_records, open_targets, rerun};
+use crate::steps::stored_check::KIND;
 use crate::steps::subject::subject;
 use answer::judge_change;
 use history::StoredHistory;
-use stripewise_conductor::context::Context;
+use stripewise_conductor::context::{Context, keep_document};
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::measure::exit_of;
@@ -143,7 +144,13 @@ pub fn check(
     if records.is_empty() || ended != Exit::Done && options.run.is_none() {
         return Ok(Answer::inconclusive(options, records, ended));
     }
-    answered(context, &mut store, options, (baseline, own), records, by)
+    let answer = answered(context, &mut store, options, (baseline, own), records, by)?;
+    // The runs alone do not say what was found of them.
+    let series = answer.records.iter().find_map(|run| run.series.as_deref());
+    if let Some(series) = series.filter(|_| answer.made) {
+        keep_document(context, &mut store, KIND, series, &answer.stored())?;
+    }
+    Ok(answer)
 }
 
 /// The history of a baseline's loads, and the runs that it was made of.

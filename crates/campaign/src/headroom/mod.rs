@@ -20,7 +20,10 @@ use stripewise_conductor::targets::OpenTarget;
 use stripewise_stats::ExceedanceDesign;
 pub use stripewise_stats::Slo;
 use stripewise_store::Store;
-use stripewise_studies::headroom::{Headroom, HeadroomLoad, HeadroomOptions, allowed_share};
+use stripewise_studies::Origin;
+use stripewise_studies::headroom::{
+    Headroom, HeadroomDocument, HeadroomLoad, HeadroomOptions, allowed_share,
+};
 use stripewise_targets::Size;
 use stripewise_units::{format_duration, path_of};
 use stripewise_workload::{Request, Workload};
@@ -97,9 +100,22 @@ pub fn headroom(
         Some((_, begun)) => begun.options().facts.cap.clone(),
         None => known_cap(&store, &asked.target, given.file.as_deref())?,
     };
-    let id = match &begun {
-        Some((id, _)) => id.clone(),
-        None => context.free_id(&store, &context.timestamp())?,
+    let (id, started_at, host) = match &begun {
+        Some((stored, _)) => (
+            stored.id.clone(),
+            stored.started_at.clone(),
+            stored.host.clone(),
+        ),
+        None => {
+            let now = context.timestamp();
+            (context.free_id(&store, &now)?, now, context.host().name)
+        }
+    };
+    let origin = Origin {
+        id: &id,
+        target: &asked.target,
+        started_at: &started_at,
+        host: &host,
     };
     let mut study = Headroom::new(options(asked, &given)?).ok_or_else(|| {
         Failure::usage("the limit is no percentile", "give one such as 'p99<5ms'")
@@ -128,7 +144,7 @@ pub fn headroom(
         study = going_on(begun, &study)?;
     }
     let mut changed = |store: &mut _, study: &Headroom| {
-        let found = StoredHeadroom::of(study, &id, &asked.target);
+        let found = StoredHeadroom::of(study, &origin);
         keep_measured(context, store, KIND, &id, &found)
     };
     let conducted = conduct(
@@ -144,14 +160,15 @@ pub fn headroom(
         exit => exit,
     };
     Ok(Answered {
-        found: StoredHeadroom::of(&study, &id, &asked.target),
+        found: StoredHeadroom::of(&study, &origin),
         exit,
         ended: conducted.ended.err(),
     })
 }
 
-/// The study of this id on this target, which has something left to measure, and its whole id.
-fn begun(store: &Store, name: &str, target: &str) -> Outcome<(String, Headroom)> {
+/// The study of this id on this target, which has something left to measure, and what is stored
+/// of it.
+fn begun(store: &Store, name: &str, target: &str) -> Outcome<(HeadroomDocument, Headroom)> {
     let found = StoredHeadroom::find(store, name)?;
     if let Some(found) = &found
         && found.document.target != target
@@ -163,27 +180,27 @@ fn begun(store: &Store, name: &str, target: &str) -> Outcome<(String, Headroom)>
         ));
     }
     let found = found.and_then(StoredHeadroom::into_study);
-    let (id, study) = found.ok_or_else(|| {
+    let (stored, study) = found.ok_or_else(|| {
         Failure::usage(
             format!("there is no headroom {name} that can go on"),
             "give the id that `headroom` printed; `stripewise history` lists them",
         )
     })?;
     match study.is_open() {
-        true => Ok((id, study)),
+        true => Ok((stored, study)),
         false => Err(Failure::usage(
-            format!("{id} is finished"),
-            format!("`stripewise history show {id}` prints it"),
+            format!("{} is finished", stored.id),
+            format!("`stripewise history show {}` prints it", stored.id),
         )),
     }
 }
 
 /// The one that was begun, where it asked the same.
-fn going_on((id, begun): (String, Headroom), asked: &Headroom) -> Outcome<Headroom> {
+fn going_on((stored, begun): (HeadroomDocument, Headroom), asked: &Headroom) -> Outcome<Headroom> {
     match begun.options() == asked.options() {
         true => Ok(begun),
         false => Err(Failure::usage(
-            format!("{id} asked something else"),
+            format!("{} asked something else", stored.id),
             "repeat the command that was interrupted, with the same load and limit, and --resume",
         )),
     }

@@ -10,6 +10,7 @@ use crate::steps::measured;
 pub use crate::steps::measured::Measurement;
 use crate::steps::observation::ObservationDocument;
 use crate::steps::qualification::{self, Qualified};
+use crate::steps::stored_check::{self, StoredCheck};
 use crate::steps::stored_experiment::StoredExperiment;
 use crate::steps::surface::MeasuredSurface;
 use crate::steps::verification_page::{of_kept, sheet};
@@ -106,6 +107,17 @@ pub fn qualification(context: &Context, name: &str) -> Outcome<Option<Qualified>
     // A name that the store does not know may be a file's.
     let found = crate::steps::qualification::answered(&store, name);
     Ok(found.ok().flatten())
+}
+
+/// What a stored check found of the baseline. None where `name` is something else.
+///
+/// # Errors
+/// Where the store cannot be read.
+pub fn check(context: &Context, name: &str) -> Outcome<Option<StoredCheck>> {
+    let Some(store) = context.open_store_if_any()? else {
+        return Ok(None);
+    };
+    StoredCheck::find(&store, &measured::full_name(&store, name)?)
 }
 
 /// The beginning of a time that people type: a day or time as it is, a duration
@@ -389,7 +401,12 @@ pub fn salvage(context: &Context, to: &Path) -> Outcome<SalvagedDocument> {
 
 /// Kinds of documents that say what the runs of a series came to, under the series' id: nothing
 /// could be shown of them without these.
-const ANSWERS: [&str; 3] = [headroom::KIND, limits::KIND, qualification::KIND];
+const ANSWERS: [&str; 4] = [
+    headroom::KIND,
+    limits::KIND,
+    qualification::KIND,
+    stored_check::KIND,
+];
 
 /// Those that there are of a series.
 fn answers_of(store: &Store, series: &str) -> Outcome<Vec<&'static str>> {

@@ -3,6 +3,8 @@
 use crate::steps::headroom::StoredHeadroom;
 use crate::steps::limits;
 use crate::steps::qualification::{StoredQualification, StoredStudy};
+use crate::steps::stored_check::StoredCheck;
+use crate::steps::surface::mib;
 use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::Outcome;
 use stripewise_lab::SeriesKind;
@@ -174,6 +176,11 @@ fn row_of_series(store: &Store, series: &str, runs: &[&(RunSummary, Said)]) -> H
     // Interrupted once and finished since, it is as whole as any.
     let is_finished = answer.as_ref().is_some_and(|answer| answer.is_whole) && !void;
     row.status = status(partial && !is_finished, void, newest.status);
+    if let Ok(Some(found)) = StoredCheck::find(store, series)
+        && row.status.is_empty()
+    {
+        found.word().clone_into(&mut row.status);
+    }
     if let Some(answer) = answer {
         row.what = answer.what;
         row.amount = answer.amount;
@@ -218,7 +225,7 @@ fn study_answer(store: &Store, series: &str) -> Option<StudyAnswer> {
         let of = |kind| found.caps.iter().find(|cap| cap.kind == kind);
         let operations = of(CapKind::Iops).map(|cap| format_iops(cap.per_s));
         let bytes = of(CapKind::BytesPerS);
-        let bytes = bytes.map(|cap| format!("{} MiB/s", format_iops(cap.per_s / MIB)));
+        let bytes = bytes.map(|cap| mib(cap.per_s));
         let (what, amount) = match (operations, bytes) {
             (Some(iops), Some(bytes)) => (format!("caps, {bytes}"), iops),
             (Some(one), None) | (None, Some(one)) => ("cap".to_owned(), one),
@@ -246,9 +253,6 @@ fn study_answer(store: &Store, series: &str) -> Option<StudyAnswer> {
         },
     })
 }
-
-/// Bytes of a MiB.
-const MIB: f64 = 1_048_576.0;
 
 /// `1.70x (1.62-1.79)`.
 fn growth_in_short(growth: &GrowthDocument) -> String {

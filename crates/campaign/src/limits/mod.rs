@@ -124,6 +124,7 @@ pub fn limits(
         id: id.clone(),
         target: request.target.clone(),
         measured_at,
+        host: context.host().name,
         control_group: control_group::of(target),
     };
     let Conducted { records, ended } = conduct(

@@ -1,6 +1,7 @@
 //! `qualify --commit`: which way of making a commit durable is the fastest here?
 
 use super::{Qualified, StoredQualification, placement, refuse_memory};
+use crate::steps::TIMES_ARE_SIMULATED;
 use crate::steps::qualification::compared;
 use stripewise_conductor::conduct::{Setup, conduct, open};
 use stripewise_conductor::context::Context;
@@ -55,6 +56,7 @@ pub fn commit(
         label: asked.label.clone(),
         is_busy_ok: permissions.busy_ok,
         began_at: timestamp,
+        host: context.host().name,
         is_commit: true,
         study: String::new(),
     };
@@ -86,6 +88,9 @@ fn go(
         "Time: {} of measuring; every method in random order, five times.",
         format_duration(study.time().left_ns)
     ));
+    if stored.target.starts_with("sim:") {
+        context.plan(TIMES_ARE_SIMULATED);
+    }
     let request = Request {
         engine: stored.engine.clone(),
         label: stored.label.clone(),

@@ -84,6 +84,7 @@ pub fn qualify(
         label: request.label.clone(),
         is_busy_ok: permissions.busy_ok,
         began_at: timestamp,
+        host: context.host().name,
         is_commit: false,
         study: String::new(),
     };

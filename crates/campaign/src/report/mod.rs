@@ -11,6 +11,7 @@ use crate::steps::pages::{
     rendered, title_of,
 };
 use crate::steps::qualification::answered;
+use crate::steps::stored_check::StoredCheck;
 use crate::steps::study::{is_study, rendered_study};
 use crate::steps::subject::{Subject, SubjectKind, subject};
 use crate::steps::surface::MeasuredSurface;
@@ -67,6 +68,10 @@ pub fn report(context: &Context, question: &ReportQuestion) -> Outcome<Reported>
     }
     let alone = of_study(context, store.as_ref().ok(), question)?;
     if let Some(rendered) = alone {
+        let exit = Exit::Done;
+        return Ok(Reported { rendered, exit });
+    }
+    if let Some(rendered) = of_check(context, store.as_ref().ok(), question)? {
         let exit = Exit::Done;
         return Ok(Reported { rendered, exit });
     }
@@ -231,15 +236,43 @@ fn of_qualification(store: Option<&Store>, question: &ReportQuestion) -> Outcome
     let (Some(store), [name]) = (store, question.subjects.as_slice()) else {
         return Ok(None);
     };
-    let is_page = matches!(question.format, ReportFormat::Html | ReportFormat::Md);
-    if !is_page || !question.require.is_empty() {
+    let is_of_runs = matches!(question.format, ReportFormat::Csv | ReportFormat::Json);
+    if is_of_runs || !question.require.is_empty() {
         return Ok(None);
     }
     // A name that the store does not know may be a file's.
     let Ok(Some(found)) = answered(store, name) else {
         return Ok(None);
     };
-    found.page(question.format, &question.picture).map(Some)
+    let rendered = found.rendered(question.format, &question.picture);
+    rendered.map(Some)
+}
+
+/// What a check found of the baseline, if that alone is asked for: its runs are of now.
+fn of_check(
+    context: &Context,
+    store: Option<&Store>,
+    question: &ReportQuestion,
+) -> Outcome<Option<Rendered>> {
+    let (Some(store), [name], true) = (
+        store,
+        question.subjects.as_slice(),
+        question.require.is_empty(),
+    ) else {
+        return Ok(None);
+    };
+    // A name that the store does not know may be a file's.
+    let Ok(name) = measured::full_name(store, name) else {
+        return Ok(None);
+    };
+    let Some(found) = StoredCheck::find(store, &name)? else {
+        return Ok(None);
+    };
+    let mut material = found.material(Some(store), subject(context, &name)?.runs);
+    if let Some(title) = &question.picture.title {
+        material.title.clone_from(title);
+    }
+    rendered(&material, question.format, &question.picture).map(Some)
 }
 
 fn again(failure: &Failure) -> Failure {

@@ -2,7 +2,7 @@
 
 mod text;
 
-pub use text::arrays_text;
+pub use text::arrays_sheet;
 
 use serde::Serialize;
 use stripewise_array_sim::layout::Level;

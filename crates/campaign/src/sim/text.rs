@@ -1,31 +1,46 @@
 //! The simulated arrays as a table.
 
 use super::SimulatedArray;
+use stripewise_report::{Cell, Column, Sheet, SheetTable};
 use stripewise_units::{ByteSize, format_bytes};
 
-/// A line for each array.
+/// A row for each array.
 #[must_use]
-pub fn arrays_text(arrays: &[SimulatedArray]) -> String {
-    let mut text = String::new();
-    for array in arrays {
+pub fn arrays_sheet(arrays: &[SimulatedArray]) -> Sheet {
+    let row = |array: &SimulatedArray| -> Vec<Cell> {
         let unit = match array.stripe_unit_bytes {
             0 => String::new(),
-            bytes => format!(", stripe unit {}", ByteSize(bytes)),
+            bytes => ByteSize(bytes).to_string(),
         };
-        text.push_str(&format!(
-            "{:<18} {:<8} {:>3} {}, {}{unit}\n",
-            array.name,
-            array.level,
-            array.disks,
-            match (array.rotational, array.disks) {
-                (true, 1) => "disk",
-                (true, _) => "disks",
-                (false, 1) => "SSD",
-                (false, _) => "SSDs",
-            },
-            format_bytes(array.size_bytes),
-        ));
+        let kind = match array.rotational {
+            true => "hard disk",
+            false => "SSD",
+        };
+        vec![
+            array.name.as_str().into(),
+            array.level.as_str().into(),
+            array.disks.to_string().into(),
+            kind.into(),
+            format_bytes(array.size_bytes).into(),
+            unit.into(),
+        ]
+    };
+    let columns = [
+        Column::text("Name"),
+        Column::text("Level"),
+        Column::number("Disks"),
+        Column::text("Kind"),
+        Column::number("Size"),
+        Column::number("Stripe unit"),
+    ];
+    let rows = arrays.iter().map(row).collect();
+    Sheet {
+        tables: vec![SheetTable::new("", columns, rows)],
+        notes: vec![
+            "Use one as sim:NAME, with sim:NAME?key=value to change it; `stripewise sim show NAME` \
+             has the keys."
+                .to_owned(),
+        ],
+        ..Sheet::default()
     }
-    text.push_str("\nUse one as sim:NAME, with sim:NAME?key=value to change it; `stripewise sim show NAME` has the keys.\n");
-    text
 }

@@ -3,13 +3,14 @@
 
 use super::measured::json_of_file;
 use super::pages::{PictureLook, Rendered, ReportFormat};
-use super::render_sheet::{Renderable, chart_drawing};
+use super::render_sheet::StoredAnswer;
 use serde::{Deserialize, Serialize};
 use stripewise_conductor::context::{Context, store_failure};
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
-use stripewise_report::{Judgement, Sheet};
+use stripewise_report::{Judgement, KeptFacts, Sheet, again, go_on_by};
 use stripewise_store::Store;
+use stripewise_studies::Origin;
 use stripewise_studies::headroom::{
     Bound, GrowthDocument, HEADROOM_SCHEMA_VERSION, Headroom, HeadroomDocument,
 };
@@ -31,9 +32,9 @@ pub struct StoredHeadroom {
 impl StoredHeadroom {
     /// Of a study as far as it came.
     #[must_use]
-    pub fn of(study: &Headroom, id: &str, target: &str) -> StoredHeadroom {
+    pub fn of(study: &Headroom, origin: &Origin<'_>) -> StoredHeadroom {
         StoredHeadroom {
-            document: HeadroomDocument::of(study, id, target),
+            document: HeadroomDocument::of(study, origin),
             study: Some(study.clone()),
         }
     }
@@ -55,10 +56,10 @@ impl StoredHeadroom {
         json.as_deref().map(StoredHeadroom::of_stored).transpose()
     }
 
-    /// Its id and its study; none where that cannot be read.
+    /// With its study; none where that cannot be read.
     #[must_use]
-    pub fn into_study(self) -> Option<(String, Headroom)> {
-        Some((self.document.id, self.study?))
+    pub fn into_study(self) -> Option<(HeadroomDocument, Headroom)> {
+        Some((self.document, self.study?))
     }
 
     /// The answer, and what it comes from.
@@ -69,19 +70,14 @@ impl StoredHeadroom {
             None => self.answers(),
         };
         let id = &self.document.id;
-        let mut pointers = vec![("kept as".to_owned(), format!("series {id}"))];
+        let mut pointers = vec![again(id)];
         if self.document.resumable {
             let text = format!("the same command with --resume {id}");
-            pointers.push(("go on".to_owned(), text));
+            pointers.push(go_on_by(text));
         }
         Sheet {
             subtitle: format!("on {}", self.document.target),
             pointers,
-            foot: format!(
-                "Stripewise {}, {}",
-                env!("CARGO_PKG_VERSION"),
-                self.document.id
-            ),
             ..sheet
         }
     }
@@ -129,28 +125,20 @@ impl StoredHeadroom {
     /// # Errors
     /// Where a picture cannot be drawn, or there is none of that name.
     pub fn rendered(&self, format: ReportFormat, wanted: &PictureLook) -> Outcome<Rendered> {
-        let mut sheet = self.sheet();
-        if let Some(title) = &wanted.title {
-            sheet.title.clone_from(title);
-        }
-        if sheet.charts.is_empty() {
-            return Err(Failure::of(
-                Exit::Target,
-                match self.study {
-                    Some(_) => "nothing was measured that could be shown",
-                    None => "an earlier version stored it, without what a page shows",
-                },
-            ));
-        }
-        let first = sheet.charts.remove(0);
-        let name = first.name.clone();
-        let draw = chart_drawing(first, &sheet.title, wanted);
-        let shown = Renderable {
-            sheet,
-            picture: (&name, &draw),
-            what: "a headroom",
+        let document = &self.document;
+        let shown = StoredAnswer {
+            sheet: self.sheet(),
+            kept: KeptFacts {
+                title: "",
+                label: None,
+                target: &document.target,
+                host: Some(&document.host),
+                started_at: &document.started_at,
+                version: env!("CARGO_PKG_VERSION"),
+                id: &document.id,
+            },
             csv: &|| self.csv(),
-            document: &self.document,
+            document,
         };
         shown.rendered(format, wanted)
     }

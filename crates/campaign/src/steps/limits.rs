@@ -2,12 +2,12 @@
 
 use super::headroom::json_of_series;
 use super::pages::{PictureLook, Rendered, ReportFormat};
-use super::render_sheet::{Renderable, again, chart_drawing};
+use super::render_sheet::StoredAnswer;
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
-use stripewise_report::Sheet;
+use stripewise_report::{KeptFacts, Sheet, again};
 use stripewise_store::Store;
-use stripewise_studies::limits::{LimitsDocument, roofline};
+use stripewise_studies::limits::LimitsDocument;
 
 /// Under which documents are stored.
 pub const KIND: &str = "limits";
@@ -38,7 +38,7 @@ pub fn sheet(document: &LimitsDocument) -> Sheet {
     }
 }
 
-/// The answer in one of the forms of a report; its picture is the roofline.
+/// The answer in one of the forms of a report.
 ///
 /// # Errors
 /// Where a picture cannot be drawn, or there is none of that name.
@@ -47,20 +47,17 @@ pub fn rendered(
     format: ReportFormat,
     wanted: &PictureLook,
 ) -> Outcome<Rendered> {
-    let mut sheet = sheet(document);
-    if let Some(title) = &wanted.title {
-        sheet.title.clone_from(title);
-    }
-    let draw = chart_drawing(roofline(document), &sheet.title, wanted);
-    // A page draws the sheet's own chart.
-    let none = |_| String::new();
-    let shown = Renderable {
-        sheet,
-        picture: match format {
-            ReportFormat::Html => ("roofline", &none),
-            _ => ("roofline", &draw),
+    let shown = StoredAnswer {
+        sheet: sheet(document),
+        kept: KeptFacts {
+            title: "",
+            label: None,
+            target: &document.target,
+            host: Some(&document.host),
+            started_at: &document.measured_at,
+            version: env!("CARGO_PKG_VERSION"),
+            id: &document.id,
         },
-        what: "an answer of limits",
         csv: &String::new,
         document,
     };

@@ -26,6 +26,7 @@ pub mod render_sheet;
 pub mod rerun;
 pub mod sessions;
 pub mod sqlio_drives;
+pub mod stored_check;
 pub mod stored_experiment;
 pub mod study;
 pub mod subject;
@@ -35,4 +36,5 @@ pub mod verification;
 pub mod verification_page;
 
 /// What a plan says of its times where the target is a simulated array.
-pub const TIMES_ARE_SIMULATED: &str = "All times are those of the simulated array.";
+pub const TIMES_ARE_SIMULATED: &str =
+    "All times are simulated: they pass as fast as this machine computes them, usually in seconds.";

@@ -3,18 +3,17 @@
 
 use crate::steps::measured::{self, by_id};
 use crate::steps::pages::{PictureLook, Rendered, ReportFormat};
-use crate::steps::render_sheet::Renderable;
+use crate::steps::render_sheet::StoredAnswer;
 use serde::{Deserialize, Serialize};
-use std::path::Path;
 use stripewise_conductor::context::{Context, keep_measured, store_failure};
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
-use stripewise_report::{Caution, Sheet};
+use stripewise_report::{Caution, KeptFacts, Sheet, again, go_on_by};
 use stripewise_results::Severity;
 use stripewise_store::Store;
-use stripewise_studies::Study;
 use stripewise_studies::commit::CommitStudy;
 use stripewise_studies::qualify::{Qualify, QualifyDocument, Verdict};
+use stripewise_studies::{Origin, Study};
 
 /// Under which documents are stored.
 pub const KIND: &str = "qualification";
@@ -36,6 +35,9 @@ pub struct StoredQualification {
     pub is_busy_ok: bool,
     /// RFC 3339, UTC.
     pub began_at: String,
+    /// Name of the machine that measures; empty where an earlier version began it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub host: String,
     /// It compares commit methods.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_commit: bool,
@@ -101,6 +103,15 @@ impl StoredQualification {
             .map_err(|error| damaged(id, &error.to_string()))
     }
 
+    fn origin(&self) -> Origin<'_> {
+        Origin {
+            id: &self.id,
+            target: &self.target,
+            started_at: &self.began_at,
+            host: &self.host,
+        }
+    }
+
     /// The study as it was stored.
     ///
     /// # Errors
@@ -125,6 +136,8 @@ pub struct Qualified {
     pub line: String,
     /// What `--json` prints.
     pub document: QualifyDocument,
+    /// Stored with its runs.
+    pub label: Option<String>,
     /// How to end.
     pub exit: Exit,
     /// The failure that ended it early, if one did.
@@ -157,7 +170,7 @@ pub fn qualified(
     exit: Exit,
     ended: Option<Failure>,
 ) -> Qualified {
-    let document = QualifyDocument::of(study, &stored.id, &stored.target);
+    let document = QualifyDocument::of(study, &stored.origin());
     finished(study.sheet(), document, study.line(), stored, (exit, ended))
 }
 
@@ -168,7 +181,7 @@ pub fn compared(
     exit: Exit,
     ended: Option<Failure>,
 ) -> Qualified {
-    let document = study.document(&stored.id, &stored.target);
+    let document = study.document(&stored.origin());
     let sheet = study.sheet();
     let line = format!("commit methods: {}", sheet.answer);
     finished(sheet, document, line, stored, (exit, ended))
@@ -192,6 +205,7 @@ fn finished(
         sheet: on_target(sheet, &document),
         line,
         document,
+        label: stored.label.clone(),
         exit,
         ended,
     }
@@ -199,15 +213,14 @@ fn finished(
 
 /// The sheet of a study, with what it was made on and where it is stored.
 fn on_target(sheet: Sheet, document: &QualifyDocument) -> Sheet {
-    let mut pointers = vec![("Stored as".to_owned(), document.id.clone())];
+    let mut pointers = vec![again(&document.id)];
     if document.resumable {
         let command = format!("stripewise qualify --resume {}", document.id);
-        pointers.push(("Go on".to_owned(), command));
+        pointers.push(go_on_by(command));
     }
     Sheet {
         title: document.target.clone(),
         subtitle: format!("{}: {}", sheet.title, sheet.subtitle),
-        foot: format!("Stripewise, {}", document.id),
         pointers,
         ..sheet
     }
@@ -223,35 +236,27 @@ pub fn exit_of_verdict(verdict: Verdict) -> Exit {
 }
 
 impl Qualified {
-    /// As a report in the form that a file's name asks for.
+    /// In one of the forms of a report.
     ///
     /// # Errors
-    /// Where the name gives no form.
-    pub fn rendered(&self, path: &Path) -> Outcome<Vec<u8>> {
-        let format = ReportFormat::of_file(path);
-        let Some(format @ (ReportFormat::Html | ReportFormat::Md | ReportFormat::Json)) = format
-        else {
-            return Err(Failure::usage(
-                "a qualification is written as a page, Markdown or JSON",
-                "end the name of the file with .html, .md or .json",
-            ));
-        };
-        Ok(self.page(format, &PictureLook::default())?.bytes)
-    }
-
-    /// As a page, Markdown or JSON.
-    ///
-    /// # Errors
-    /// Where it cannot be written as such.
-    pub fn page(&self, format: ReportFormat, look: &PictureLook) -> Outcome<Rendered> {
-        let shown = Renderable {
+    /// Where a picture cannot be drawn, or there is none of that name.
+    pub fn rendered(&self, format: ReportFormat, wanted: &PictureLook) -> Outcome<Rendered> {
+        let document = &self.document;
+        let shown = StoredAnswer {
             sheet: self.sheet.clone(),
-            picture: ("none", &|_| String::new()),
-            what: "a qualification",
+            kept: KeptFacts {
+                title: "",
+                label: self.label.as_deref(),
+                target: &document.target,
+                host: Some(&document.host),
+                started_at: &document.started_at,
+                version: env!("CARGO_PKG_VERSION"),
+                id: &document.id,
+            },
             csv: &String::new,
-            document: &self.document,
+            document,
         };
-        shown.rendered(format, look)
+        shown.rendered(format, wanted)
     }
 }
 

@@ -1,12 +1,13 @@
-//! Reports of what has no runs - profiles, fills, verifications - in each format.
+//! Reports of what has no runs - profiles, fills, verifications - in each format, and of
+//! answers that the store keeps beside their runs.
 
-use super::pages::{PictureLook, Rendered, ReportFormat};
+use super::pages::{PictureLook, Rendered, ReportFormat, rendered_picture};
 use serde::Serialize;
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_report::{
-    About, Chart, Look, Picture, SURFACE_SIZE, Sheet, Theme, letters_without_font, plain_json, png,
-    sheet_markdown, sheet_page, svg_picture,
+    About, KeptFacts, Picture, SURFACE_SIZE, Sheet, Theme, letters_without_font, plain_json, png,
+    sheet_markdown, sheet_page,
 };
 
 /// What there is to show of a measurement.
@@ -68,11 +69,6 @@ impl<D: Serialize> Renderable<'_, D> {
     }
 }
 
-/// The line that says how a stored document is shown again.
-pub(crate) fn again(id: &str) -> (String, String) {
-    ("Again".to_owned(), format!("stripewise history show {id}"))
-}
-
 /// The title and the foot that are wanted, of a picture's own.
 pub(crate) fn titled(title: &mut String, foot: &mut String, wanted: &PictureLook) {
     if let Some(wanted) = &wanted.title {
@@ -83,20 +79,50 @@ pub(crate) fn titled(title: &mut String, foot: &mut String, wanted: &PictureLook
     }
 }
 
-/// Draws a chart under the title of its sheet, which is the wanted one already.
-pub(crate) fn chart_drawing(
-    chart: Chart,
-    title: &str,
-    wanted: &PictureLook,
-) -> impl Fn(Theme) -> String + use<> {
-    let about = wanted.on(About::default().titled(title));
-    let picture = Picture::Chart(Box::new(chart));
-    move |theme| {
-        let look = Look {
-            theme,
-            ..Look::default()
+/// An answer of runs that the store keeps beside them.
+pub(crate) struct StoredAnswer<'a, D> {
+    /// With its charts.
+    pub sheet: Sheet,
+    /// Where it comes from; its title is the sheet's.
+    pub kept: KeptFacts<'a>,
+    /// A row for each value.
+    pub csv: &'a dyn Fn() -> String,
+    /// As it is kept.
+    pub document: &'a D,
+}
+
+impl<D: Serialize> StoredAnswer<'_, D> {
+    /// In one of the forms of a report; of its pictures the summary is the first.
+    ///
+    /// # Errors
+    /// Where a picture cannot be drawn, or there is none of that name.
+    pub(crate) fn rendered(self, format: ReportFormat, wanted: &PictureLook) -> Outcome<Rendered> {
+        let mut sheet = self.sheet;
+        if let Some(title) = &wanted.title {
+            sheet.title.clone_from(title);
+        }
+        let kept = KeptFacts {
+            title: &sheet.title,
+            ..self.kept
         };
-        svg_picture(&picture, &about, &look)
+        let about = wanted.on(About::of_kept(&kept));
+        if matches!(format, ReportFormat::Svg | ReportFormat::Png) {
+            let charts = std::mem::take(&mut sheet.charts).into_iter();
+            let charts = charts.map(|chart| Picture::Chart(Box::new(chart)));
+            let summary = Picture::Sheet(Box::new(sheet));
+            let pictures: Vec<Picture> = std::iter::once(summary).chain(charts).collect();
+            return rendered_picture(&pictures, &about, format, wanted);
+        }
+        sheet.foot = about.foot().join(" \u{b7} ");
+        let shown = Renderable {
+            sheet,
+            // A page draws the charts of its sheet.
+            picture: ("", &|_| String::new()),
+            what: "",
+            csv: self.csv,
+            document: self.document,
+        };
+        shown.rendered(format, wanted)
     }
 }
 

@@ -9,11 +9,11 @@ use super::verification::text::{OPEN, POWER_STAYED, judged, lost, phase_name};
 use super::verification::words::in_turn;
 use crate::steps::medium::void_codes;
 use crate::steps::pages::{PictureLook, Rendered, ReportFormat};
-use crate::steps::render_sheet::{Renderable, again, titled};
+use crate::steps::render_sheet::{Renderable, titled};
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_report::{
-    Caution, Column, Judgement, PhaseBar, Sheet, SheetTable, Strip, VerificationPicture,
+    Caution, Column, Judgement, PhaseBar, Sheet, SheetTable, Strip, VerificationPicture, again,
     classes_text, csv_text, verification_svg,
 };
 use stripewise_results::KindOutcome;

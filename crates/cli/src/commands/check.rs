@@ -7,7 +7,7 @@ use crate::show::terminal::say;
 use crate::switches::check::Check;
 use crate::switches::hints::{of_a_baseline, word_warnings};
 use stripewise_campaign::check::{Answer, CheckLoad, CheckOptions, check as run_check, line};
-use stripewise_report::{Sheet, comparison_sheet, failed_lines, requirement_line};
+use stripewise_report::{Sheet, again, failed_lines};
 use stripewise_units::{ByteSize, Nanoseconds, counted, plural};
 
 pub fn check(context: &Context, arguments: &Check) -> Outcome {
@@ -22,11 +22,11 @@ pub fn check(context: &Context, arguments: &Check) -> Outcome {
         context.output.print_json(&answer.document())?;
     } else if context.global.quiet {
         // A check that found nothing says nothing: for jobs that mail what they print.
-        context.output.print_text(&line(&answer, exit));
+        context.output.print_lines(&line(&answer, exit));
     } else {
         context
             .output
-            .print_text(&context.sheet_text(&sheet(context, &answer)));
+            .print_lines(&context.sheet_text(&sheet(context, &answer)));
     }
     if let Some(path) = &arguments.report {
         write_material(context, &answer.material(context), path)?;
@@ -84,15 +84,10 @@ fn sheet(context: &Context, answer: &Answer) -> Sheet {
         true => of_a_baseline(&words, hint),
         false => words.hint(hint),
     });
-    let mut sheet = comparison_sheet(&answer.comparisons, &told, context.global.explain);
-    let required = answer.requirements.iter().map(requirement_line);
-    sheet.details.splice(0..0, required);
-    sheet.details.extend(answer.said.iter().cloned());
-    sheet.details.extend(failed_lines(&answer.records));
+    let mut sheet = answer.stored().sheet(&told, context.global.explain);
     if let Some(first) = answer.records.first().filter(|_| answer.made) {
         let id = first.series.as_ref().unwrap_or(&first.id);
-        let again = format!("stripewise history show {}", context.short_name(id));
-        sheet.pointers.push(("Again".to_owned(), again));
+        sheet.pointers.push(again(&context.short_name(id)));
     }
     sheet
 }

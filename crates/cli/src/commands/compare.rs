@@ -79,7 +79,7 @@ fn plain(
     if context.global.json {
         context.output.print_json(document)?;
     } else {
-        print_answer(context, || text.clone(), || findings(&text));
+        print_answer(context, || context.output.shown(&text), || findings(&text));
     }
     Ok(Exit::Done)
 }

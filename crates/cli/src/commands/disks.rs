@@ -2,11 +2,11 @@
 
 use crate::failure::{Failure, Outcome};
 use crate::show::context::Context;
+use crate::show::line::print_answer;
 use crate::switches::disks::{Disks, Like};
 use stripewise_campaign::disks::{
     ArrayFacts, DisksOptions, disks as look, disks_line, disks_text, like,
 };
-use stripewise_report::one_line;
 use stripewise_units::ByteSize;
 
 pub fn disks(context: &Context, arguments: &Disks) -> Outcome {
@@ -31,12 +31,23 @@ pub fn disks(context: &Context, arguments: &Disks) -> Outcome {
     if context.global.json {
         context.output.print_json(&seen.document())?;
     } else {
-        context.output.print_text(&match arguments.like {
-            Some(Like::Diskpar) => like::diskpar(&seen.survey),
-            Some(Like::Diskext) => like::diskext(&seen.survey),
-            None if context.global.quiet => one_line(&disks_line(&seen)) + "\n",
-            None => disks_text(&seen, &|text| context.style.heading(text)),
-        });
+        // What imitates another program is as wide as that is.
+        let like = match arguments.like {
+            Some(Like::Diskpar) => Some(like::diskpar(&seen.survey)),
+            Some(Like::Diskext) => Some(like::diskext(&seen.survey)),
+            None => None,
+        };
+        match like {
+            Some(text) => context.output.print_lines(&text),
+            None => print_answer(
+                context,
+                || {
+                    let text = disks_text(&seen, &|text| context.style.heading(text));
+                    context.output.shown(&text)
+                },
+                || disks_line(&seen),
+            ),
+        }
     }
     seen.survey
         .notes

@@ -7,7 +7,7 @@ use crate::show::runs;
 use crate::switches::small::{History, HistoryAction, HistoryFilter};
 use std::path::Path;
 use stripewise_campaign::history::{
-    delete as forget, list as list_stored, measurement, qualification, runs_for_rows,
+    check, delete as forget, list as list_stored, measurement, qualification, runs_for_rows,
     salvage as save_readable, show as load, since,
 };
 use stripewise_report::{RunsLook, Sheet, history_table};
@@ -41,22 +41,22 @@ fn list(context: &Context, arguments: &History) -> Outcome {
         context.output.print_json(&history.document())?;
         return Ok(Exit::Done);
     }
-    context
-        .output
-        .print_text(&match (history.is_empty(), history.is_filtered) {
-            (false, _) => context.sheet_text(&Sheet {
-                tables: vec![history_table(&history.rows(limit as usize))],
-                ..Sheet::default()
-            }),
-            (true, true) => {
-                "No stored run matches; `stripewise history` without switches lists all of them.\n"
-                    .to_owned()
-            }
-            (true, false) => format!(
-                "Nothing is stored yet in {}.\n",
-                context.store_path()?.as_text()
-            ),
-        });
+    if !history.is_empty() {
+        let sheet = Sheet {
+            tables: vec![history_table(&history.rows(limit as usize))],
+            ..Sheet::default()
+        };
+        context.output.print_lines(&context.sheet_text(&sheet));
+        return Ok(Exit::Done);
+    }
+    context.output.print_text(&match history.is_filtered {
+        true => "No stored run matches; `stripewise history` without switches lists all of them.\n"
+            .to_owned(),
+        false => format!(
+            "Nothing is stored yet in {}.\n",
+            context.store_path()?.as_text()
+        ),
+    });
     Ok(Exit::Done)
 }
 
@@ -81,7 +81,7 @@ fn show(context: &Context, names: &[String], look: &RunsLook<'_>) -> Outcome {
             true => context.output.print_json(&kept.document()?)?,
             false => context
                 .output
-                .print_text(&context.sheet_text(&kept.sheet()?)),
+                .print_lines(&context.sheet_text(&kept.sheet()?)),
         }
         return Ok(Exit::Done);
     }
@@ -94,7 +94,9 @@ fn show(context: &Context, names: &[String], look: &RunsLook<'_>) -> Outcome {
             context.output.print_json(&found.document)?;
             return Ok(Exit::Done);
         }
-        context.output.print_text(&context.sheet_text(&found.sheet));
+        context
+            .output
+            .print_lines(&context.sheet_text(&found.sheet));
         // A comparison of commit methods has hundreds of runs, all of which are in its table.
         if !found.document.commit.is_empty() {
             return Ok(Exit::Done);
@@ -106,6 +108,14 @@ fn show(context: &Context, names: &[String], look: &RunsLook<'_>) -> Outcome {
     if context.global.json {
         context.output.print_exact(&document.to_json());
     } else {
+        // What a check found is not in its runs.
+        if let [name] = names
+            && let Some(found) = check(context, name)?
+        {
+            let sheet = found.sheet(&document.runs, look.explain);
+            context.output.print_lines(&context.sheet_text(&sheet));
+            context.output.print_text("\n");
+        }
         runs::print_stored(context, &document, look);
     }
     Ok(Exit::Done)

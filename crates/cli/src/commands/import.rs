@@ -56,7 +56,7 @@ pub fn import(context: &Context, arguments: &Import) -> Outcome {
             counted(done.copies, "result is", "results are")
         ));
     }
-    context.output.print_text(&context.sheet_text(&sheet));
+    context.output.print_lines(&context.sheet_text(&sheet));
     Ok(Exit::Done)
 }
 

@@ -43,7 +43,7 @@ pub fn lab(context: &Context, arguments: &Lab) -> Outcome {
                 true => context.output.print_json(&kept)?,
                 false => {
                     let sheet = plans_sheet(&kept);
-                    context.output.print_text(&context.sheet_text(&sheet));
+                    context.output.print_lines(&context.sheet_text(&sheet));
                 }
             }
             Ok(Exit::Done)

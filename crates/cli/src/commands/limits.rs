@@ -1,35 +1,24 @@
 //! `limits`: which limit binds.
 
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 use crate::output::{check_new, write_new};
 use crate::show::context::Context;
 use crate::show::line::{marked, print_answer};
+use crate::show::page::{format_of_answer, name_the_rest};
 use crate::switches::limits::Limits;
-use std::path::Path;
 use stripewise_campaign::limits::{LimitsRequest, limits as measure, rendered, sheet};
-use stripewise_campaign::steps::pages::{PictureLook, ReportFormat};
+use stripewise_campaign::steps::pages::PictureLook;
 use stripewise_report::sheet_line;
-use stripewise_units::{ByteSize, NameText};
+use stripewise_units::ByteSize;
 use stripewise_workload::Request;
 
 /// The user's own load where only half of it is given.
 const BLOCK_BYTES: u64 = 8 << 10;
 const OUTSTANDING: u32 = 32;
 
-/// The form that a file's name asks for; an answer is no table, and has no CSV.
-fn format_of(path: &Path) -> Outcome<ReportFormat> {
-    let format = ReportFormat::of_file(path).filter(|format| *format != ReportFormat::Csv);
-    format.ok_or_else(|| {
-        Failure::usage(
-            format!("the file name {} does not give a format", path.as_text()),
-            "end its name with .html, .md, .svg, .png or .json",
-        )
-    })
-}
-
 pub fn limits(context: &Context, arguments: &Limits) -> Outcome {
     for path in &arguments.output {
-        format_of(path)?;
+        format_of_answer(path)?;
         check_new(path)?;
     }
     let load = match (arguments.block, arguments.outstanding) {
@@ -69,10 +58,9 @@ pub fn limits(context: &Context, arguments: &Limits) -> Outcome {
         }
     }
     for path in &arguments.output {
-        write_new(
-            path,
-            &rendered(&document, format_of(path)?, &PictureLook::default())?.bytes,
-        )?;
+        let rendered = rendered(&document, format_of_answer(path)?, &PictureLook::default())?;
+        name_the_rest(context, &rendered);
+        write_new(path, &rendered.bytes)?;
     }
     Ok(exit)
 }

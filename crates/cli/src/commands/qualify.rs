@@ -1,34 +1,25 @@
 //! `qualify`: is this target good enough for a product?
 
 use crate::exit_codes::Exit;
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 use crate::output::{check_new, write_new};
 use crate::show::context::Context;
 use crate::show::line::{marked, print_answer};
+use crate::show::page::{format_of_answer, name_the_rest};
 use crate::switches::qualify::Qualify;
 use stripewise_campaign::qualify::{
     CommitRequest, ProductLine, Qualified, QualifyDesign, QualifyRequest, commit, product_lines,
     product_text, qualify as measure, resume,
 };
-use stripewise_campaign::steps::pages::ReportFormat;
+use stripewise_campaign::steps::pages::PictureLook;
 use stripewise_report::{Sheet, SheetTable};
-use stripewise_units::NameText;
 
 pub fn qualify(context: &Context, arguments: &Qualify) -> Outcome {
     if arguments.list {
         return list(context);
     }
     for path in &arguments.output {
-        let format = ReportFormat::of_file(path);
-        if !matches!(
-            format,
-            Some(ReportFormat::Html | ReportFormat::Md | ReportFormat::Json)
-        ) {
-            return Err(Failure::usage(
-                format!("the file name {} does not give a format", path.as_text()),
-                "end its name with .html, .md or .json",
-            ));
-        }
+        format_of_answer(path)?;
         check_new(path)?;
     }
     let permissions = arguments.safety.permissions();
@@ -39,7 +30,9 @@ pub fn qualify(context: &Context, arguments: &Qualify) -> Outcome {
     };
     show(context, &qualified)?;
     for path in &arguments.output {
-        write_new(path, &qualified.rendered(path)?)?;
+        let rendered = qualified.rendered(format_of_answer(path)?, &PictureLook::default())?;
+        name_the_rest(context, &rendered);
+        write_new(path, &rendered.bytes)?;
     }
     match qualified.ended {
         Some(failure) => Err(failure),
@@ -102,7 +95,7 @@ fn list(context: &Context) -> Outcome {
         )],
         ..Sheet::default()
     };
-    context.output.print_text(&context.sheet_text(&sheet));
+    context.output.print_lines(&context.sheet_text(&sheet));
     Ok(Exit::Done)
 }
 

@@ -4,7 +4,7 @@ use crate::exit_codes::Exit;
 use crate::failure::Outcome;
 use crate::show::context::Context;
 use crate::switches::small::{Sim, SimAction};
-use stripewise_campaign::sim::{arrays_text, list, show};
+use stripewise_campaign::sim::{arrays_sheet, list, show};
 
 pub fn sim(context: &Context, arguments: &Sim) -> Outcome {
     match &arguments.action {
@@ -12,7 +12,10 @@ pub fn sim(context: &Context, arguments: &Sim) -> Outcome {
             let arrays = list();
             match context.global.json {
                 true => context.output.print_json(&arrays)?,
-                false => context.output.print_text(&arrays_text(&arrays.arrays)),
+                false => {
+                    let sheet = arrays_sheet(&arrays.arrays);
+                    context.output.print_lines(&context.sheet_text(&sheet));
+                }
             }
         }
         SimAction::Show { name } => {

@@ -8,7 +8,7 @@ use crate::show::page::say_written;
 use std::path::Path;
 use stripewise_campaign::steps::layouts::stored_layouts::{FoundLayouts, StoredLayouts};
 use stripewise_campaign::steps::pages::{PictureLook, ReportFormat};
-use stripewise_report::advice_charts;
+use stripewise_report::{advice_charts, again_by, go_on_by};
 use stripewise_results::{AdviceRecord, Status};
 use stripewise_units::{NameText, counted, format_duration};
 
@@ -65,12 +65,12 @@ fn pointers(
         (true, true) => "  (--explain)",
         (false, _) => "",
     };
-    let name = if is_over { "Again" } else { "Go on" };
-    let pair = |name: &str, value: String| (name.to_owned(), value);
-    vec![
-        pair("Saved", saved),
-        pair(name, format!("stripewise lab resume {id}{what}")),
-    ]
+    let resume = format!("stripewise lab resume {id}{what}");
+    let further = match is_over {
+        true => again_by(resume),
+        false => go_on_by(resume),
+    };
+    vec![("Saved".to_owned(), saved), further]
 }
 
 fn write(

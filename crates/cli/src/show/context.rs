@@ -2,7 +2,7 @@
 
 use crate::show::observer::{Lines, Terminal};
 use crate::show::style::Style;
-use crate::show::terminal::{COLUMNS_USUAL, Output};
+use crate::show::terminal::Output;
 use crate::surroundings::{Surroundings, Variable};
 use crate::switches::Global;
 use crate::together::Together;
@@ -22,9 +22,6 @@ use stripewise_units::{NameText, Percentile, WallTime};
 
 /// The program's version, as records carry it.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
-
-/// Text is not made narrower than this.
-const COLUMNS_MIN: usize = 40;
 
 /// What every command has at hand.
 pub struct Context {
@@ -136,11 +133,6 @@ impl Context {
         let usual = || stripewise_store::default_path(|name| variable(name));
         let no_colour = variable("NO_COLOR").is_some_and(|value| !value.is_empty())
             || variable("TERM").is_some_and(|value| value == "dumb");
-        // A pipe takes lines as they are, unless their width is asked for.
-        let wanted = columns_of(&*variable).or_else(|| output.terminal_columns());
-        if let Some(columns) = wanted {
-            output.fit(columns.max(COLUMNS_MIN));
-        }
         let inner = stripewise_campaign::Surroundings {
             clock: system_clock(),
             observer,
@@ -167,8 +159,7 @@ impl Context {
 
     /// Columns of text on stdout: `COLUMNS`, else those of the terminal, else 100.
     pub fn width(&self) -> usize {
-        let width = columns_of(&*self.variable).or_else(|| self.output.terminal_columns());
-        width.map_or(COLUMNS_USUAL, |width| width.max(COLUMNS_MIN))
+        self.output.width()
     }
 
     /// An id as the store finds it again: its end where that is enough.
@@ -236,11 +227,6 @@ impl Context {
         let text = move |name: &str| variable(name)?.into_string().ok();
         Drives::parse(mappings, Box::new(text))
     }
-}
-
-/// What `COLUMNS` says.
-fn columns_of(variable: &dyn Fn(&str) -> Option<OsString>) -> Option<usize> {
-    variable("COLUMNS")?.into_string().ok()?.trim().parse().ok()
 }
 
 /// The command line as typed (what is not UTF-8 in the form of [`NameText`]), in

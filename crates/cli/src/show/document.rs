@@ -2,6 +2,7 @@
 
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
+use crate::show::style::printable;
 use crate::show::terminal::Output;
 use serde::Serialize;
 use stripewise_report::plain_json;
@@ -35,6 +36,11 @@ impl Output {
     /// Prints text for people to stdout, without control characters of others.
     pub fn print_text(&self, text: &str) {
         self.print(self.shown(text).as_bytes());
+    }
+
+    /// Prints lines that fit already, and one line for logs whatever its length.
+    pub fn print_lines(&self, text: &str) {
+        self.print(printable(text).as_bytes());
     }
 
     /// Prints a JSON document as it is, but for letters that a terminal would act upon:

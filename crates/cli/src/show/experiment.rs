@@ -9,7 +9,7 @@ use crate::switches::hints::word_warnings;
 use stripewise_campaign::steps::experiment::answer::Answer;
 use stripewise_campaign::steps::experiment::session::ExperimentSession;
 use stripewise_lab::experiment::Ended;
-use stripewise_report::{comparison_sheet, experiment_line};
+use stripewise_report::{again, again_by, comparison_sheet, experiment_line, go_on_by};
 use stripewise_results::RunRecord;
 use stripewise_units::format_duration;
 
@@ -83,21 +83,18 @@ fn pointers(context: &Context, answer: &Answer) -> Vec<(String, String)> {
         format_duration(answer.kept.elapsed_ns)
     );
     let finished = answer.kept.ended.is_some_and(Ended::finished);
-    let (name, command) = match (answer.hosts(), finished) {
-        (None, true) => (
-            "Again",
-            format!("stripewise lab resume {id}  (continues with --time, --blocks or --precision)"),
-        ),
-        (None, false) => ("Go on", format!("stripewise lab resume {id}")),
+    let resume = format!("stripewise lab resume {id}");
+    let further = match (answer.hosts(), finished) {
+        (None, true) => again_by(resume + "  (continues with --time, --blocks or --precision)"),
+        (None, false) => go_on_by(resume),
         // One host alone cannot continue what several made.
-        (Some(_), true) => ("Again", format!("stripewise lab resume {id}")),
-        (Some(_), false) => ("Again", format!("stripewise history show {id}")),
+        (Some(_), true) => again_by(resume),
+        (Some(_), false) => again(&id),
     };
     let saved = match (finished, answer.kept.ended) {
         (true, _) => how,
         (false, Some(ended)) => format!("partial: {how}; {}", ended.words()),
         (false, None) => format!("partial: {how}; it did not end as planned"),
     };
-    let pair = |name: &str, value: String| (name.to_owned(), value);
-    vec![pair("Saved", saved), pair(name, command)]
+    vec![("Saved".to_owned(), saved), further]
 }

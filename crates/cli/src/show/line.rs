@@ -5,7 +5,7 @@ use stripewise_report::{Sheet, document_line, one_line, sheet_line};
 use stripewise_results::{Document, RunRecord};
 use stripewise_store::Store;
 
-/// Prints the whole answer, or with `-q` its line.
+/// Prints the whole answer, whose lines fit, or with `-q` its line.
 pub fn print_answer(
     context: &Context,
     whole: impl FnOnce() -> String,
@@ -14,8 +14,8 @@ pub fn print_answer(
     match context.global.quiet {
         true => context
             .output
-            .print_text(&format!("{}\n", one_line(&line()))),
-        false => context.output.print_text(&whole()),
+            .print_lines(&format!("{}\n", one_line(&line()))),
+        false => context.output.print_lines(&whole()),
     }
 }
 

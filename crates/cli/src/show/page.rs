@@ -43,12 +43,23 @@ pub fn format_of(path: &Path) -> Outcome<ReportFormat> {
     })
 }
 
+/// The same of an answer that is no table, and has no CSV.
+pub fn format_of_answer(path: &Path) -> Outcome<ReportFormat> {
+    let format = ReportFormat::of_file(path).filter(|format| *format != ReportFormat::Csv);
+    format.ok_or_else(|| {
+        Failure::usage(
+            format!("the file name {} does not give a format", path.as_text()),
+            "end its name with .html, .md, .svg, .png or .json",
+        )
+    })
+}
+
 /// Says which other pictures there are where nobody named one, and which letters will be
 /// boxes: nobody should have to look for the reason.
 pub fn name_the_rest(context: &Context, rendered: &Rendered) {
     if !rendered.pictures.is_empty() {
         context.output.note(format!(
-            "--chart NAME selects another picture: {}",
+            "`report --chart NAME` draws another picture: {}",
             rendered.pictures.join(", ")
         ));
     }

@@ -3,7 +3,7 @@
 use crate::show::context::Context;
 use crate::show::line;
 use std::path::Path;
-use stripewise_report::{RunsLook, Sheet, runs_origin, runs_sheet};
+use stripewise_report::{RunsLook, Sheet, again_by, runs_origin, runs_sheet};
 use stripewise_results::{Document, RunRecord};
 use stripewise_store::Store;
 use stripewise_units::NameText;
@@ -12,7 +12,7 @@ use stripewise_units::NameText;
 pub fn print_stored(context: &Context, document: &Document, look: &RunsLook<'_>) {
     let mut sheet = runs_sheet(document, look);
     sheet.pointers = runs_origin(document);
-    context.output.print_text(&context.sheet_text(&sheet));
+    context.output.print_lines(&context.sheet_text(&sheet));
 }
 
 /// Runs that were just made: everything about them, and where they are kept.
@@ -45,7 +45,6 @@ pub fn again(store: &Store, runs: &[RunRecord]) -> Vec<(String, String)> {
     let Some(first) = kept.first() else {
         return Vec::new();
     };
-    let pointer = |name: &str, value: String| (name.to_owned(), value);
     let is_bench = runs.iter().any(|run| run.latency_limit.is_some());
     let more = match is_bench {
         true => "--ladders, --explain",
@@ -53,17 +52,15 @@ pub fn again(store: &Store, runs: &[RunRecord]) -> Vec<(String, String)> {
     };
     let mut all = Vec::new();
     if kept.len() < runs.len() {
-        all.push(pointer(
-            "Saved",
-            format!("{} of {} runs", kept.len(), runs.len()),
-        ));
+        let saved = format!("{} of {} runs", kept.len(), runs.len());
+        all.push(("Saved".to_owned(), saved));
     }
     all.push(match (&first.series, runs) {
-        (None, [_, _, ..]) => pointer("Again", "stripewise history".to_owned()),
+        (None, [_, _, ..]) => again_by("stripewise history"),
         (series, _) => {
             let id = series.as_ref().unwrap_or(&first.id);
             let id = store.short_name(id);
-            pointer("Again", format!("stripewise history show {id}  ({more})"))
+            again_by(format!("stripewise history show {id}  ({more})"))
         }
     });
     all

@@ -15,6 +15,7 @@ use crate::failure::Failure;
 use crate::show::style::printable;
 use crate::switches::hints::Words;
 use std::cell::{Cell, OnceCell, RefCell};
+use std::ffi::OsString;
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::rc::Rc;
 use std::time::Duration;
@@ -39,7 +40,9 @@ pub(crate) use {say, say_part};
 const AGAIN_AFTER: Duration = Duration::from_millis(5);
 
 /// Columns of a terminal whose width is unknown.
-pub const COLUMNS_USUAL: usize = 100;
+const COLUMNS_USUAL: usize = 100;
+/// Text is not made narrower than this.
+const COLUMNS_MIN: usize = 40;
 
 /// Where a command prints: the two streams, and what is known of their readers.
 pub struct Output {
@@ -132,9 +135,18 @@ impl Output {
         self.words.get().cloned().unwrap_or_default()
     }
 
-    /// From now on words have lines of at most so many columns.
-    pub fn fit(&self, columns: usize) {
-        self.columns.set(Some(columns));
+    /// From now on words have lines of at most so many columns as `COLUMNS` says, else as the
+    /// terminal has. A pipe takes lines as they are, unless their width is asked for.
+    pub fn fit(&self, variable: &dyn Fn(&str) -> Option<OsString>) {
+        let asked = || variable("COLUMNS")?.into_string().ok()?.trim().parse().ok();
+        let columns: Option<usize> = asked().or_else(|| self.terminal_columns());
+        self.columns
+            .set(columns.map(|columns| columns.max(COLUMNS_MIN)));
+    }
+
+    /// Columns of the reader, or [`COLUMNS_USUAL`] where they are not known.
+    pub fn width(&self) -> usize {
+        self.columns.get().unwrap_or(COLUMNS_USUAL)
     }
 
     /// Words as they are shown: without control characters of others, and no wider than asked
@@ -150,8 +162,7 @@ impl Output {
     /// Text whose lines fit the reader, or [`COLUMNS_USUAL`] where none is known; what is
     /// broken goes on in column `hanging`, else a little to the right of where it began.
     pub fn broken(&self, text: &str, hanging: Option<usize>) -> String {
-        let columns = self.columns.get().unwrap_or(COLUMNS_USUAL);
-        fitted(&printable(text), columns, hanging)
+        fitted(&printable(text), self.width(), hanging)
     }
 
     /// Writes sentences for people to stderr, in lines that fit.
@@ -196,7 +207,7 @@ impl Output {
     }
 
     /// Columns of the terminal that stdout is, if it is one.
-    pub fn terminal_columns(&self) -> Option<usize> {
+    fn terminal_columns(&self) -> Option<usize> {
         if !self.is_of_process || !self.stdout.is_terminal {
             return None;
         }

@@ -53,7 +53,7 @@ pub struct Qualify {
     /// Label to store with the runs
     #[arg(long, value_name = "TEXT")]
     pub label: Option<String>,
-    /// Write a page (.html, .md) or the document (.json) to a new file; may be given several times
+    /// Write a page (.html, .md), the picture (.svg, .png) or the document (.json) to a new file; may be given several times
     #[arg(long, short, value_name = "FILE")]
     pub output: Vec<PathBuf>,
     #[command(flatten)]

@@ -47,7 +47,7 @@ pub struct Report {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Pictures (png and svg)")]
 pub struct Picture {
-    /// Which picture, by its name; `all` puts the charts one below the other [default: of a bench its summary, else the first chart]
+    /// Which picture, by its name; `all` puts the charts one below the other [default: the summary where there is one, else the first chart]
     #[arg(long, value_name = "NAME")]
     pub chart: Option<String>,
     /// The title [default: label or target]

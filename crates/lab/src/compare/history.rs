@@ -152,6 +152,7 @@ impl OwnHistory {
         table.notes.clear();
         for (load, row) in self.loads.iter().zip(&mut table.rows) {
             let cell = load.cell_among(&cells, self.by.metric)?;
+            row.sentence = None;
             let sentence = load.judge(cell, row, self.by, stored);
             table.sentences.extend(sentence);
         }

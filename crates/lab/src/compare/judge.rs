@@ -188,6 +188,7 @@ fn row<'a>(a: &'a Cell<'a>, b: &'a Cell<'a>, options: CompareOptions) -> Option<
             .map(|interval| interval.low.abs().max(interval.high.abs())),
         published_difference_percent: None,
         void: void.into_iter().map(str::to_owned).collect(),
+        sentence: None,
     };
     Some(Judged {
         row,

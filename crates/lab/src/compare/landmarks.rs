@@ -106,6 +106,7 @@ fn row(pair: &Pair<'_>, metric: &str, a: f64, b: f64) -> Option<ComparisonRow> {
         difference_percent_max: None,
         published_difference_percent: None,
         void: Vec::new(),
+        sentence: None,
     })
 }
 

@@ -304,7 +304,11 @@ fn record(
     matched: &Matched<'_>,
     together: Together,
 ) -> ComparisonRecord {
-    let judged: Vec<ComparisonRow> = rows.iter().map(|row| row.row.clone()).collect();
+    let judged = rows.iter().map(|judged| ComparisonRow {
+        sentence: words::of_row(judged, options, &b.name),
+        ..judged.row.clone()
+    });
+    let judged: Vec<ComparisonRow> = judged.collect();
     let mut notes = notes::notes(a, b, rows, matched, options);
     if together.tables > 1 && together.rows > 1 {
         notes.push(format!(

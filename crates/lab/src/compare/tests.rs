@@ -166,9 +166,11 @@ fn repetitions_tell_an_effect_from_none() {
         worse.sentences
     );
     assert!(worse.sentences[0].ends_with("fewer IOPS (random read, 8K, 1 thread of 1): worse."));
+    assert_eq!(worse.rows[0].sentence.as_ref(), worse.sentences.first());
     let same = compared(six(1, 1_000.0), six(11, 1_000.0));
     assert_eq!(same.verdict, Verdict::NoDifference);
     assert!(same.sentences[0].contains("no difference in IOPS larger than 0."));
+    assert_eq!(same.rows[0].sentence, None);
     // Less latency is better; here it is unknown, and that is said.
     let options = CompareOptions {
         metric: "latency_ns_p99".parse().unwrap(),

@@ -26,11 +26,9 @@ pub(super) fn sentences(
         rows.iter().filter(wanted).collect()
     };
     let found = of(&[Verdict::Better, Verdict::Worse]);
-    let mut sentences: Vec<String> = found
-        .iter()
-        .take(FINDINGS_MAX)
-        .map(|judged| finding(judged, options, name_of_b))
-        .collect();
+    let shown = found.iter().take(FINDINGS_MAX);
+    let shown = shown.filter_map(|judged| of_row(judged, options, name_of_b));
+    let mut sentences: Vec<String> = shown.collect();
     if found.len() > FINDINGS_MAX {
         let more = found.len() - FINDINGS_MAX;
         let rows = plural(more, "more row differs", "more rows differ");
@@ -58,8 +56,16 @@ pub(super) fn sentences(
 }
 
 /// `B: 12.34 % (9.80 to 14.10 %) more IOPS (random read, 8K, 8 threads of 4): better.`
-fn finding(judged: &Judged<'_>, options: CompareOptions, name_of_b: &str) -> String {
+/// None of a row that is neither better nor worse.
+pub(super) fn of_row(
+    judged: &Judged<'_>,
+    options: CompareOptions,
+    name_of_b: &str,
+) -> Option<String> {
     let row = &judged.row;
+    if !matches!(row.verdict, Verdict::Better | Verdict::Worse) {
+        return None;
+    }
     let estimate = row.percent();
     let more = more_or_less(options, estimate);
     let [low, high] = match row.interval_percent {
@@ -67,7 +73,7 @@ fn finding(judged: &Judged<'_>, options: CompareOptions, name_of_b: &str) -> Str
         Some([low, high]) => [-high, -low],
         None => [estimate.abs(), estimate.abs()],
     };
-    format!(
+    Some(format!(
         "{name_of_b}: {:.2} % ({low:.2} to {high:.2} %) {more} {} ({}): {}.",
         estimate.abs(),
         options.metric.words(),
@@ -76,7 +82,7 @@ fn finding(judged: &Judged<'_>, options: CompareOptions, name_of_b: &str) -> Str
             Verdict::Better => "better",
             _ => "worse",
         },
-    )
+    ))
 }
 
 /// `more IOPS`, `fewer IOPS`; a latency is higher or lower.

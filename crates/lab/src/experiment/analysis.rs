@@ -149,5 +149,6 @@ fn record_row(plan: &ExperimentPlan, row: &Row, verdict: Verdict) -> ComparisonR
         difference_percent_max: comparison.and_then(Comparison::difference_percent_max),
         published_difference_percent: None,
         void: Vec::new(),
+        sentence: None,
     }
 }

@@ -7,7 +7,7 @@ use crate::draw::{Theme, svg_on};
 use crate::escape::escaped;
 use crate::sheet::{Caution, Cell, Judgement, Sheet, SheetTable};
 use std::fmt::Write;
-use stripewise_units::{capitalised, format_count};
+use stripewise_units::{capitalised, counted, format_count};
 
 /// Rows of a table that are shown; the CSV has all of them.
 const ROWS_MAX: usize = 2_000;
@@ -54,8 +54,8 @@ pub fn sheet_page(sheet: &Sheet, picture: &dyn Fn(Theme) -> String) -> String {
         if one.is_detail || one.rows.len() > OPEN_ROWS_MAX {
             let _ = writeln!(
                 page,
-                "<details class=\"fold\"><summary><h2>{title}, {} rows</h2></summary>",
-                format_count(one.rows.len() as u64)
+                "<details class=\"fold\"><summary><h2>{title}, {}</h2></summary>",
+                counted(one.rows.len(), "row", "rows")
             );
             table(&mut page, one);
             page.push_str("</details>\n");

@@ -1,6 +1,7 @@
 //! A sheet for a terminal of some width: columns are aligned, those of least importance are
 //! left out and named below where not all fit, and no text is cut but names without blanks, in
-//! their middle. A number is never cut: where its column does not fit, the line is longer.
+//! their middle. A number is never cut: where its column does not fit, a column is left out, and
+//! of the last one the line is longer.
 
 use crate::sheet::{Caution, Cell, Judgement, Sheet, SheetTable};
 use stripewise_results::Severity;
@@ -222,44 +223,53 @@ struct Shape {
 
 impl Shape {
     fn of(table: &SheetTable, width: usize) -> Shape {
-        let widest = |index: usize| {
-            let heading = table.columns.get(index);
-            let cells = table.rows.iter().filter_map(|row| row.get(index));
-            let cells = cells.map(|cell| cell.text.width());
-            cells
-                .chain(heading.map(|column| column.heading.width()))
-                .max()
-        };
-        let used = table.used_columns().into_iter();
-        let mut shape = Shape {
-            columns: used.map(|at| (at, widest(at).unwrap_or(0))).collect(),
-            gap: GAP,
-            left_out: Vec::new(),
-        };
         let used = table.used_columns();
-        let order = |at: usize| table.columns.get(at).map_or(0, |column| column.drop_order);
-        if shape.width() > width {
-            shape.gap = 1;
-        }
-        while shape.width() > width {
-            let positions = 0..shape.columns.len();
-            let last = positions.max_by_key(|position| order(shape.columns[*position].0));
-            match last.filter(|position| order(shape.columns[*position].0) > 0) {
-                Some(position) => drop(shape.columns.remove(position)),
-                None => break,
+        let mut shown = used.clone();
+        let column = |at: usize| table.columns.get(at);
+        let early = |at: usize| column(at).map_or(0, |column| column.drop_order);
+        let late = |at: usize| column(at).map_or(0, |column| column.late_order);
+        let mut shape = loop {
+            let mut shape = Shape::with(table, &shown);
+            if shape.width() > width {
+                shape.gap = 1;
             }
-        }
-        let is_gone = |at: &&usize| shape.columns.iter().all(|(shown, _)| shown != *at);
-        let gone = used.iter().filter(is_gone);
+            if shape.width() <= width {
+                break shape;
+            }
+            let highest = |order: &dyn Fn(usize) -> u8| {
+                let positions = 0..shown.len();
+                positions.max_by_key(|position| order(shown[*position]))
+            };
+            let droppable = highest(&early).filter(|position| early(shown[*position]) > 0);
+            if let Some(position) = droppable {
+                shown.remove(position);
+                continue;
+            }
+            shape.wrap_widest(table, width);
+            // A row that the terminal folds cannot be read: what does not fit is left out.
+            match highest(&late).filter(|_| shape.width() > width && shown.len() > 1) {
+                Some(position) => drop(shown.remove(position)),
+                None => break shape,
+            }
+        };
+        let gone = used.iter().filter(|at| !shown.contains(at));
         let gone = gone.filter_map(|at| table.columns.get(*at));
         shape.left_out = gone.map(|column| column.heading.clone()).collect();
-        // What is gone has made room.
-        shape.gap = GAP;
-        if shape.width() > width {
-            shape.gap = 1;
-        }
-        shape.wrap_widest(table, width);
         shape
+    }
+
+    /// These columns, each as wide as its widest text.
+    fn with(table: &SheetTable, shown: &[usize]) -> Shape {
+        let width = |at: usize| {
+            let heading = table.columns.get(at);
+            let heading = heading.map(|column| column.heading.width());
+            cells_width(table, at).max(heading.unwrap_or(0))
+        };
+        Shape {
+            columns: shown.iter().map(|at| (*at, width(*at))).collect(),
+            gap: GAP,
+            left_out: Vec::new(),
+        }
     }
 
     fn width(&self) -> usize {
@@ -267,14 +277,13 @@ impl Shape {
         columns.sum::<usize>().saturating_sub(self.gap)
     }
 
-    /// Makes columns of words narrower, the widest first, until all fit: as long as no word is
-    /// longer than its column, then others.
+    /// Makes columns narrower, the widest first, until all fit: as long as no word is longer than
+    /// its column, then others. Of numbers only the headings are wrapped.
     fn wrap_widest(&mut self, table: &SheetTable, width: usize) {
         let widths: [fn(&SheetTable, usize) -> usize; 2] = [least_width, narrow_width];
         for least in widths {
             while let Some(excess @ 1..) = self.width().checked_sub(width) {
                 let words = self.columns.iter_mut();
-                let words = words.filter(|(at, _)| !table.is_number(*at));
                 let words = words.map(|(at, width)| (least(table, *at), width));
                 let wide = words.filter(|(least, width)| **width > *least);
                 let Some((least, widest)) = wide.max_by_key(|(_, width)| **width) else {
@@ -319,6 +328,12 @@ impl Shape {
 
 /// A column of words keeps its longest word whole, unless that is a very long name.
 fn least_width(table: &SheetTable, index: usize) -> usize {
+    if table.is_number(index) {
+        let heading = table.columns.get(index);
+        let words = heading.map_or_else(Vec::new, |column| unbroken(&column.heading));
+        let words = words.iter().map(|word| word.width());
+        return cells_width(table, index).max(words.max().unwrap_or(0));
+    }
     let longest = longest_word(table, index, |_| true);
     let names = longest.clamp(NARROW, WORD_MAX);
     names.max(longest_word(table, index, is_number))
@@ -327,10 +342,16 @@ fn least_width(table: &SheetTable, index: usize) -> usize {
 /// The same where that is too much: all names are shortened but those of the first column,
 /// which says which row it is.
 fn narrow_width(table: &SheetTable, index: usize) -> usize {
-    match table.used_columns().first() == Some(&index) {
+    match table.used_columns().first() == Some(&index) || table.is_number(index) {
         true => least_width(table, index),
         false => NARROW.max(longest_word(table, index, is_number)),
     }
+}
+
+/// The width of the widest cell of a column.
+fn cells_width(table: &SheetTable, index: usize) -> usize {
+    let cells = table.rows.iter().filter_map(|row| row.get(index));
+    cells.map(|cell| cell.text.width()).max().unwrap_or(0)
 }
 
 /// The width of the longest word of a column, of those that count.
@@ -403,7 +424,8 @@ fn is_number(word: &str) -> bool {
     let begin = word.trim_start_matches(|letter: char| !letter.is_alphanumeric());
     let is_path = word.starts_with(['/', '.']);
     let begins = begin.starts_with(|letter: char| letter.is_ascii_digit());
-    !is_path && begins || word.contains(['<', '>', '='])
+    // A target has `=` in it, which limits have behind another sign.
+    !is_path && begins || word.contains(['<', '>'])
 }
 
 /// A name of at most `width` columns, without its middle where it is longer.

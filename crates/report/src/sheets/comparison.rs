@@ -9,7 +9,7 @@ use crate::comparison::{
 use crate::difference::in_words;
 use crate::sheet::{Judgement, Sheet, SheetTable};
 use crate::warning_summary::Marks;
-use stripewise_results::{ComparisonRecord, ComparisonRow, Document, RunRecord, Verdict};
+use stripewise_results::{ComparisonRecord, Document, RunRecord, Verdict};
 use stripewise_units::{capitalised, counted};
 
 /// The sheet of comparisons, with the warnings of `runs` that were made for them. Sentences and
@@ -77,10 +77,7 @@ pub fn comparison_sheet(records: &[ComparisonRecord], runs: &[RunRecord], explai
 
 /// The sentence is on the only row, whose change is the answer.
 fn is_of_the_row(record: &ComparisonRecord, sentence: &str) -> bool {
-    let is_changed = |row: &ComparisonRow| matches!(row.verdict, Verdict::Better | Verdict::Worse);
-    let rest = sentence.strip_prefix(record.b.name.as_str());
-    matches!(record.rows.as_slice(), [row] if is_changed(row))
-        && rest.is_some_and(|rest| rest.starts_with(": "))
+    matches!(record.rows.as_slice(), [row] if row.sentence.as_deref() == Some(sentence))
 }
 
 fn add_new(lines: &mut Vec<String>, line: String) {

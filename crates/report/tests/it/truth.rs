@@ -222,6 +222,7 @@ fn a_report_shows_the_metric_of_its_experiment_and_which_way_is_better() {
             verdict: Verdict::Worse,
             difference_percent_max: None,
             published_difference_percent: None,
+            sentence: None,
         }],
         groups: Vec::new(),
         verdict: Verdict::Worse,

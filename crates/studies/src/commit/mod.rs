@@ -13,7 +13,7 @@ use crate::latencies::Latencies;
 use crate::qualify::{
     AtomicWrites, CommitRecord, QUALIFY_SCHEMA_VERSION, QualifyDocument, Verdict,
 };
-use crate::{FileState, NextStep, PlacedJob, Run, RunId, Study, StudyFile, StudyTime};
+use crate::{FileState, NextStep, Origin, PlacedJob, Run, RunId, Study, StudyFile, StudyTime};
 use serde::{Deserialize, Serialize};
 use stripewise_report::Sheet;
 use stripewise_results::{RunRecord, Status};
@@ -221,12 +221,14 @@ impl CommitStudy {
 
     /// As `--json` prints it.
     #[must_use]
-    pub fn document(&self, id: &str, target: &str) -> QualifyDocument {
+    pub fn document(&self, origin: &Origin<'_>) -> QualifyDocument {
         let cautions = self.sheet().cautions.into_iter();
         QualifyDocument {
             schema_version: QUALIFY_SCHEMA_VERSION,
-            id: id.to_owned(),
-            target: target.to_owned(),
+            id: origin.id.to_owned(),
+            target: origin.target.to_owned(),
+            started_at: origin.started_at.to_owned(),
+            host: origin.host.to_owned(),
             product: "commit".to_owned(),
             verdict: Verdict::NotJudged,
             resumable: !self.is_whole(),

@@ -203,8 +203,8 @@ fn columns() -> [Column; 7] {
         Column::text("method"),
         Column::text("file"),
         Column::number("1 at once"),
-        Column::number("8"),
-        Column::number("64"),
+        Column::number("8").dropped_late(2),
+        Column::number("64").dropped_late(1),
         Column::number("8 in a group").dropped(2),
         Column::number("64 in a group").dropped(1),
     ]

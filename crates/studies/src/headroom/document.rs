@@ -1,6 +1,7 @@
 //! What `headroom --json` prints.
 
 use super::{Bound, Growth, Headroom, KnownCap, Question};
+use crate::Origin;
 use serde::{Deserialize, Serialize};
 use stripewise_results::FidelityRecord;
 
@@ -83,6 +84,12 @@ pub struct HeadroomDocument {
     pub id: String,
     /// As typed.
     pub target: String,
+    /// RFC 3339, UTC: when it began; empty where an earlier version stored the answer.
+    #[serde(default)]
+    pub started_at: String,
+    /// Name of the machine that measured; empty as `started_at`.
+    #[serde(default)]
+    pub host: String,
     /// The load.
     pub load: LoadDocument,
     /// The limit, as typed.
@@ -111,7 +118,7 @@ pub struct HeadroomDocument {
 impl HeadroomDocument {
     /// Of a study.
     #[must_use]
-    pub fn of(study: &Headroom, id: &str, target: &str) -> HeadroomDocument {
+    pub fn of(study: &Headroom, origin: &Origin<'_>) -> HeadroomDocument {
         let options = study.options();
         let facts = &options.facts;
         let refused = study.refused();
@@ -134,8 +141,10 @@ impl HeadroomDocument {
         });
         HeadroomDocument {
             schema_version: HEADROOM_SCHEMA_VERSION,
-            id: id.to_owned(),
-            target: target.to_owned(),
+            id: origin.id.to_owned(),
+            target: origin.target.to_owned(),
+            started_at: origin.started_at.to_owned(),
+            host: origin.host.to_owned(),
             load: LoadDocument {
                 name: facts.name.clone(),
                 operations: facts.operations,

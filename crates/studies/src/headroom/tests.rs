@@ -1,6 +1,7 @@
 //! The search on a target whose truth is known: ln(share) = ln(0.01) + 8 ln(factor / truth).
 
 use super::*;
+use crate::Origin;
 use stripewise_stats::Random;
 
 fn options(seed: u64, unit: f64) -> SearchOptions {
@@ -157,7 +158,7 @@ fn an_answer_says_for_how_long_it_was_seen_to_hold() {
         sheet.answer
     );
     assert!(sheet.details.iter().any(|one| one.contains("burst credit")));
-    let document = HeadroomDocument::of(&study, "id", "/data");
+    let document = HeadroomDocument::of(&study, &Origin::default());
     assert_eq!(document.more_users.unwrap().held_for_s, Some(120.0));
     assert!(!document.resumable && !study.is_not_carried());
 }
@@ -196,7 +197,7 @@ fn a_cap_is_the_answer_where_short_runs_spent_the_credit() {
             .answer
             .contains("at most 1.21 times the load, which is the known cap")
     );
-    let document = HeadroomDocument::of(&study, "id", "/data");
+    let document = HeadroomDocument::of(&study, &Origin::default());
     assert_eq!(
         document.more_users.unwrap().limited_by.as_deref(),
         Some("cap")
@@ -216,7 +217,7 @@ fn what_was_interrupted_says_what_is_certain_so_far() {
     }
     assert!(search.next().is_some());
     let study = study(search, None);
-    let document = HeadroomDocument::of(&study, "id", "/data");
+    let document = HeadroomDocument::of(&study, &Origin::default());
     let found = document.more_users.unwrap();
     assert!(
         found.low.unwrap() < 1.5 && found.high.unwrap() > 1.5,

@@ -17,6 +17,9 @@ pub struct LimitsDocument {
     pub target: String,
     /// RFC 3339, UTC.
     pub measured_at: String,
+    /// Name of the machine that measured; empty where an earlier version stored the answer.
+    #[serde(default)]
+    pub host: String,
     /// The caps that the data show.
     pub caps: Vec<CapFound>,
     /// Which limits apply at the loads that were measured.
@@ -274,6 +277,8 @@ pub struct LimitsFacts {
     pub target: String,
     /// RFC 3339, UTC.
     pub measured_at: String,
+    /// Name of the machine that measures.
+    pub host: String,
     /// A control group's limit on it.
     pub control_group: Option<ControlGroupLimit>,
 }

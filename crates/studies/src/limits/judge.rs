@@ -40,6 +40,7 @@ impl LimitsStudy {
             id: facts.id.clone(),
             target: facts.target.clone(),
             measured_at: facts.measured_at.clone(),
+            host: facts.host.clone(),
             applies: self.applies(caps.as_ref(), &named),
             notes: self.notes(caps.as_ref(), &named),
             caps: named,

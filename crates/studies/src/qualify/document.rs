@@ -1,6 +1,7 @@
 //! What `qualify --json` prints.
 
 use super::{Qualify, Verdict};
+use crate::Origin;
 use crate::product::{Confidence, Relation};
 use serde::{Deserialize, Serialize};
 use stripewise_results::{AtomicWriteFacts, TargetFacts};
@@ -17,6 +18,10 @@ pub struct QualifyDocument {
     pub id: String,
     /// As typed.
     pub target: String,
+    /// RFC 3339, UTC: when it began.
+    pub started_at: String,
+    /// Name of the machine that measured; empty where an earlier version began it.
+    pub host: String,
     /// The product.
     #[serde(rename = "for")]
     pub product: String,
@@ -141,7 +146,7 @@ impl AtomicWrites {
 impl QualifyDocument {
     /// Of a study as far as it is.
     #[must_use]
-    pub fn of(study: &Qualify, id: &str, target: &str) -> QualifyDocument {
+    pub fn of(study: &Qualify, origin: &Origin<'_>) -> QualifyDocument {
         let all = study.product().requirements.iter().zip(study.judgements());
         let requirements = all.map(|(one, judged)| RequirementRecord {
             name: one.name.clone(),
@@ -162,8 +167,10 @@ impl QualifyDocument {
         });
         QualifyDocument {
             schema_version: QUALIFY_SCHEMA_VERSION,
-            id: id.to_owned(),
-            target: target.to_owned(),
+            id: origin.id.to_owned(),
+            target: origin.target.to_owned(),
+            started_at: origin.started_at.to_owned(),
+            host: origin.host.to_owned(),
             product: study.product().name.clone(),
             verdict: study.verdict(),
             resumable: study.is_open(),

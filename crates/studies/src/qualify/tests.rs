@@ -1,6 +1,7 @@
 //! The study on made-up records: what it asks for next, when it ends, and what it says.
 
 use super::*;
+use crate::Origin;
 use crate::product::bundled;
 use stripewise_results::{
     DueRecord, DueSecondRecord, EngineFacts, JobOutcome, JobRecord, KindOutcome, Severity,
@@ -276,7 +277,7 @@ fn every_bundled_product_comes_to_an_end() {
         for judged in study.judgements() {
             assert_ne!(judged.verdict, Verdict::Void, "{name}: {judged:?}");
         }
-        let document = QualifyDocument::of(&study, "id", "sim:x");
+        let document = QualifyDocument::of(&study, &Origin::default());
         assert_eq!(
             document.requirements.len(),
             study.product().requirements.len()
@@ -361,7 +362,7 @@ fn the_reason_of_a_rate_names_what_is_required() {
         "over 10 m the mean is 100 IOPS (100 IOPS to 100 IOPS), and at least 40,000 IOPS are \
          required"
     );
-    let document = QualifyDocument::of(&tikv, "id", "sim:x");
+    let document = QualifyDocument::of(&tikv, &Origin::default());
     let relation = serde_json::to_value(&document.requirements[0]).expect("plain fields");
     assert_eq!(relation["relation"], "at-least");
 }

@@ -482,7 +482,7 @@ Primary hypothesis: IOPS of random read, 8 threads differ between 31.5K and 1M.
 A block is 2 runs and takes 4.40 s; a verdict needs 6 blocks, 26.4 s.
 It stops when every interval is narrower than 2 %, after 10 blocks (44 s) at the earliest and 10
   blocks (44 s) at the latest.
-All times are those of the simulated array.
+All times are simulated: they pass as fast as this machine computes them, usually in seconds.
 Measuring ...
 ",
     ),

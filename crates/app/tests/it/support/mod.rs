@@ -235,12 +235,24 @@ impl Desk {
 
 /// Runs a command line to its end in this process, with no variable set and nothing on stdin.
 pub fn here(arguments: &[&str]) -> Answer {
+    here_among(arguments, Rc::new(|_| None))
+}
+
+/// The same on a terminal of so many columns.
+pub fn here_at(columns: usize, arguments: &[&str]) -> Answer {
+    let columns = OsString::from(columns.to_string());
+    let variable = move |name: &str| (name == "COLUMNS").then(|| columns.clone());
+    here_among(arguments, Rc::new(variable))
+}
+
+fn here_among(arguments: &[&str], variable: stripewise_cli::Variable) -> Answer {
     let (stdout, stderr) = (Written::default(), Written::default());
     let output = Output::new(Box::new(stdout.clone()), Box::new(stderr.clone()));
     let words = ["stripewise"].iter().chain(arguments);
     let surroundings = Surroundings {
         serve: stripewise_server::serve,
         file_system_size: FileSystemSize::AtMost { bytes: 4 << 30 },
+        variable,
         ..Surroundings::default()
     };
     let exit = stripewise_cli::run(words.map(OsString::from).collect(), surroundings, output);

@@ -117,26 +117,14 @@ fn walk(top: &Path, files: &mut BTreeSet<PathBuf>) {
 }
 
 #[cfg(all(test, target_os = "linux"))]
+#[path = "../../../../../tests/support/locks.rs"]
+mod locks;
+
+#[cfg(all(test, target_os = "linux"))]
 mod tests {
+    use super::locks::locks_on;
     use super::*;
     use stripewise_store::{Owner, Store};
-
-    /// The locks that this process has on a file, by its open descriptors: the kernel's
-    /// list of all locks skips lines while other processes lock and unlock.
-    fn locks_on(path: &Path) -> usize {
-        let is_it =
-            |fd: &std::fs::DirEntry| std::fs::read_link(fd.path()).is_ok_and(|to| to == path);
-        let locks_of = |fd: std::fs::DirEntry| {
-            let info = Path::new("/proc/self/fdinfo").join(fd.file_name());
-            let lines = std::fs::read_to_string(info).unwrap();
-            lines
-                .lines()
-                .filter(|line| line.starts_with("lock:"))
-                .count()
-        };
-        let open = std::fs::read_dir("/proc/self/fd").unwrap().flatten();
-        open.filter(is_it).map(locks_of).sum()
-    }
 
     #[test]
     fn a_store_that_is_open_below_the_directory_keeps_its_locks() {

@@ -14,7 +14,7 @@ mod tables;
 pub mod words;
 
 use super::pages::{PictureLook, Rendered, ReportFormat};
-use super::render_sheet::Renderable;
+use super::render_sheet::StoredAnswer;
 pub use document::{
     BlameShare, BlameVerdict, ClosednessRecord, FileShare, KindCounts, KindLatencies, KindMeans,
     ObservationDocument, ObservationSource, ObservedDevice, ObservedMoment, ObservedSize,
@@ -23,10 +23,7 @@ pub use document::{
 };
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
-use stripewise_report::{About, Look, Picture, Sheet, svg_picture};
-
-/// What its picture is called.
-const PICTURE: &str = "timeline";
+use stripewise_report::{KeptFacts, Sheet};
 
 impl ObservationDocument {
     /// The document that the store keeps.
@@ -73,25 +70,18 @@ impl ObservationDocument {
     /// Where a picture cannot be drawn, or there is none of that name.
     pub fn rendered(&self, format: ReportFormat, wanted: &PictureLook) -> Outcome<Rendered> {
         let mut sheet = self.sheet();
-        if let Some(title) = &wanted.title {
-            sheet.title.clone_from(title);
-        }
-        let mut about = About::default().titled(&sheet.title);
-        if let Some(source) = &wanted.source {
-            about = about.sourced(source);
-        }
-        let picture = Picture::Chart(Box::new(chart::timeline(self)));
-        let draw = |theme| {
-            let look = Look {
-                theme,
-                ..Look::default()
-            };
-            svg_picture(&picture, &about, &look)
-        };
-        let shown = Renderable {
+        sheet.charts.push(chart::timeline(self));
+        let shown = StoredAnswer {
             sheet,
-            picture: (PICTURE, &draw),
-            what: "an observation",
+            kept: KeptFacts {
+                title: "",
+                label: None,
+                target: &self.target.name,
+                host: Some(&self.host),
+                started_at: &self.started_at,
+                version: env!("CARGO_PKG_VERSION"),
+                id: &self.id,
+            },
             csv: &|| tables::timeline_csv(self),
             document: self,
         };

@@ -2,8 +2,7 @@
 
 use super::document::{BlameVerdict, ObservationDocument, ObservedDevice, SlowOperation};
 use super::{tables, words};
-use crate::steps::render_sheet::again;
-use stripewise_report::Sheet;
+use stripewise_report::{Sheet, again};
 use stripewise_units::{ByteSize, counted, format_count, format_duration, format_iops};
 
 const MIB: f64 = 1_048_576.0;
@@ -41,12 +40,6 @@ pub fn sheet(document: &ObservationDocument) -> Sheet {
         findings: findings(document),
         tables: tables::tables(document),
         pointers: vec![again(&document.id)],
-        foot: format!(
-            "Stripewise {}, host {}, {}",
-            env!("CARGO_PKG_VERSION"),
-            document.host,
-            document.id
-        ),
         ..Sheet::default()
     }
 }

@@ -11,14 +11,16 @@ mod tables;
 
 use super::measured::{FILL, PROFILE};
 use super::pages::{PictureLook, Rendered, ReportFormat};
-use super::render_sheet::{Renderable, again, titled};
+use super::render_sheet::{Renderable, titled};
 pub use document::{ExtentFound, ProfileDocument, SpotFound};
 pub use fill_document::{FillDocument, RestFound};
 use serde::Serialize;
 pub use shared::{mib, took, void};
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
-use stripewise_report::{Caution, Judgement, Sheet, SheetTable, SurfacePicture, surface_svg};
+use stripewise_report::{
+    Caution, Judgement, Sheet, SheetTable, SurfacePicture, again, surface_svg,
+};
 use stripewise_results::{TargetFacts, Warning};
 use stripewise_units::format_bytes;
 

@@ -139,6 +139,7 @@ fn row<'a>(a: &'a Answered<'a>, b: &'a Answered<'a>, options: CompareOptions) ->
             .map(|interval| interval.low.abs().max(interval.high.abs())),
         published_difference_percent: None,
         void: Vec::new(),
+        sentence: None,
     };
     Some(Both { a, b, row })
 }

@@ -1,0 +1,86 @@
+//! What a check found, as the store keeps it beside its runs: shown again by `history` and
+//! `report`, which could not say it of the runs alone.
+
+use super::headroom::json_of_series;
+use super::pages::material_of;
+use serde::{Deserialize, Serialize};
+use stripewise_conductor::exit::Exit;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_report::{Material, Sheet, comparison_sheet, failed_lines, requirement_line};
+use stripewise_results::{ComparisonRecord, Document, RequirementRecord, RunRecord, Verdict};
+use stripewise_store::Store;
+
+/// Under which it is stored, by the series of its runs.
+pub const KIND: &str = "check";
+
+/// What a check found.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct StoredCheck {
+    /// Name of the baseline; none where requirements alone were judged.
+    pub baseline: Option<String>,
+    /// The table of changes; empty without a baseline.
+    pub comparisons: Vec<ComparisonRecord>,
+    /// Requirements met and missed.
+    pub requirements: Vec<RequirementRecord>,
+    /// What must be known besides, in sentences.
+    pub said: Vec<String>,
+}
+
+impl StoredCheck {
+    /// The one whose runs are this series. None where there is none.
+    ///
+    /// # Errors
+    /// Where it cannot be read.
+    pub fn find(store: &Store, series: &str) -> Outcome<Option<StoredCheck>> {
+        let json = json_of_series(store, KIND, series)?;
+        let read = json.map(|json| serde_json::from_str(&json));
+        read.transpose()
+            .map_err(|error| Failure::of(Exit::Store, error))
+    }
+
+    /// The answer, then what must be read with it.
+    #[must_use]
+    pub fn sheet(&self, runs: &[RunRecord], explain: bool) -> Sheet {
+        let mut sheet = comparison_sheet(&self.comparisons, runs, explain);
+        let required = self.requirements.iter().map(requirement_line);
+        sheet.details.splice(0..0, required);
+        sheet.details.extend(self.said.iter().cloned());
+        sheet.details.extend(failed_lines(runs));
+        sheet
+    }
+
+    /// What a report on it is made of: the runs, what became of the baseline, and whether the
+    /// requirements are met.
+    #[must_use]
+    pub fn material(&self, store: Option<&Store>, runs: Vec<RunRecord>) -> Material {
+        let document = Document {
+            comparisons: self.comparisons.clone(),
+            requirements: self.requirements.clone(),
+            ..Document::new(runs)
+        };
+        let mut material = material_of(store, document);
+        material.title = match &self.baseline {
+            Some(name) => format!("Check against the baseline {name}"),
+            None => format!("Check: {}", material.title),
+        };
+        material.notes.clone_from(&self.said);
+        material
+    }
+
+    /// In a word, for lists.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        if self.requirements.iter().any(|one| !one.met) {
+            return "missed";
+        }
+        match self.comparisons.first().map(|one| one.verdict) {
+            Some(Verdict::Better) => "better",
+            Some(Verdict::Worse) => "worse",
+            Some(Verdict::Mixed) => "mixed",
+            Some(Verdict::NoDifference) => "no change",
+            Some(Verdict::Undecided) => "undecided",
+            None if self.requirements.is_empty() => "",
+            None => "met",
+        }
+    }
+}
