@@ -82,15 +82,7 @@ pub fn headroom(
     asked: &HeadroomRequest,
     permissions: &Permissions,
 ) -> Outcome<Answered> {
-    if allowed_share(&asked.slo).is_none() {
-        return Err(Failure::usage(
-            format!(
-                "--slo {}: a headroom is found by the share of operations beyond a limit",
-                asked.slo
-            ),
-            "give a percentile, such as 'p99<5ms'",
-        ));
-    }
+    refuse_other_limits(&asked.slo)?;
     let mut given = given_load(context, asked)?;
     let mut store = context.open_store()?;
     let begun = (asked.resume.as_deref())
@@ -100,17 +92,7 @@ pub fn headroom(
         Some((_, begun)) => begun.options().facts.cap.clone(),
         None => known_cap(&store, &asked.target, given.file.as_deref())?,
     };
-    let (id, started_at, host) = match &begun {
-        Some((stored, _)) => (
-            stored.id.clone(),
-            stored.started_at.clone(),
-            stored.host.clone(),
-        ),
-        None => {
-            let now = context.timestamp();
-            (context.free_id(&store, &now)?, now, context.host().name)
-        }
-    };
+    let [id, started_at, host] = origin(context, &store, begun.as_ref())?;
     let origin = Origin {
         id: &id,
         target: &asked.target,
@@ -164,6 +146,29 @@ pub fn headroom(
         exit,
         ended: conducted.ended.err(),
     })
+}
+
+fn refuse_other_limits(slo: &Slo) -> Outcome<()> {
+    if allowed_share(slo).is_some() {
+        return Ok(());
+    }
+    Err(Failure::usage(
+        format!("--slo {slo}: a headroom is found by the share of operations beyond a limit"),
+        "give a percentile, such as 'p99<5ms'",
+    ))
+}
+
+/// Id, time and host: of what goes on as they were stored.
+fn origin(
+    context: &Context,
+    store: &Store,
+    begun: Option<&(HeadroomDocument, Headroom)>,
+) -> Outcome<[String; 3]> {
+    if let Some((stored, _)) = begun {
+        return Ok([&stored.id, &stored.started_at, &stored.host].map(String::clone));
+    }
+    let now = context.timestamp();
+    Ok([context.free_id(store, &now)?, now, context.host().name])
 }
 
 /// The study of this id on this target, which has something left to measure, and what is stored
