@@ -373,6 +373,28 @@ fn where_runs_lie_far_apart_no_cap_is_named() {
 }
 
 #[test]
+fn a_cap_that_nothing_is_known_to_set_limits_no_load() {
+    let volume = Volume {
+        scatter: 0.135,
+        ..GP3
+    };
+    let document = measured(options(), volume, &[]);
+    let kinds: Vec<_> = document
+        .caps
+        .iter()
+        .map(|cap| (cap.kind, cap.limiter))
+        .collect();
+    assert_eq!(kinds, [(CapKind::Iops, None), (CapKind::BytesPerS, None)]);
+    let limits = |bytes| {
+        let mut rows = document.applies.iter();
+        let row = rows.find(|row| row.block_size_bytes == bytes && row.outstanding == 64);
+        row.expect("a row").limits.clone()
+    };
+    assert_eq!(limits(4 << 10), [Limit::Undecided]);
+    assert_eq!(limits(1 << 20), [Limit::Undecided]);
+}
+
+#[test]
 fn an_interrupted_study_says_what_is_certain_and_goes_on() {
     let mut study = LimitsStudy::new(options());
     let NextStep::Run(run) = study.next() else {
