@@ -74,18 +74,31 @@ impl LimitsStudy {
 
     fn grid(&self) -> Vec<CellFound> {
         let found = self.cells().filter_map(|cell| {
-            let block_size_bytes = self.rates.block_size_bytes(cell)?;
-            let iops = self.rates.rate(cell)?;
-            Some(CellFound {
-                block_size_bytes,
-                kind: kind_of(cell),
-                outstanding: self.rates.outstanding(cell)?,
-                iops,
-                bytes_per_s: iops * block_size_bytes as f64,
-                runs: self.rates.of(cell).len() as u32,
-            })
+            let load = (
+                self.rates.block_size_bytes(cell)?,
+                self.rates.outstanding(cell)?,
+            );
+            let runs = self.rates.of(cell).len();
+            Some(cell_found(
+                load,
+                kind_of(cell),
+                self.rates.rate(cell)?,
+                runs,
+            ))
         });
-        found.collect()
+        let mut found: Vec<CellFound> = found.collect();
+        let own = self.options.load.zip(binding(&self.binding));
+        if let Some((load, binding)) = own {
+            let runs = self.binding.load.len();
+            let own = cell_found(load, LoadKind::Reads, binding.per_s, runs);
+            let is_same = |cell: &CellFound| {
+                (cell.block_size_bytes, cell.outstanding, cell.kind) == (load.0, load.1, own.kind)
+            };
+            if !found.iter().any(is_same) {
+                found.push(own);
+            }
+        }
+        found
     }
 
     /// Why no cap may be named.
@@ -386,6 +399,22 @@ impl LimitsStudy {
             lasts_s_low: lasts_s.low,
             lasts_s_high: lasts_s.high,
         })
+    }
+}
+
+fn cell_found(
+    (block_size_bytes, outstanding): (u64, u32),
+    kind: LoadKind,
+    iops: f64,
+    runs: usize,
+) -> CellFound {
+    CellFound {
+        block_size_bytes,
+        kind,
+        outstanding,
+        iops,
+        bytes_per_s: iops * block_size_bytes as f64,
+        runs: runs as u32,
     }
 }
 
