@@ -24,6 +24,7 @@ pub mod reading;
 pub mod recording;
 pub mod render_sheet;
 pub mod rerun;
+pub mod series_answers;
 pub mod sessions;
 pub mod sqlio_drives;
 pub mod stored_experiment;
