@@ -153,10 +153,16 @@ fn what_cannot_be_judged_is_refused_before_the_first_byte() {
             vec!["no target is one"],
         ),
         (vec!["qualify", "sim:none", "--for", &own], 2, vec!["none"]),
+        (
+            vec!["qualify", "sim:nvme?size=64M", "--for", "etcd"],
+            3,
+            vec!["has 64 MiB, and the files of etcd take"],
+        ),
     ] {
         desk.run(&arguments).ended(code).warned(&says);
     }
     assert!(names(&volume).is_empty());
+    assert!(desk.ids().is_empty(), "nothing was begun");
 }
 
 #[test]
