@@ -49,6 +49,25 @@ fn the_caps_of_volumes_are_named_and_those_of_a_disk_are_none() {
     assert!(listed.contains(" limits "), "{listed}");
     let disks = desk.json(&["limits", "sim:raid10-10k"]);
     assert!(caps(&disks).is_empty());
+    // Two answers are held against each other load by load.
+    let ids = [&gp3, &disks].map(|one| one.at("id").text());
+    let compared = desk.json(&["compare", &ids[0], &ids[1]]);
+    let rows = compared.at("rows").items();
+    let small = rows
+        .iter()
+        .find(|row| row.at("name").text() == "4K reads, 64 in flight")
+        .expect("the load that shows a cap");
+    assert!((small.at("a.value").number() - 3_000.0).abs() < 30.0);
+    assert_eq!(small.at("a.verdict").text(), "IOPS");
+    assert_eq!(small.at("b.verdict").text(), "undecided");
+    let text = desk.run(&["compare", &ids[0], &ids[1]]).done().stdout;
+    assert!(
+        text.contains("\n  4K reads, 64 in flight: A 3,000 IOPS, IOPS; B "),
+        "{text}"
+    );
+    let run = desk.json(&["run", "sim:nvme", "--duration", "10ms"]);
+    desk.run(&["compare", &ids[0], &run.at("runs.0.id").text()])
+        .failed(2, &["is not", "hint:"]);
 }
 
 #[test]

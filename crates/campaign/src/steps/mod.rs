@@ -5,6 +5,7 @@ pub mod absorbed;
 pub mod answer;
 pub mod array_facts;
 pub mod baselines;
+pub mod compared_answers;
 pub mod documents;
 pub mod experiment;
 pub mod foreign;
