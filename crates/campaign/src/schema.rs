@@ -46,6 +46,11 @@ const DOCUMENTS: &[Described] = &[
         of::<headroom::HeadroomComparison>,
     ),
     (
+        "compare-answers",
+        "`compare` of two answers of `limits`, or of two qualifications",
+        of::<compare::AnswerComparison>,
+    ),
+    (
         "observe",
         "`observe`: what a server does to its disks",
         of::<ObservationDocument>,

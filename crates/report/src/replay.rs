@@ -22,6 +22,18 @@ pub fn fidelity_text(fidelity: &FidelityRecord) -> String {
     )
 }
 
+/// How many times a load: `2.63`, `4,000.00`.
+#[must_use]
+pub fn format_factor(factor: f64) -> String {
+    let text = format!("{factor:.2}");
+    let parts = text.split_once('.');
+    let whole = parts.and_then(|(whole, part)| Some((whole.parse().ok()?, part)));
+    match whole {
+        Some((whole, part)) => format!("{}.{part}", format_count(whole)),
+        None => text,
+    }
+}
+
 /// What the sheet of a run says of it.
 pub(crate) fn replay_lines(replay: &ReplayRecord) -> Vec<String> {
     let mut lines = Vec::new();
@@ -74,6 +86,13 @@ fn lateness_text(lateness: &LatenessRecord) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_large_factor_has_its_thousands_apart() {
+        assert_eq!(format_factor(1_234.567), "1,234.57");
+        assert_eq!(format_factor(0.05), "0.05");
+        assert_eq!(format_factor(f64::INFINITY), "inf");
+    }
 
     #[test]
     fn a_score_says_what_it_means() {

@@ -203,7 +203,14 @@ pub(crate) fn job_details(job: &JobRecord) -> Vec<String> {
             "overhead of the program: {own:.1} ns per operation"
         ));
     }
-    if let Some(open) = &outcome.open_loop {
+    let recorded = job.workload.recorded.as_ref();
+    if recorded.is_some_and(|recorded| recorded.closed) {
+        lines.push(
+            "closed loop: each operation was issued after the one that it waited for, and its \
+             think time"
+                .to_owned(),
+        );
+    } else if let Some(open) = &outcome.open_loop {
         lines.push(format!(
             "open loop: {} arrivals due, {} issued, at most {} late",
             format_count(open.arrivals_due),

@@ -204,12 +204,7 @@ fn state(volume: &Volume, documents: &[LimitsDocument], table: &mut Table) {
         .filter(is_named)
         .map(|load| is_right(volume, load))
         .collect();
-    let bound = match volume.bytes_per_s {
-        Some(_) => Bound::AtLeast(98.0),
-        // Of the few that are named, some follow from a rate that levels off by chance.
-        None => Bound::None,
-    };
-    share("... right of those", &right, bound);
+    share("... right of those", &right, Bound::AtLeast(98.0));
     let writes = |load: &&LoadApplies| load.kind != LoadKind::Reads;
     let of_writes: Vec<bool> = loads().filter(writes).map(|load| is_named(&load)).collect();
     share("limit of writes named", &of_writes, Bound::None);

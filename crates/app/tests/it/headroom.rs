@@ -225,6 +225,8 @@ fn an_answer_is_shown_again_drawn_and_compared() {
     desk.run(&["compare", &a_id, &b_id])
         .done()
         .printed(&["B carries", "times"]);
+    desk.run(&["baseline", "set", &a_id])
+        .failed(2, &["is a headroom", "hint:"]);
     desk.run(&["compare", &a_id, &observation])
         .failed(2, &["is not", "hint:"]);
     // The answer goes with its runs, and can be deleted no second time.
@@ -241,6 +243,9 @@ fn what_limits_found_goes_with_its_runs() {
     let limits = ["limits", "sim:raid10-10k", "--read-only", "--json"];
     let id = desk.run(&limits).json().at("id").text();
     desk.run(&["history", "show", &id]).done();
+    // Its runs are no load that a check could repeat.
+    desk.run(&["baseline", "set", &id])
+        .failed(2, &["is an answer of limits", "hint:"]);
     desk.run(&["history", "delete", &id]).done();
     desk.run(&["history", "show", &id]).failed(2, &["hint:"]);
 }
@@ -288,6 +293,14 @@ fn a_model_knows_that_its_load_waited() {
         at += lasts + thinks;
     }
     let load = desk.write("load.csv", &text);
+    let replay = ["run", "sim:raid10-10k", "--trace", &load, "--loop"];
+    for kind in ["closed", "open"] {
+        let shown = desk.run(&[&replay[..], &[kind]].concat()).done().stdout;
+        for other in ["closed", "open"] {
+            let is_there = shown.contains(&format!("\n{other} loop: "));
+            assert_eq!(is_there, other == kind, "{shown}");
+        }
+    }
     let model = desk.file("load.swmodel");
     desk.process(&["observe", "--from", &load, "--model", &model, "-q"]);
     let words = [

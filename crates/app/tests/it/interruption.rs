@@ -49,6 +49,19 @@ fn a_signal_ends_a_run_and_what_was_measured_is_kept() {
 }
 
 #[test]
+fn two_signals_at_once_are_one() {
+    let desk = Desk::new();
+    let mut running = measuring(&desk, &[]);
+    until_measured(&desk, &mut running, 1);
+    // As `timeout` sends them. Two of one kind may arrive as one, which would show nothing.
+    running.signal(Signal::HUP);
+    running.signal(Signal::TERM);
+    let answer = running.wait();
+    assert!(matches!(answer.code, Some(129 | 143)), "{}", answer.stderr);
+    check_partial(&desk, &answer);
+}
+
+#[test]
 fn a_partial_run_says_so_in_words() {
     let desk = Desk::new();
     let mut running = measuring(&desk, &[]);

@@ -153,10 +153,36 @@ fn what_cannot_be_judged_is_refused_before_the_first_byte() {
             vec!["no target is one"],
         ),
         (vec!["qualify", "sim:none", "--for", &own], 2, vec!["none"]),
+        (
+            vec!["qualify", "sim:nvme?size=64M", "--for", "etcd"],
+            3,
+            vec!["has 64 MiB, and the files of etcd take"],
+        ),
     ] {
         desk.run(&arguments).ended(code).warned(&says);
     }
     assert!(names(&volume).is_empty());
+    assert!(desk.ids().is_empty(), "nothing was begun");
+}
+
+#[test]
+fn two_qualifications_are_compared_requirement_by_requirement() {
+    let desk = Desk::new();
+    let own = desk.write("own.toml", &product("1us"));
+    let other = desk.write("other.toml", &product("1us").replace("mine", "other"));
+    let id = |target: &str, product: &str| {
+        let words = ["qualify", target, "--for", product, "--quick", "--json"];
+        desk.run(&words).json().at("id").text()
+    };
+    let [a, b] = ["sim:disk-7k2", "sim:nvme"].map(|target| id(target, &own));
+    let compared = desk.json(&["compare", &a, &b]);
+    let rows = compared.at("rows").items();
+    assert_eq!(rows.len(), 1);
+    assert_eq!(rows[0].at("name").text(), "read-p99, p99 < 0.001 ms");
+    assert_eq!(rows[0].at("a.verdict").text(), "missed");
+    assert!(rows[0].at("a.value").number() > rows[0].at("b.value").number());
+    desk.run(&["compare", &a, &id("sim:nvme", &other)])
+        .failed(2, &["is about mine", "is about other"]);
 }
 
 #[test]

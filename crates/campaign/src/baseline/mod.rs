@@ -2,7 +2,9 @@
 
 use crate::steps::baselines::{AskedBefore, Change, KIND, KeptBaseline, REPETITIONS};
 use crate::steps::rerun::{Repetitions, Work, open_targets, rerun};
-use crate::steps::subject::{SubjectKind, subject};
+use crate::steps::series_answers::answers_of;
+use crate::steps::stored_check;
+use crate::steps::subject::{Subject, SubjectKind, subject};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use stripewise_conductor::context::{Context, store_failure};
@@ -193,6 +195,21 @@ fn replaced(store: &Store, wanted: &BaselineOptions) -> Outcome<Option<KeptBasel
     ))
 }
 
+/// What the runs of a stored series came to, where that is more than they are.
+fn answered(context: &Context, found: &Subject) -> Outcome<Option<&'static str>> {
+    let store = match found.kind {
+        SubjectKind::Series => context.open_store_if_any()?,
+        _ => None,
+    };
+    let answers = store.map(|store| answers_of(&store, &found.name));
+    // The runs of a check are those of its baseline, made again.
+    let is_more = |(kind, _): &(&str, &str)| *kind != stored_check::KIND;
+    let first = answers
+        .transpose()?
+        .and_then(|all| all.into_iter().find(is_more));
+    Ok(first.map(|(_, words)| words))
+}
+
 /// The runs that an id or file means, fit to be a baseline, and its full name.
 fn of_id(context: &Context, id: &str) -> Outcome<(String, Vec<RunRecord>)> {
     let found = subject(context, id)?;
@@ -200,6 +217,14 @@ fn of_id(context: &Context, id: &str) -> Outcome<(String, Vec<RunRecord>)> {
         return Err(Failure::usage(
             format!("{id} is an experiment: it has levels to compare with each other already"),
             "take a run, a grid or a series as baseline",
+        ));
+    }
+    if let Some(what) = answered(context, &found)? {
+        return Err(Failure::usage(
+            format!(
+                "{id} is {what}: its runs are of many loads, and `check` would not answer it again"
+            ),
+            "repeat that command and compare the two ids; take a run, a grid or a series of `bench` as baseline",
         ));
     }
     let (whole, broken): (Vec<RunRecord>, Vec<RunRecord>) =

@@ -1,5 +1,6 @@
 //! `compare`: tables of differences between what is stored, imported or published.
 
+pub use crate::steps::compared_answers::{AnswerComparison, compare_stored_answers};
 use crate::steps::levels::{Alone, alone, metric, nothing};
 use crate::steps::pages::material_of;
 use crate::steps::subject::{Subject, subject};

@@ -102,6 +102,9 @@ pub fn headroom(
     let mut study = Headroom::new(options(asked, &given)?).ok_or_else(|| {
         Failure::usage("the limit is no percentile", "give one such as 'p99<5ms'")
     })?;
+    if let Some((stored, begun)) = &begun {
+        refuse_another(&stored.id, begun.options(), study.options())?;
+    }
     let request = Request {
         engine: asked.engine.clone(),
         label: asked.label.clone(),
@@ -204,11 +207,34 @@ fn begun(store: &Store, name: &str, target: &str) -> Outcome<(HeadroomDocument, 
 fn going_on((stored, begun): (HeadroomDocument, Headroom), asked: &Headroom) -> Outcome<Headroom> {
     match begun.options() == asked.options() {
         true => Ok(begun),
-        false => Err(Failure::usage(
-            format!("{} asked something else", stored.id),
-            "repeat the command that was interrupted, with the same load and limit, and --resume",
-        )),
+        false => Err(another(&stored.id)),
     }
+}
+
+/// What can be seen to be another question before the target is opened. A recording is brought
+/// onto the target's sectors only then.
+fn refuse_another(id: &str, begun: &HeadroomOptions, asked: &HeadroomOptions) -> Outcome<()> {
+    let is_same_load = match (&begun.load, &asked.load) {
+        (HeadroomLoad::Recorded(begun), HeadroomLoad::Recorded(asked)) => {
+            (begun.cache, &begun.data) == (asked.cache, &asked.data)
+        }
+        (begun, asked) => begun == asked,
+    };
+    let with_its_load = HeadroomOptions {
+        load: begun.load.clone(),
+        ..asked.clone()
+    };
+    match is_same_load && with_its_load == *begun {
+        true => Ok(()),
+        false => Err(another(id)),
+    }
+}
+
+fn another(id: &str) -> Failure {
+    Failure::usage(
+        format!("{id} asked something else"),
+        "repeat the command that was interrupted, with the same load and limit, and --resume",
+    )
 }
 
 fn size(asked: &HeadroomRequest, given: &GivenLoad) -> Size {
@@ -290,4 +316,47 @@ fn plan(asked: &HeadroomRequest, given: &GivenLoad, study: &Headroom) -> Vec<Str
         lines.push(TIMES_ARE_SIMULATED.to_owned());
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stripewise_studies::PlacedJob;
+    use stripewise_studies::headroom::LoadFacts;
+
+    #[test]
+    fn another_question_is_refused_before_the_target_is_opened() {
+        let options = |load: HeadroomLoad, slo: &str| HeadroomOptions {
+            slo: slo.parse().expect("a limit"),
+            load,
+            facts: LoadFacts {
+                name: "load".to_owned(),
+                operations: None,
+                duration_ns: None,
+                iops: Some(250.0),
+                waiting_users: None,
+                waits: false,
+                closedness: "no".to_owned(),
+                design: ExceedanceDesign::Independent,
+                timeline: None,
+                cap: None,
+            },
+            run_ns: 1,
+            confirm_ns: 2,
+            seed: 1,
+        };
+        let recorded = |block_size_bytes| {
+            HeadroomLoad::Recorded(Box::new(Workload {
+                block_size_bytes,
+                ..Workload::default()
+            }))
+        };
+        let begun = options(recorded(512), "p99<5ms");
+        let refused = |asked: HeadroomOptions| refuse_another("id", &begun, &asked).is_err();
+        // The target's sectors are not known yet.
+        assert!(!refused(options(recorded(4096), "p99<5ms")));
+        assert!(refused(options(recorded(512), "p99<6ms")));
+        let profile = HeadroomLoad::Jobs(vec![PlacedJob::new("one", Workload::default())]);
+        assert!(refused(options(profile, "p99<5ms")));
+    }
 }

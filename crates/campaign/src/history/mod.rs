@@ -9,8 +9,9 @@ use crate::steps::limits;
 use crate::steps::measured;
 pub use crate::steps::measured::Measurement;
 use crate::steps::observation::ObservationDocument;
-use crate::steps::qualification::{self, Qualified};
-use crate::steps::stored_check::{self, StoredCheck};
+use crate::steps::qualification::Qualified;
+use crate::steps::series_answers::{ANSWERS, answers_of};
+use crate::steps::stored_check::StoredCheck;
 use crate::steps::stored_experiment::StoredExperiment;
 use crate::steps::surface::MeasuredSurface;
 use crate::steps::verification_page::{of_kept, sheet};
@@ -399,25 +400,6 @@ pub fn salvage(context: &Context, to: &Path) -> Outcome<SalvagedDocument> {
     })
 }
 
-/// Kinds of documents that say what the runs of a series came to, under the series' id: nothing
-/// could be shown of them without these.
-const ANSWERS: [&str; 4] = [
-    headroom::KIND,
-    limits::KIND,
-    qualification::KIND,
-    stored_check::KIND,
-];
-
-/// Those that there are of a series.
-fn answers_of(store: &Store, series: &str) -> Outcome<Vec<&'static str>> {
-    let mut found = Vec::new();
-    for kind in ANSWERS {
-        let document = store.document(kind, series).map_err(store_failure)?;
-        found.extend(document.map(|_| kind));
-    }
-    Ok(found)
-}
-
 fn has_runs(store: &Store, series: &str) -> Outcome<bool> {
     let filter = Filter {
         series: Some(series.to_owned()),
@@ -469,7 +451,7 @@ pub fn delete(context: &Context, names: &[String]) -> Outcome<DeletedDocument> {
     }
     ids.dedup();
     let mut with_runs = names.to_vec();
-    for kind in ANSWERS {
+    for (kind, _) in ANSWERS {
         for document in store.documents(kind).map_err(store_failure)? {
             if has_runs(&store, &document.name)? {
                 with_runs.push(document.name);
@@ -482,7 +464,7 @@ pub fn delete(context: &Context, names: &[String]) -> Outcome<DeletedDocument> {
     }
     for series in with_runs {
         if !has_runs(&store, &series)? {
-            for kind in answers_of(&store, &series)? {
+            for (kind, _) in answers_of(&store, &series)? {
                 store
                     .forget_document(kind, &series)
                     .map_err(store_failure)?;

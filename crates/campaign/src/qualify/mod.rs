@@ -14,13 +14,13 @@ pub use stripewise_studies::qualify::QualifyDesign;
 
 use crate::steps::TIMES_ARE_SIMULATED;
 use crate::steps::qualification::{StoredStudy, exit_of_verdict, qualified};
-use stripewise_conductor::conduct::{Setup, conduct, open};
+use stripewise_conductor::conduct::{Setup, conduct, needs, open};
 use stripewise_conductor::context::Context;
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::measure::exit_of;
 use stripewise_conductor::permissions::Permissions;
-use stripewise_conductor::targets::void_in_memory;
+use stripewise_conductor::targets::{OpenTarget, void_in_memory};
 use stripewise_store::Store;
 use stripewise_studies::Study;
 use stripewise_studies::product::ProductError;
@@ -147,6 +147,7 @@ fn go(
     };
     let targets = open(context, store, &study, &setup)
         .map_err(|failure| without_room(failure, &target, &study))?;
+    refuse_small(&targets, &study, &setup)?;
     stored.is_busy_ok |= permissions.busy_ok;
     // An interruption before its first piece ends can be gone on from, too.
     stored.keep(context, store, study.to_json())?;
@@ -212,6 +213,26 @@ fn refuse_unfit(target: &str, study: &Qualify) -> Outcome<()> {
         ));
     }
     refuse_memory(target)
+}
+
+/// A simulated array has the size that its name gives it, which nothing else holds against the load.
+fn refuse_small(targets: &[OpenTarget], study: &Qualify, setup: &Setup<'_>) -> Outcome<()> {
+    let [target] = targets else { return Ok(()) };
+    let size_bytes = target.limits().size_bytes;
+    match needs(&study.loads(), setup).size {
+        Size::Exactly(needed_bytes) if needed_bytes > size_bytes => Err(Failure::new(
+            Exit::Target,
+            format!(
+                "{} has {}, and the files of {} take {}",
+                setup.target,
+                format_bytes(size_bytes),
+                study.product().name,
+                format_bytes(needed_bytes)
+            ),
+            "name a larger target, or a directory with that much room",
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// What is no disk is refused.

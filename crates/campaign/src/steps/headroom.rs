@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use stripewise_conductor::context::{Context, store_failure};
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
-use stripewise_report::{Judgement, KeptFacts, Sheet, again, go_on_by};
+use stripewise_report::{Judgement, KeptFacts, Sheet, again, format_factor, go_on_by};
 use stripewise_store::Store;
 use stripewise_studies::Origin;
 use stripewise_studies::headroom::{
@@ -94,10 +94,13 @@ impl StoredHeadroom {
             ("the same users, faster", &document.faster),
         ] {
             let Some(growth) = growth else { continue };
-            let text = match (growth.low, growth.high) {
-                (Some(low), Some(high)) => format!("{:.2} ({low:.2}-{high:.2})", growth.factor),
-                (Some(low), None) => format!("at least {low:.2}"),
-                (None, Some(high)) => format!("at most {high:.2}"),
+            let [low, high] = [growth.low, growth.high].map(|end| end.map(format_factor));
+            let text = match (low, high) {
+                (Some(low), Some(high)) => {
+                    format!("{} ({low}-{high})", format_factor(growth.factor))
+                }
+                (Some(low), None) => format!("at least {low}"),
+                (None, Some(high)) => format!("at most {high}"),
                 (None, None) => "open".to_owned(),
             };
             let ends = match growth.is_short_lived {
@@ -340,7 +343,10 @@ fn row(growth: &str, a: Answer, b: Answer) -> ComparedGrowth {
             (Some(times), Some(low), Some(times * up.exp()))
         }
         _ => {
-            let ratio = |b: Option<f64>, a: Option<f64>| b.zip(a).map(|(b, a)| b / a);
+            let ratio = |b: Option<f64>, a: Option<f64>| {
+                let both = b.zip(a).filter(|(_, a)| *a > 0.0);
+                both.map(|(b, a)| b / a)
+            };
             (None, ratio(b.low, a.high), ratio(b.high, a.low))
         }
     };
@@ -374,20 +380,20 @@ impl HeadroomComparison {
 
 impl ComparedGrowth {
     fn sentence(&self) -> String {
-        match (self.times, self.low, self.high) {
-            (Some(times), Some(low), Some(high)) => {
-                let word = match (low > 1.0, high < 1.0) {
-                    (false, false) => "; not told apart",
-                    _ => "",
+        let is_different = self.low > Some(1.0) || self.high.is_some_and(|high| high < 1.0);
+        let ends = [self.times, self.low, self.high];
+        match ends.map(|end| end.map(format_factor)) {
+            [Some(times), Some(low), Some(high)] => {
+                let word = match is_different {
+                    false => "; not told apart",
+                    true => "",
                 };
-                format!("B carries {times:.2} times ({low:.2}-{high:.2}) what A does{word}")
+                format!("B carries {times} times ({low}-{high}) what A does{word}")
             }
-            (_, Some(low), None) => format!("B carries at least {low:.2} times what A does"),
-            (_, None, Some(high)) => format!("B carries at most {high:.2} times what A does"),
-            (_, Some(low), Some(high)) => {
-                format!("B carries {low:.2} to {high:.2} times what A does")
-            }
-            (_, None, None) => "both are open, and nothing is said".to_owned(),
+            [_, Some(low), None] => format!("B carries at least {low} times what A does"),
+            [_, None, Some(high)] => format!("B carries at most {high} times what A does"),
+            [_, Some(low), Some(high)] => format!("B carries {low} to {high} times what A does"),
+            [_, None, None] => "both are open, and nothing is said".to_owned(),
         }
     }
 }

@@ -8,7 +8,9 @@ use crate::show::page::{refuse_existing, say_written, write_material};
 use crate::switches::compare::Compare;
 use serde::Serialize;
 use stripewise_campaign::Exit;
-use stripewise_campaign::compare::{CompareQuestion, compare as compare_subjects};
+use stripewise_campaign::compare::{
+    CompareQuestion, compare as compare_subjects, compare_stored_answers,
+};
 use stripewise_campaign::headroom::compare_headrooms;
 use stripewise_campaign::observe::compare_observations;
 use stripewise_campaign::profile::{compare_profiles, comparison_text};
@@ -30,6 +32,10 @@ pub fn compare(context: &Context, arguments: &Compare) -> Outcome {
         if let Some(compared) = compare_headrooms(context, &arguments.a, b)? {
             let both = (&compared, compared.text());
             return plain(context, arguments, "headrooms", both);
+        }
+        if let Some(compared) = compare_stored_answers(context, &arguments.a, b)? {
+            let both = (&compared, compared.text());
+            return plain(context, arguments, "answers", both);
         }
     }
     let compared = compare_subjects(

@@ -46,6 +46,8 @@ pub struct Binding {
     pub bound_by: Option<BoundBy>,
     /// Probability of the likeliest.
     pub probability: f64,
+    /// Operations a second of the load, Huber mean of its runs.
+    pub per_s: f64,
     /// log2 of the rate for each doubling of the depth.
     pub depth_slope: f64,
     /// The same for each doubling of the block size.
@@ -103,6 +105,7 @@ pub fn binding(rates: &BindingRates) -> Option<Binding> {
     Some(Binding {
         bound_by: (probability >= NAMED_MIN).then_some(likeliest),
         probability,
+        per_s: libm::exp(load),
         depth_slope,
         size_slope,
     })

@@ -177,7 +177,16 @@ impl LatencyJudgement {
                     false => String::new(),
                 };
                 let mean = format_duration(nanoseconds(judgement.mean));
-                format!("the mean{of} is {mean}")
+                match self.verdict {
+                    QualifyVerdict::Undecided => {
+                        let [low, high] = [judgement.low, judgement.high]
+                            .map(|end| format_duration(nanoseconds(end)));
+                        format!(
+                            "the mean is {mean} ({low} to {high}, stalls that were not seen included): too close to tell"
+                        )
+                    }
+                    _ => format!("the mean{of} is {mean}"),
+                }
             }
             Some(LatencyFinding::Max(found)) => max_words(*found, beyond),
         };

@@ -402,6 +402,20 @@ fn what_a_look_has_decided_about_a_mean_stands() {
     );
     assert_eq!(other.found, judged.found);
     assert!(other.reason("").starts_with("the mean is "), "{other:?}");
+    // One that is near the limit says up to where it may lie.
+    let near = judge_latency(
+        LatencyLimit::Mean(0.0012),
+        Design::Continuous,
+        1,
+        &latency_seconds(1_800, 0, 1.0),
+    );
+    assert_eq!(near.verdict, QualifyVerdict::Undecided);
+    let reason = near.reason("");
+    assert!(
+        reason.starts_with("the mean is 1 ms (999 µs to 2."),
+        "{reason}"
+    );
+    assert!(reason.ends_with("included): too close to tell"), "{reason}");
 }
 
 #[test]

@@ -293,11 +293,7 @@ impl Headroom {
                 100.0 * self.own_lags as f64 / self.due as f64
             ));
         }
-        if let Some(fidelity) = self
-            .fidelity
-            .as_ref()
-            .filter(|one| one.score > FIDELITY_MAX)
-        {
+        if let Some(fidelity) = self.misfit() {
             return Some(format!(
                 "the replay was not like the recording: its {} differ by {:.1} times what halves of the recording do",
                 fidelity.worst_feature, fidelity.score
@@ -313,6 +309,13 @@ impl Headroom {
                 most / busy
             )
         })
+    }
+
+    /// How the replay was, where it was another load than the recording: no further run of it
+    /// says more.
+    fn misfit(&self) -> Option<&FidelityRecord> {
+        let fidelity = self.fidelity.as_ref();
+        fidelity.filter(|one| one.score > FIDELITY_MAX)
     }
 
     /// Something is left to be measured.
@@ -374,6 +377,9 @@ impl Headroom {
     }
 
     fn current(&self) -> Option<(usize, &PlannedRun)> {
+        if self.misfit().is_some() {
+            return None;
+        }
         let open = self.questions.iter().enumerate();
         let mut open = open.filter_map(|(index, one)| Some((index, one.search.next()?)));
         open.next()
@@ -508,7 +514,7 @@ impl Study for Headroom {
         let left = self.questions.iter().map(|one| one.search.left_ns(RAMP_NS));
         StudyTime {
             spent_ns: self.spent_ns,
-            left_ns: left.sum(),
+            left_ns: if self.is_open() { left.sum() } else { 0 },
         }
     }
 

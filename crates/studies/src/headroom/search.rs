@@ -113,7 +113,27 @@ impl Search {
     /// What is certain before it ends: loads that are surely below and surely above.
     pub(super) fn so_far(&self) -> Option<Found> {
         let (low, high) = self.ends();
-        of_ends(low, high)
+        of_ends(low, high).map(|found| self.in_units(found))
+    }
+
+    /// Whole users of whom some number was beyond the limit are fewer than that.
+    pub(super) fn in_units(&self, found: Found) -> Found {
+        let unit = self.options.unit;
+        if unit <= 0.0 || found.bound != Bound::AtMost {
+            return found;
+        }
+        let beyond = found.factor / unit;
+        let beyond = match found.is_short_lived {
+            // The long run had the whole users below this.
+            true => (beyond + 1e-9).floor(),
+            false => (beyond - 1e-9).ceil(),
+        };
+        let most = (beyond - 1.0).max(0.0) * unit;
+        Found {
+            factor: most,
+            high: Some(most),
+            ..found
+        }
     }
 
     /// Nanoseconds of runs still to come, about; `ramp_ns` comes before each.
@@ -460,7 +480,7 @@ impl Search {
     }
 
     fn end(&mut self, found: Option<Found>) {
-        self.found = found;
+        self.found = found.map(|found| self.in_units(found));
         self.stage = Stage::Done;
     }
 }

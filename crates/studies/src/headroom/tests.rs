@@ -85,6 +85,28 @@ fn users_are_whole() {
 }
 
 #[test]
+fn users_of_whom_so_many_are_beyond_are_fewer() {
+    // One of four users holds the limit, and two do not.
+    let found = *searched(0.4, 3, 0.25, 1.0).found().unwrap();
+    assert!(found.low.is_some_and(|low| low <= 0.4), "{found:?}");
+    // Even one is too many.
+    let found = *searched(0.1, 3, 0.25, 1.0).found().unwrap();
+    assert_eq!((found.bound, found.factor), (Bound::AtMost, 0.0));
+    let open = |high| found::of_ends(None, Some(high)).unwrap();
+    let search = Search::new(options(3, 0.25));
+    let most = |found| search.in_units(found).factor;
+    // Four were beyond; between four and five is where the line crosses.
+    assert!((most(open(1.0)) - 0.75).abs() < 1e-9);
+    assert!((most(open(1.1)) - 1.0).abs() < 1e-9);
+    let short_lived = Found {
+        is_short_lived: true,
+        ..open(1.1)
+    };
+    // The long run had the four that are below 4.4.
+    assert!((most(short_lived) - 0.75).abs() < 1e-9);
+}
+
+#[test]
 fn the_state_survives_being_stored() {
     let mut search = Search::new(options(5, 0.0));
     for k in 0..9 {
@@ -146,6 +168,32 @@ fn study(search: Search, cap: Option<KnownCap>) -> Headroom {
     study.questions.truncate(1);
     study.questions[0].search = search;
     study
+}
+
+#[test]
+fn after_a_replay_that_was_another_load_nothing_more_is_measured() {
+    let mut study = study(searched(2.0, 1, 0.0, 1.0), None);
+    let mut second = study.questions[0].clone();
+    second.growth = Growth::Faster;
+    second.search = Search::new(options(2, 0.0));
+    study.questions.push(second);
+    assert!(study.is_open());
+    study.fidelity = Some(FidelityRecord {
+        score: 2.0,
+        low: 1.8,
+        high: 2.2,
+        worst_feature: "runs".to_owned(),
+        ..FidelityRecord::default()
+    });
+    assert_eq!(study.next(), NextStep::Done);
+    assert!(!study.is_open() && study.time().left_ns == 0);
+    let sheet = study.sheet();
+    assert_eq!(sheet.verdict.unwrap().1, "No answer");
+    assert!(
+        !sheet.details.iter().any(|one| one.contains("Held for")),
+        "{:?}",
+        sheet.details
+    );
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::{
     Bound, CapNature, FACTORS, Found, Growth, Headroom, KnownCap, LoadRun, Purpose, Question,
 };
 use std::collections::BTreeMap;
-use stripewise_report::{Judgement, Sheet, SheetTable, fidelity_text};
+use stripewise_report::{Judgement, Sheet, SheetTable, fidelity_text, format_factor};
 use stripewise_units::{format_bytes, format_count, format_duration, format_iops};
 
 /// What an interval does not cover.
@@ -13,14 +13,20 @@ const RECORDING_ALONE: &str =
 
 /// `1.9 times (1.6-2.2) the load`, `at least 3.1 times the load`.
 fn factor_text(found: &Found) -> String {
-    let factor = found.factor;
+    let factor = format_factor(found.factor);
     match (found.bound, found.low, found.high) {
-        (Bound::AtMost, ..) if factor <= FACTORS[0] => {
-            format!("none, the limit is exceeded even at {factor:.2} times")
+        (Bound::AtMost, ..) if found.factor <= FACTORS[0] => {
+            format!("none, the limit is exceeded even at {factor} times")
         }
-        (Bound::At, Some(low), Some(high)) => format!("{factor:.2} times ({low:.2}-{high:.2})"),
-        (Bound::AtLeast, ..) => format!("at least {factor:.2} times"),
-        _ => format!("at most {factor:.2} times"),
+        (Bound::At, Some(low), Some(high)) => {
+            format!(
+                "{factor} times ({}-{})",
+                format_factor(low),
+                format_factor(high)
+            )
+        }
+        (Bound::AtLeast, ..) => format!("at least {factor} times"),
+        _ => format!("at most {factor} times"),
     }
 }
 
@@ -38,8 +44,9 @@ fn sentence(study: &Headroom, question: &Question) -> String {
         (Growth::WaitingUsers, Some(users)) => users_text(found, users),
         (Growth::MoreUsers, _) if facts.waits() => match facts.iops.zip(found.low) {
             Some((iops, low)) => format!(
-                "a rate of at least {} IOPS, {low:.2} times the recorded one",
-                format_iops(iops * low)
+                "a rate of at least {} IOPS, {} times the recorded one",
+                format_iops(iops * low),
+                format_factor(low)
             ),
             None => format!("{words}: {} the recorded rate", factor_text(found)),
         },
@@ -81,7 +88,7 @@ fn sentence(study: &Headroom, question: &Question) -> String {
 
 /// `31 users (29-33) who wait for the disk, in place of 8`.
 fn users_text(found: &Found, users: u32) -> String {
-    let count = |factor: f64| (factor * f64::from(users)).round();
+    let count = |factor: f64| format_count((factor * f64::from(users)).round() as u64);
     let most = count(found.factor);
     match (found.bound, found.low, found.high) {
         (Bound::At, Some(low), Some(high)) => format!(
@@ -90,7 +97,7 @@ fn users_text(found: &Found, users: u32) -> String {
             count(high)
         ),
         (Bound::AtLeast, ..) => format!("at least {most} users who wait, in place of {users}"),
-        _ if most <= 1.0 => {
+        _ if found.factor * f64::from(users) < 0.5 => {
             format!("not even one user who waits, in place of {users}: the limit is exceeded")
         }
         _ => format!("at most {most} users who wait, in place of {users}"),
@@ -141,7 +148,11 @@ pub(super) fn sheet(study: &Headroom) -> Sheet {
 fn details(study: &Headroom) -> Vec<String> {
     let facts = &study.options().facts;
     let recorded = facts.operations.map(|_| RECORDING_ALONE.to_owned());
-    let held = (study.questions().iter()).find_map(|question| study.held_ns(question));
+    let mut answered = study
+        .questions()
+        .iter()
+        .filter(|_| study.refused().is_none());
+    let held = answered.find_map(|question| study.held_ns(question));
     let held = held.map(|ns| {
         format!(
             "Held for {} at the lower end: a burst credit that lasts longer was not spent, and is \
@@ -171,8 +182,11 @@ fn cap_text(cap: &KnownCap) -> String {
         CapNature::BehindBurst | CapNature::Limiter => "",
     };
     format!(
-        "{amount}{nature}: {:.2} times ({:.2}-{:.2}) the load (limits, series {})",
-        cap.factor, cap.low, cap.high, cap.series
+        "{amount}{nature}: {} times ({}-{}) the load (limits, series {})",
+        format_factor(cap.factor),
+        format_factor(cap.low),
+        format_factor(cap.high),
+        cap.series
     )
 }
 

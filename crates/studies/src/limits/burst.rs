@@ -13,6 +13,8 @@ const SECOND_NS: u64 = 1_000_000_000;
 const PIECE_NS: u64 = 60 * SECOND_NS;
 /// The second drive ends after this, step or not.
 const AGAIN_SECONDS_MAX: usize = 240;
+/// A burst is back where half of the seconds of the second drive reach this much of its rate.
+const BACK_SHARE: f64 = 0.9;
 /// Behind the second step, seconds that are measured.
 const AGAIN_BEHIND_SECONDS: usize = 30;
 /// A rest is at most this long.
@@ -117,14 +119,20 @@ impl Burst {
         match (self.stage, self.step()) {
             (Stage::Done, _) if self.came_back() => BurstResult::Ended,
             (Stage::Done, None) => BurstResult::NotEnded,
+            (Stage::Done, Some(_)) if self.bucket.is_none() => BurstResult::NotMeasured,
             (Stage::Done, Some(_)) => BurstResult::NotRefilled,
             _ => BurstResult::Interrupted,
         }
     }
 
-    /// The burst came back after the rest: a credit, and not something that wore out.
+    /// The burst came back after the rest: a credit, and not something that wore out. One
+    /// that did not end again came back all the same.
     pub(super) fn came_back(&self) -> bool {
+        let again = self.bucket.zip(median(&self.again));
         self.refill.is_some()
+            || self.stage == Stage::Done
+                && again
+                    .is_some_and(|(bucket, per_s)| per_s >= BACK_SHARE * bucket.burst_per_s.value)
     }
 
     fn step(&self) -> Option<RateStep> {

@@ -239,6 +239,8 @@ pub enum BurstResult {
     NotEnded,
     /// The rate fell, and a rest did not bring it back.
     NotRefilled,
+    /// The rate fell in a way that fits no burst, and no rest was made.
+    NotMeasured,
     /// It was stopped before either could show.
     Interrupted,
     /// No cap shows that could be driven, or something voids the rates.

@@ -16,6 +16,8 @@ use stripewise_stats::{
 const CORNER_RATIO: f64 = 1.25;
 /// Loads that count as equal although they differ by more than this show no level.
 const TOLERANCE_MAX: f64 = 0.10;
+/// A cap that no limiter is known to set holds a load where rates are known to this.
+const LEVEL_TOLERANCE_MAX: f64 = 0.06;
 /// A load is held by the processor or a control group where so many of its runs were.
 const HELD_SHARE: f64 = 0.5;
 
@@ -73,18 +75,31 @@ impl LimitsStudy {
 
     fn grid(&self) -> Vec<CellFound> {
         let found = self.cells().filter_map(|cell| {
-            let block_size_bytes = self.rates.block_size_bytes(cell)?;
-            let iops = self.rates.rate(cell)?;
-            Some(CellFound {
-                block_size_bytes,
-                kind: kind_of(cell),
-                outstanding: self.rates.outstanding(cell)?,
-                iops,
-                bytes_per_s: iops * block_size_bytes as f64,
-                runs: self.rates.of(cell).len() as u32,
-            })
+            let load = (
+                self.rates.block_size_bytes(cell)?,
+                self.rates.outstanding(cell)?,
+            );
+            let runs = self.rates.of(cell).len();
+            Some(cell_found(
+                load,
+                kind_of(cell),
+                self.rates.rate(cell)?,
+                runs,
+            ))
         });
-        found.collect()
+        let mut found: Vec<CellFound> = found.collect();
+        let own = self.options.load.zip(binding(&self.binding));
+        if let Some((load, binding)) = own {
+            let runs = self.binding.load.len();
+            let own = cell_found(load, LoadKind::Reads, binding.per_s, runs);
+            let is_same = |cell: &CellFound| {
+                (cell.block_size_bytes, cell.outstanding, cell.kind) == (load.0, load.1, own.kind)
+            };
+            if !found.iter().any(is_same) {
+                found.push(own);
+            }
+        }
+        found
     }
 
     /// Why no cap may be named.
@@ -260,7 +275,11 @@ impl LimitsStudy {
             (AppliesTo::Writes, kind) => kind == LoadKind::Writes,
             (_, kind) => kind == LoadKind::Reads,
         };
-        let cap_on = |kind| named.iter().filter(holds).find(|cap| cap.kind == kind);
+        let is_known = |cap: &&CapFound| is_known(cap, caps);
+        let cap_on = |kind| {
+            let mut caps = named.iter().filter(holds).filter(is_known);
+            caps.find(|cap| cap.kind == kind)
+        };
         // How far below a cap it is, as a ratio: 1 at the cap.
         let below = |kind, reached: f64| cap_on(kind).map(|cap| cap.per_s / reached);
         let iops = below(CapKind::Iops, rate);
@@ -269,7 +288,11 @@ impl LimitsStudy {
         let at = |ratio: Option<f64>| ratio.is_some_and(|ratio| ratio <= tolerance);
         let near = |ratio: Option<f64>| ratio.is_some_and(|ratio| ratio <= CORNER_RATIO);
         let depth_one = self.rates.outstanding(cell)? == 1;
-        let is_corner = matches!(cell, LimitCell::SizeCorner | LimitCell::DepthCorner);
+        let is_corner = match cell {
+            LimitCell::SizeCorner => iops.is_some() && bandwidth.is_some(),
+            LimitCell::DepthCorner => iops.is_some(),
+            _ => false,
+        };
         let mut limits = Vec::new();
         if at(iops) || at(bandwidth) || is_corner {
             limits.extend(near(iops).then_some(Limit::Iops));
@@ -377,6 +400,33 @@ impl LimitsStudy {
             lasts_s_low: lasts_s.low,
             lasts_s_high: lasts_s.high,
         })
+    }
+}
+
+fn cell_found(
+    (block_size_bytes, outstanding): (u64, u32),
+    kind: LoadKind,
+    iops: f64,
+    runs: usize,
+) -> CellFound {
+    CellFound {
+        block_size_bytes,
+        kind,
+        outstanding,
+        iops,
+        bytes_per_s: iops * block_size_bytes as f64,
+        runs: runs as u32,
+    }
+}
+
+/// Whether a load may be said to be held by this cap. Rates of disks are level in size or depth by
+/// chance, above all where they scatter: then it must be a limiter's.
+fn is_known(cap: &CapFound, caps: Option<&Caps>) -> bool {
+    let is_quiet = caps.is_some_and(|caps| caps.tolerance <= LEVEL_TOLERANCE_MAX);
+    match (cap.kind, cap.limiter) {
+        (_, Some(true)) => true,
+        (CapKind::Iops, None) => false,
+        (CapKind::Iops, Some(false)) | (CapKind::BytesPerS, _) => is_quiet,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::document::{
     AppliesTo, BurstFound, BurstResult, BurstSearch, CapFound, CapKind, ControlGroupLimit,
-    LimitsDocument, VolumeFound,
+    LimitsDocument, LoadKind, VolumeFound,
 };
 use super::text;
 use stripewise_report::{Cell, Column, Sheet, SheetTable};
@@ -57,7 +57,7 @@ pub(super) fn answer(document: &LimitsDocument) -> String {
     }
     parts.extend(match (&document.burst, &document.burst_search) {
         (Some(found), _) => Some(burst(found)),
-        (None, Some(search)) => no_burst(search),
+        (None, Some(search)) => no_burst(search, document.refused.is_some()),
         (None, None) => None,
     });
     if document.partial && !(document.caps.is_empty() && document.refused.is_none()) {
@@ -67,12 +67,26 @@ pub(super) fn answer(document: &LimitsDocument) -> String {
 }
 
 fn no_cap(document: &LimitsDocument) -> String {
-    let most = |of: fn(&super::CellFound) -> f64| document.cells.iter().map(of).fold(0.0, f64::max);
-    format!(
-        "No cap shows: the rate depends on size and depth up to {} IOPS and {} MiB/s.",
-        format_iops(most(|cell| cell.iops)),
-        format_iops(most(|cell| cell.bytes_per_s) / MIB)
-    )
+    let most = |kind, of: fn(&super::CellFound) -> f64| {
+        let cells = document.cells.iter().filter(|cell| cell.kind == kind);
+        cells.map(of).fold(0.0, f64::max)
+    };
+    let reads = most(LoadKind::Reads, |cell| cell.iops);
+    let writes = most(LoadKind::Writes, |cell| cell.iops);
+    let answer = format!(
+        "No cap shows: the rate of reads depends on size and depth up to {} IOPS and {} MiB/s.",
+        format_iops(reads),
+        format_iops(most(LoadKind::Reads, |cell| cell.bytes_per_s) / MIB)
+    );
+    // A cache takes short writes faster than the medium behind it.
+    match writes > reads {
+        true => format!(
+            "{answer} Short runs of writes reached {} IOPS, more than reads do: a cache took them \
+             (`bench` finds the rate that lasts).",
+            format_iops(writes)
+        ),
+        false => answer,
+    }
 }
 
 /// The caps in a sentence, with what they are.
@@ -158,14 +172,22 @@ fn burst(burst: &BurstFound) -> String {
 }
 
 /// What is known of a burst whose end was looked for and not measured.
-fn no_burst(search: &BurstSearch) -> Option<String> {
+fn no_burst(search: &BurstSearch, is_refused: bool) -> Option<String> {
     let (Some(per_s), Some(unit)) = (search.per_s, search.unit) else {
+        let why = match is_refused {
+            true => "as no cap is named",
+            false => "as no cap shows",
+        };
         return (search.result == BurstResult::NotDriven)
-            .then(|| "No burst was looked for, as no cap shows.".to_owned());
+            .then(|| format!("No burst was looked for, {why}."));
     };
     let (rate, driven) = (text::rate(per_s, unit), text::seconds(search.driven_s));
     Some(match search.result {
         BurstResult::NotEnded => format!("No burst ended within {driven} at {rate}."),
+        BurstResult::NotMeasured => format!(
+            "After {driven} at {rate} the rate fell in a way that fits no burst: no rest was made \
+             that would show whether it comes back."
+        ),
         BurstResult::NotRefilled => format!(
             "After {driven} at {rate} the rate fell, and a rest did not bring it back: a full cache \
              or heat, not a burst."

@@ -167,6 +167,10 @@ fn caps_are_named_with_where_each_applies() {
             .clone()
     };
     assert_eq!(limits(8 << 10, 64), [Limit::Iops], "the user's own");
+    let mut cells = document.cells.iter();
+    let own = cells.find(|cell| (cell.block_size_bytes, cell.outstanding) == (8 << 10, 64));
+    let own = own.expect("a cell of the user's own load");
+    assert!((own.iops / 3_000.0 - 1.0).abs() < 0.01 && own.runs >= 6);
     assert_eq!(limits(1 << 20, 64), [Limit::Bandwidth]);
     assert_eq!(limits(4 << 10, 1), [Limit::Latency]);
     let answer = sheet(&document).answer;
@@ -373,6 +377,79 @@ fn where_runs_lie_far_apart_no_cap_is_named() {
 }
 
 #[test]
+fn where_no_cap_shows_reads_and_writes_have_a_number_each() {
+    let cell = |kind, iops| CellFound {
+        block_size_bytes: 4096,
+        kind,
+        outstanding: 64,
+        iops,
+        bytes_per_s: 4096.0 * iops,
+        runs: 6,
+    };
+    let mut document = LimitsDocument {
+        cells: vec![
+            cell(LoadKind::Reads, 236.0),
+            cell(LoadKind::Writes, 11_778.0),
+            cell(LoadKind::Mix, 246.0),
+        ],
+        ..LimitsDocument::default()
+    };
+    let reads =
+        "No cap shows: the rate of reads depends on size and depth up to 236 IOPS and 0.92 MiB/s.";
+    let writes = " Short runs of writes reached 11,778 IOPS, more than reads do: a cache took them \
+        (`bench` finds the rate that lasts).";
+    assert_eq!(sheet(&document).answer, format!("{reads}{writes}"));
+    document.cells[1].iops = 200.0;
+    assert_eq!(sheet(&document).answer, reads);
+}
+
+#[test]
+fn a_corner_of_one_cap_alone_is_none() {
+    // Latency keeps the rate at the corner a fifth below the only cap.
+    let volume = Volume {
+        iops: f64::INFINITY,
+        bytes_per_s: 700e6,
+        latency_s: 1.3e-3,
+        ..GP3
+    };
+    let document = measured(options(), volume, &[]);
+    let kinds: Vec<CapKind> = document.caps.iter().map(|cap| cap.kind).collect();
+    assert_eq!(kinds, [CapKind::BytesPerS]);
+    for row in &document.applies {
+        let is_at_cap = row.limits.contains(&Limit::Bandwidth);
+        let mut cells = document.cells.iter();
+        let same = |cell: &&CellFound| {
+            (cell.block_size_bytes, cell.kind, cell.outstanding)
+                == (row.block_size_bytes, row.kind, row.outstanding)
+        };
+        let reached = cells.find(same).expect("a cell").bytes_per_s / 700e6;
+        assert!(!is_at_cap || reached > 0.95, "{row:?} at {reached}");
+    }
+}
+
+#[test]
+fn a_cap_that_nothing_is_known_to_set_limits_no_load() {
+    let volume = Volume {
+        scatter: 0.135,
+        ..GP3
+    };
+    let document = measured(options(), volume, &[]);
+    let kinds: Vec<_> = document
+        .caps
+        .iter()
+        .map(|cap| (cap.kind, cap.limiter))
+        .collect();
+    assert_eq!(kinds, [(CapKind::Iops, None), (CapKind::BytesPerS, None)]);
+    let limits = |bytes| {
+        let mut rows = document.applies.iter();
+        let row = rows.find(|row| row.block_size_bytes == bytes && row.outstanding == 64);
+        row.expect("a row").limits.clone()
+    };
+    assert_eq!(limits(4 << 10), [Limit::Undecided]);
+    assert_eq!(limits(1 << 20), [Limit::Undecided]);
+}
+
+#[test]
 fn an_interrupted_study_says_what_is_certain_and_goes_on() {
     let mut study = LimitsStudy::new(options());
     let NextStep::Run(run) = study.next() else {
@@ -473,6 +550,25 @@ fn a_burst_is_driven_to_its_end_and_its_refill_measured() {
     let document = study.document(&LimitsFacts::default());
     assert_eq!(search(&document).result, BurstResult::NotRefilled);
     let answer = sheet(&document).answer;
+    // A rest that fills more than the second drive takes brought it back.
+    let mut study = LimitsStudy::new(LimitsOptions {
+        burst_ns_max: Some(1_800_000_000_000),
+        ..options()
+    });
+    let mut filled = worn;
+    loop {
+        match study.next() {
+            NextStep::Done => break,
+            NextStep::Rest { .. } => {
+                filled.bucket = f64::INFINITY;
+                study.rested();
+            }
+            NextStep::Run(run) => study.completed(run.id, &filled.record(&run, Vec::new())),
+        }
+    }
+    let back = study.document(&LimitsFacts::default());
+    assert_eq!(search(&back).result, BurstResult::Ended);
+    assert_eq!(back.burst.expect("a burst").refill_per_s, None);
     let said = "After 5 min at 3,000 IOPS the rate fell, and a rest did not bring it back: a full cache \
                 or heat, not a burst.";
     assert!(answer.ends_with(said), "{answer}");
@@ -497,6 +593,50 @@ fn without_a_cap_no_burst_is_looked_for() {
         answer.ends_with("No burst was looked for, as no cap shows."),
         "{answer}"
     );
+    // What voids the rates hides caps that there may be.
+    let refused = LimitsDocument {
+        refused: Some("rates scatter".to_owned()),
+        ..document
+    };
+    let answer = "No cap is named: rates scatter. No burst was looked for, as no cap is named.";
+    assert_eq!(sheet(&refused).answer, answer);
+}
+
+#[test]
+fn a_rate_that_fell_without_a_burst_is_not_said_to_have_had_a_rest() {
+    let mut burst = burst::Burst::new(BucketUnit::Operations, 1_800_000_000_000, Vec::new());
+    let mut seconds = 0;
+    while let burst::BurstNext::Piece(_) = burst.next() {
+        let interval = |second: u64| Interval {
+            duration_ns: 1_000_000_000,
+            read_operations: match second {
+                0..45 => 10,
+                45..100 => 3_000,
+                _ => 2_000,
+            },
+            ..Interval::default()
+        };
+        burst.completed(&JobOutcome {
+            intervals: (seconds..seconds + 60).map(interval).collect(),
+            ..JobOutcome::default()
+        });
+        seconds += 60;
+    }
+    assert!(matches!(burst.next(), burst::BurstNext::Done));
+    assert_eq!(burst.result(), BurstResult::NotMeasured);
+    let document = LimitsDocument {
+        burst_search: Some(BurstSearch {
+            result: burst.result(),
+            per_s: Some(3_000.0),
+            unit: Some(BucketUnit::Operations),
+            driven_s: 100.0,
+        }),
+        ..LimitsDocument::default()
+    };
+    let said = "After 100 s at 3,000 IOPS the rate fell in a way that fits no burst: no rest was made that \
+                would show whether it comes back.";
+    let answer = sheet(&document).answer;
+    assert!(answer.ends_with(said), "{answer}");
 }
 
 #[test]

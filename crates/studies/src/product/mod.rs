@@ -57,7 +57,7 @@ pub struct ProductError {
 }
 
 impl ProductError {
-    fn new(problem: impl Into<String>, hint: impl Into<Hint>) -> ProductError {
+    pub(crate) fn new(problem: impl Into<String>, hint: impl Into<Hint>) -> ProductError {
         ProductError {
             problem: problem.into(),
             hint: hint.into(),

@@ -283,7 +283,7 @@ fn unjudged(required: &ProductRequirement, job: &JobSeconds) -> Judgement {
         measured,
         low,
         high,
-        reason: "no number is published".to_owned(),
+        reason: "no limit is published".to_owned(),
         seconds_wanted: if seconds < UNJUDGED_S { UNJUDGED_S } else { 0 },
         seconds_most: UNJUDGED_S,
     }

@@ -20,7 +20,7 @@ pub use placement::Placement;
 pub use seconds::JobSeconds;
 pub(crate) use seconds::is_made_state;
 
-use crate::product::{Product, ProductError};
+use crate::product::{Metric, Product, ProductError};
 use crate::{FileState, NextStep, PlacedJob, Run, RunId, Study, StudyFile, StudyTime};
 use serde::{Deserialize, Serialize};
 use stripewise_report::Sheet;
@@ -134,7 +134,38 @@ impl Qualify {
             phases: vec![empty; product.phases().len()],
             ..State::default()
         };
-        Ok(Qualify::of(product, text.to_owned(), options, state))
+        let study = Qualify::of(product, text.to_owned(), options, state);
+        study.refuse_impossible()?;
+        Ok(study)
+    }
+
+    /// A load that is held to a rate reaches no more than that, whatever the disk does.
+    fn refuse_impossible(&self) -> Result<(), ProductError> {
+        for required in &self.product.requirements {
+            let job = &self.product.jobs[required.job];
+            let (Some(rate), false) = (job.workload.rate, required.metric.is_latency()) else {
+                continue;
+            };
+            let most = match required.metric {
+                Metric::MibPerS => rate.iops * job.workload.block_size_bytes as f64 / 1_048_576.0,
+                _ => rate.iops,
+            };
+            let limit = self.limit_value(required);
+            if limit > most {
+                let text = |rate| required.metric.value_text(rate);
+                return Err(ProductError::new(
+                    format!(
+                        "{} requires at least {} of job {}, which is held to {}",
+                        required.name,
+                        text(limit),
+                        job.name,
+                        text(most)
+                    ),
+                    "raise the rate of the job, or leave it out",
+                ));
+            }
+        }
+        Ok(())
     }
 
     fn of(product: Product, text: String, options: QualifyOptions, state: State) -> Qualify {

@@ -46,15 +46,14 @@ fn answer(study: &Qualify) -> String {
         .judgements()
         .iter()
         .filter(|one| one.verdict == verdict);
-    let after = match study.seconds() {
-        0 => String::new(),
-        seconds => format!(
-            ", after {} of measuring",
-            format_duration(seconds * 1_000_000_000)
-        ),
+    let time = format_duration(study.seconds() * 1_000_000_000);
+    let after = match (study.seconds(), verdict) {
+        (0, _) => String::new(),
+        (_, Verdict::NotJudged) => format!("; the table has what {time} of measuring showed"),
+        _ => format!(", after {time} of measuring"),
     };
     let words = match verdict {
-        Verdict::NotJudged => format!("no number is published for {}", study.product().name),
+        Verdict::NotJudged => format!("{} has no limit to meet or miss", study.product().name),
         Verdict::Met if all == 1 => "the only requirement".to_owned(),
         Verdict::Met => format!("all {all} requirements"),
         _ => format!(
@@ -171,7 +170,7 @@ fn requirements(study: &Qualify) -> SheetTable {
 
 fn limit_text(study: &Qualify, required: &ProductRequirement) -> String {
     let Some(limit) = required.limit else {
-        return format!("{} (no number)", required.metric.words());
+        return format!("{} (no limit)", required.metric.words());
     };
     let value = study.limit_value(required);
     crate::product::Limit { value, ..limit }.text(required.metric)
@@ -284,12 +283,12 @@ impl Qualify {
     pub fn line(&self) -> String {
         let all = self.product().requirements.iter().zip(self.judgements());
         let words = all.map(|(one, judged)| {
-            format!(
-                "{} {} {}",
-                one.name,
-                measured_text(one, judged),
-                judged.verdict.word()
-            )
+            let measured = format!("{} {}", one.name, measured_text(one, judged));
+            match judged.verdict {
+                // The whole is not judged then, either.
+                Verdict::NotJudged => measured,
+                verdict => format!("{measured} {}", verdict.word()),
+            }
         });
         let words: Vec<String> = words.collect();
         format!(

@@ -287,6 +287,42 @@ fn every_bundled_product_comes_to_an_end() {
 }
 
 #[test]
+fn what_the_load_itself_rules_out_is_refused() {
+    let held = |requirement: &str, rate: u32| {
+        let text = ONE
+            .replace(
+                "sync = \"fdatasync\"",
+                &format!("sync = \"fdatasync\", rate = {rate}"),
+            )
+            .replace("metric = \"p99\"\nbelow = \"10ms\"", requirement);
+        Qualify::new(&text, options(QualifyDesign::Usual)).map(|_| ())
+    };
+    let rate = "metric = \"iops\"\nat-least = 5000";
+    assert_eq!(held(rate, 5_000), Ok(()));
+    let refused = held(rate, 2_000).unwrap_err().to_string();
+    let says = "p99 requires at least 5,000 IOPS of job log, which is held to 2,000 IOPS";
+    assert!(refused.contains(says), "{refused}");
+    let each = format!("{rate}\nper-processor = true");
+    assert_eq!(held(&each, 20_000), Ok(()));
+    assert!(held(&each, 19_999).is_err());
+    assert!(held("metric = \"mib-per-s\"\nat-least = 5", 2_000).is_err());
+}
+
+#[test]
+fn what_has_no_limit_says_so_once() {
+    let text = ONE.replace("below = \"10ms\"\n", "");
+    let mut open = study(&text, QualifyDesign::Usual);
+    drive(&mut open, GOOD);
+    assert_eq!(open.verdict(), Verdict::NotJudged);
+    let answer = open.sheet().answer;
+    let says = "one has no limit to meet or miss; the table has what 5 m of measuring showed";
+    assert_eq!(answer, says);
+    let line = open.line();
+    assert!(line.starts_with("one: not judged (p99 2.00 ms"), "{line}");
+    assert_eq!(line.matches("not judged").count(), 1, "{line}");
+}
+
+#[test]
 fn limits_per_processor_are_multiplied_and_a_maximum_is_never_plainly_met() {
     let text = |name: &str| {
         let all = crate::product::BUNDLED.iter();

@@ -3,7 +3,7 @@
 use super::document::ProfileDocument;
 use super::shared::{MIB, foot, mib, ms, subtitle, title_of, void, warned};
 use stripewise_report::{Axes, SurfacePicture};
-use stripewise_surface::profile::BatchRate;
+use stripewise_surface::profile::{BatchRate, RateAt};
 use stripewise_units::{ByteSize, format_count};
 
 /// What was found, a name and a value each.
@@ -18,6 +18,10 @@ fn findings(document: &ProfileDocument) -> Vec<(String, String)> {
         line("slowest", mib(min));
         line("median", mib(median));
         line("fastest", mib(max));
+        if !document.position_matters && is_level(&document.rates, median) {
+            let limit = "bandwidth, a limiter's or the device's: `stripewise limits` tells which";
+            line("limit", limit.to_owned());
+        }
     }
     if let Some(access) = &document.access {
         line(
@@ -74,6 +78,20 @@ fn findings(document: &ProfileDocument) -> Vec<(String, String)> {
     }
     all.extend(warned(&document.warnings));
     all
+}
+
+/// Rates that differ by less are one rate.
+const LEVEL_SHARE: f64 = 0.01;
+/// Of all places, those that have it.
+const LEVEL_PLACES: f64 = 0.9;
+/// Fewer places show nothing.
+const LEVEL_PLACES_MIN: usize = 16;
+
+/// The same rate nearly everywhere is that of a limit, whoever sets it.
+fn is_level(rates: &[RateAt], median: f64) -> bool {
+    let near = |rate: &&RateAt| (rate.bytes_per_s / median - 1.0).abs() <= LEVEL_SHARE;
+    let count = rates.iter().filter(near).count();
+    rates.len() >= LEVEL_PLACES_MIN && count as f64 >= LEVEL_PLACES * rates.len() as f64
 }
 
 /// What matters where position does not: how large reads are, how many are made at once.
@@ -172,4 +190,24 @@ pub fn sentence(document: &ProfileDocument) -> String {
         .map(|(name, value)| format!("{name} {value}"))
         .collect();
     all.join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_rate_at_nearly_every_place_is_a_limit() {
+        let rates = |uneven: usize| -> Vec<RateAt> {
+            let rate = |place: usize| RateAt {
+                offset_bytes: place as u64,
+                length_bytes: 1,
+                bytes_per_s: if place < uneven { 80e6 } else { 125e6 },
+            };
+            (0..100).map(rate).collect()
+        };
+        assert!(is_level(&rates(0), 125e6) && is_level(&rates(10), 125e6));
+        assert!(!is_level(&rates(11), 125e6), "too many are slower");
+        assert!(!is_level(&rates(0)[..15], 125e6), "too few places");
+    }
 }
