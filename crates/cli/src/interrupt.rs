@@ -3,15 +3,8 @@
 //! was measured, the second stops at once. Where nothing is measured the first does
 //! (`Interrupt::end_at_once`), so that no computation has to listen.
 //!
-//! Those that come within a second of the first are the same wish: `timeout` sends one to its
-//! child and one to the group, and a closed terminal is heard of from the shell and the kernel.
+//! Those that come within a second of the first are the same wish.
 
-#[cfg(unix)]
-use std::io::{PipeReader, PipeWriter, Read};
-#[cfg(unix)]
-use std::sync::atomic::{AtomicBool, Ordering};
-#[cfg(unix)]
-use std::{sync::Arc, time::Duration};
 use stripewise_campaign::Interrupt;
 
 /// Makes a file that grows past `ulimit -f` an error of the write, as a full disk
@@ -19,7 +12,7 @@ use stripewise_campaign::Interrupt;
 #[cfg(unix)]
 pub fn ignore_sigxfsz() {
     // A handler that only sets a flag: mkfs starts with the signal as it was.
-    let unread = Arc::default();
+    let unread = std::sync::Arc::default();
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, unread);
 }
 
@@ -27,53 +20,14 @@ pub fn ignore_sigxfsz() {
 #[cfg(windows)]
 pub fn ignore_sigxfsz() {}
 
-/// Signals this soon after the first are the same wish.
-#[cfg(unix)]
-const SAME_WISH: Duration = Duration::from_secs(1);
-
 /// Starts to listen.
 #[cfg(unix)]
 pub fn listen() -> std::io::Result<Interrupt> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     let interrupt = Interrupt::default();
-    let at_once = interrupt.ends_at_once();
-    // What was measured may take long to be put away, so no loop of the program's sets the flag.
-    let (reader, writer) = std::io::pipe()?;
-    let waits = Arc::clone(&at_once);
-    let thread = std::thread::Builder::new().name("signals".to_owned());
-    thread.spawn(move || end_at_the_next(reader, &waits))?;
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        hear(signal, &interrupt, (&at_once, writer.try_clone()?), || ())?;
-    }
+    let (first, at_once) = (interrupt.shared(), interrupt.ends_at_once());
+    stripewise_io_engine::backend::signals::listen(&[SIGINT, SIGTERM, SIGHUP], &first, &at_once)?;
     Ok(interrupt)
-}
-
-/// Waits for the first signal, and then lets the next one end the process.
-#[cfg(unix)]
-fn end_at_the_next(mut signals: PipeReader, at_once: &AtomicBool) {
-    if signals.read(&mut [0]).is_ok_and(|bytes| bytes > 0) {
-        std::thread::sleep(SAME_WISH);
-        at_once.store(true, Ordering::Relaxed);
-    }
-}
-
-/// Hears one signal. `between` is called wherever one may come while this is under way: from
-/// the first step on the system's own answer, to end the process, is gone, so what is heard
-/// first must be the signal itself.
-#[cfg(unix)]
-fn hear(
-    signal: i32,
-    interrupt: &Interrupt,
-    (at_once, heard): (&Arc<AtomicBool>, PipeWriter),
-    between: impl Fn(),
-) -> std::io::Result<()> {
-    let number = usize::try_from(signal).unwrap_or(2);
-    signal_hook::flag::register_usize(signal, interrupt.shared(), number)?;
-    between();
-    signal_hook::flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(at_once))?;
-    between();
-    signal_hook::low_level::pipe::register(signal, heard)?;
-    Ok(())
 }
 
 /// Starts to listen. Windows has no signals: Ctrl-C and Ctrl-Break count as
@@ -103,19 +57,7 @@ pub fn listen() -> std::io::Result<Interrupt> {
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
-    use signal_hook::consts::SIGUSR1;
-
-    #[test]
-    fn a_signal_that_comes_while_listening_begins_is_not_lost() {
-        let interrupt = Interrupt::default();
-        let raised = || {
-            interrupt.raise(0);
-            signal_hook::low_level::raise(SIGUSR1).expect("a signal");
-            assert_eq!(interrupt.signal().map(i32::from), Some(SIGUSR1));
-        };
-        let (_reader, writer) = std::io::pipe().expect("a pipe");
-        hear(SIGUSR1, &interrupt, (&Arc::default(), writer), raised).expect("it is heard");
-    }
+    use std::time::Duration;
 
     /// What measures nothing asks nobody whether it is to stop.
     #[test]

@@ -30,13 +30,13 @@ impl Interrupt {
     /// nothing and changes nothing, so that no loop has to ask. `false`: from here on it asks
     /// for an orderly stop, unless one has come already.
     pub fn end_at_once(&self, at_once: bool) {
-        // Behind the first signal whoever hears signals decides from when on the next one ends.
+        // After the first signal it is for the handler to decide which one ends the process.
         if at_once || self.signal().is_none() {
             self.at_once.store(at_once, Ordering::Relaxed);
         }
     }
 
-    /// Whether the next signal ends the process; a handler of signals sets it after the first.
+    /// Whether the next signal ends the process, for a handler of signals.
     #[must_use]
     pub fn ends_at_once(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.at_once)

@@ -119,7 +119,7 @@ fn a_rate_and_a_latency_are_required_at_once() {
         .ended(0)
         .warned(&[
             "Required: random-read at 300 IOPS",
-            "of the simulated array",
+            "All times are simulated",
         ])
         .printed(&["open loop at 300 IOPS"]);
     // What was required is kept, and shown again.

@@ -30,6 +30,10 @@ pub mod windows_iocp;
 #[cfg(windows)]
 #[path = "console_windows.rs"]
 pub mod console;
+/// What asks the program to stop, on Unix.
+#[cfg(unix)]
+#[path = "signals_unix.rs"]
+pub mod signals;
 
 #[cfg(target_os = "linux")]
 #[path = "sys_linux.rs"]
