@@ -3,7 +3,7 @@
 //! was measured, the second stops at once. Where nothing is measured the first does
 //! (`Interrupt::end_at_once`), so that no computation has to listen.
 //!
-//! Those that come within a second of the first are the same wish.
+//! On Unix those that come within a second of the first are the same wish.
 
 use stripewise_campaign::Interrupt;
 

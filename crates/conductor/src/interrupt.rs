@@ -15,7 +15,7 @@ impl Interrupt {
     /// The number of the signal that came, if one did.
     #[must_use]
     pub fn signal(&self) -> Option<u8> {
-        match self.signal.load(Ordering::Relaxed) {
+        match self.signal.load(Ordering::SeqCst) {
             0 => None,
             number => u8::try_from(number).ok(),
         }
@@ -26,14 +26,11 @@ impl Interrupt {
         self.signal.swap(signal, Ordering::Relaxed)
     }
 
-    /// From here on the first signal ends the process, wherever it is: for what measures
-    /// nothing and changes nothing, so that no loop has to ask. `false`: from here on it asks
-    /// for an orderly stop, unless one has come already.
+    /// From here on the next signal ends the process, wherever it is: for what measures
+    /// nothing and changes nothing, so that no loop has to ask. `false`: from here on the first
+    /// asks for an orderly stop, and only one that comes later ends it.
     pub fn end_at_once(&self, at_once: bool) {
-        // After the first signal it is for the handler to decide which one ends the process.
-        if at_once || self.signal().is_none() {
-            self.at_once.store(at_once, Ordering::Relaxed);
-        }
+        self.at_once.store(at_once, Ordering::SeqCst);
     }
 
     /// Whether the next signal ends the process, for a handler of signals.

@@ -5,7 +5,7 @@ use crate::columns::{INTERVAL_COLUMNS, interval_at};
 use crate::error::Result;
 use crate::open::Store;
 use crate::owner::Owner;
-use crate::read::intervals_of;
+use crate::packed;
 use crate::rows::owner_at;
 use crate::types::{Filter, RunSummary, StoredInterval};
 use rusqlite::{OptionalExtension, params};
@@ -149,11 +149,15 @@ impl Store {
         else {
             return Ok(Vec::new());
         };
-        let all = intervals_of(&moment, run_number, job_index)?;
-        let left_out = all.len().saturating_sub(most as usize);
-        let numbered = (0_u64..).zip(all);
-        Ok(numbered
-            .skip(left_out.max(usize::try_from(first).unwrap_or(usize::MAX)))
-            .collect())
+        let Some((_, numbers)) = packed::numbers(&moment, run_number, job_index)? else {
+            return Ok(Vec::new());
+        };
+        let first = usize::try_from(first).unwrap_or(usize::MAX);
+        let skipped = first.max(numbers.len().saturating_sub(most as usize));
+        if skipped >= numbers.len() {
+            return Ok(Vec::new());
+        }
+        let all = packed::with_latencies(&moment, run_number, job_index, numbers)?;
+        Ok((0_u64..).zip(all).skip(skipped).collect())
     }
 }

@@ -63,10 +63,7 @@ pub(crate) fn pack(
         packer.add(join(&mut group));
     }
     let are_of_record = packer.intervals == of_record;
-    transaction.execute(
-        "DELETE FROM intervals WHERE run_number = ?1 AND job_index = ?2",
-        of_job,
-    )?;
+    // In this order: where the first fails, the rows are still there.
     transaction
         .prepare_cached("INSERT OR REPLACE INTO packed_intervals VALUES (?1, ?2, ?3, ?4, ?5)")?
         .execute(params![
@@ -76,6 +73,10 @@ pub(crate) fn pack(
             packer.numbers(),
             packer.latencies(),
         ])?;
+    transaction.execute(
+        "DELETE FROM intervals WHERE run_number = ?1 AND job_index = ?2",
+        of_job,
+    )?;
     Ok(are_of_record)
 }
 

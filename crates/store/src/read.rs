@@ -402,7 +402,7 @@ fn record_as<T: serde::de::DeserializeOwned>(
     })
 }
 
-pub(crate) fn intervals_of(
+fn intervals_of(
     moment: &Transaction<'_>,
     run_number: i64,
     job_index: usize,

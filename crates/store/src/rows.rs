@@ -168,8 +168,9 @@ fn store_final(
         match packed::pack(transaction, run_number, job_index, intervals) {
             Ok(true) => intervals.clear(),
             Ok(false) => {}
-            // Rows that cannot be read stay as they are: the record has its own.
-            Err(error) if is_damage(&error) => {}
+            // Rows that cannot be read stay as they are: the record has its own. Some errors
+            // end the transaction, and with it what follows.
+            Err(error) if is_damage(&error) && !transaction.is_autocommit() => {}
             Err(error) => return Err(error),
         }
     }

@@ -18,6 +18,14 @@ use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 const DOING: &str = "save what can be read";
+/// A record that left its intervals out is read without them where they are lost: their sums
+/// would refuse all of it.
+const WITHOUT_LOST_INTERVALS: &str = "\
+DELETE FROM checksums WHERE (part LIKE 'intervals %' OR part LIKE 'interval latencies %') \
+  AND NOT EXISTS (SELECT 1 FROM packed_intervals AS one WHERE one.run_number = checksums.run_number \
+       AND part IN ('intervals ' || job_index, 'interval latencies ' || job_index)) \
+  AND NOT EXISTS (SELECT 1 FROM intervals AS one WHERE one.run_number = checksums.run_number \
+       AND part = 'intervals ' || job_index)";
 /// A file of SQLite begins with so many bytes that are no part of a table.
 const HEADER_BYTES: usize = 100;
 
@@ -97,6 +105,7 @@ impl Store {
                         )?;
                     }
                 }
+                new.execute_batch(WITHOUT_LOST_INTERVALS)?;
                 let runs: u32 = new.query_row("SELECT count(*) FROM runs", (), |row| row.get(0))?;
                 salvaged.runs = runs as usize;
                 Ok(())

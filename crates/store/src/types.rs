@@ -107,7 +107,7 @@ pub struct Unreadable {
 pub struct JobSummary {
     /// Unique in its run.
     pub name: String,
-    /// As the user named it.
+    /// By its absolute path where it has one; as the user named it in rows of before.
     pub target: String,
     /// Share of reads, 0 to 100.
     pub read_percent: u8,

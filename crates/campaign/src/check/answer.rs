@@ -233,6 +233,7 @@ impl Answer {
             comparisons: self.comparisons.clone(),
             requirements: self.requirements.clone(),
             said: self.said.clone(),
+            tolerated: self.comparisons.iter().any(|record| self.tolerates(record)),
         }
     }
 

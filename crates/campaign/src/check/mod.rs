@@ -148,7 +148,12 @@ pub fn check(
     // The runs alone do not say what was found of them.
     let series = answer.records.iter().find_map(|run| run.series.as_deref());
     if let Some(series) = series.filter(|_| answer.made) {
-        keep_document(context, &mut store, KIND, series, &answer.stored())?;
+        let kept = keep_document(context, &mut store, KIND, series, &answer.stored());
+        if let Err(failure) = kept {
+            context.note(format!(
+                "{failure}: the runs are stored, but `history` will not show what was found of them"
+            ));
+        }
     }
     Ok(answer)
 }
@@ -380,6 +385,9 @@ fn own_history(
     by: CompareOptions,
 ) -> Outcome<Option<Fitted>> {
     if options.gentle || options.changed.is_some() || options.target.is_some() {
+        return Ok(None);
+    }
+    if context.signal().is_some() {
         return Ok(None);
     }
     // No target is open, and what was measured is stored: a signal need not wait for the fit.

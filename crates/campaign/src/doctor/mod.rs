@@ -134,7 +134,19 @@ fn reading(path: &Path, file_system_size: FileSystemSize, costs: bool) -> Readin
     };
     let mut found = judge_reads(&trial_reads(&target));
     if costs && found.exit == Exit::Done {
-        found.checks.push(costs::of_reads(&target));
+        // A second of reads disturbs: as a run does, it leaves alone what others use.
+        let intent = Intent {
+            reads: true,
+            busy_ok: false,
+            file_system_size,
+            ..Intent::default()
+        };
+        found.checks.push(
+            match stripewise_targets::plan(&name, &intent, &Knowledge::none()) {
+                Ok(_) => costs::of_reads(&target),
+                Err(error) => costs::not_counted(&error.to_string()),
+            },
+        );
     }
     found
 }

@@ -178,10 +178,10 @@ fn exit_of(context: &Context, measured: &Measured) -> Exit {
     }
 }
 
-/// The fastest of what is printed: where the disk passes a limit for a moment, the rest is the
+/// What several places reach: where the disk passes a limit for a moment, the rest is the
 /// limit's.
 fn fastest(measured: &Measured, findings: &Findings) -> FastestRates {
-    let read_bytes_per_s = findings.rate_max.unwrap_or(0.0);
+    let read_bytes_per_s = findings.rate_high.unwrap_or(0.0);
     let access_ns: u64 = measured.accesses.iter().map(|one| one.latency_ns).sum();
     let single = 1e9 * measured.accesses.len() as f64 / access_ns.max(1) as f64;
     let batches = findings.batches.iter().map(|batch| batch.reads_per_s);

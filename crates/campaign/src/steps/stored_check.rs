@@ -4,8 +4,7 @@
 use super::headroom::json_of_series;
 use super::pages::material_of;
 use serde::{Deserialize, Serialize};
-use stripewise_conductor::exit::Exit;
-use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::failure::Outcome;
 use stripewise_report::{Material, Sheet, comparison_sheet, failed_lines, requirement_line};
 use stripewise_results::{ComparisonRecord, Document, RequirementRecord, RunRecord, Verdict};
 use stripewise_store::Store;
@@ -24,18 +23,20 @@ pub struct StoredCheck {
     pub requirements: Vec<RequirementRecord>,
     /// What must be known besides, in sentences.
     pub said: Vec<String>,
+    /// It is worse, and the loss may be no larger than what is tolerated.
+    #[serde(default)]
+    pub tolerated: bool,
 }
 
 impl StoredCheck {
-    /// The one whose runs are this series. None where there is none.
+    /// The one whose runs are this series. None where there is none, or one that cannot be
+    /// understood: the runs are shown all the same.
     ///
     /// # Errors
-    /// Where it cannot be read.
+    /// Where the store cannot be read.
     pub fn find(store: &Store, series: &str) -> Outcome<Option<StoredCheck>> {
         let json = json_of_series(store, KIND, series)?;
-        let read = json.map(|json| serde_json::from_str(&json));
-        read.transpose()
-            .map_err(|error| Failure::of(Exit::Store, error))
+        Ok(json.and_then(|json| serde_json::from_str(&json).ok()))
     }
 
     /// The answer, then what must be read with it.
@@ -75,6 +76,7 @@ impl StoredCheck {
         }
         match self.comparisons.first().map(|one| one.verdict) {
             Some(Verdict::Better) => "better",
+            Some(Verdict::Worse) if self.tolerated => "tolerated",
             Some(Verdict::Worse) => "worse",
             Some(Verdict::Mixed) => "mixed",
             Some(Verdict::NoDifference) => "no change",

@@ -8,6 +8,9 @@ use stripewise_results::{KindOutcome, Severity, Warning};
 use stripewise_targets::Target;
 use stripewise_units::path_of;
 
+/// The warning that compares rates with a limit.
+const IO_THROTTLED: &str = "io-throttled";
+
 /// Begins to watch; targets on one device are watched once.
 pub(super) fn start(targets: &[Target]) -> Vec<LimitWatch> {
     let mut all: Vec<LimitWatch> = Vec::new();
@@ -27,15 +30,16 @@ pub(super) fn reached(
     watches: Vec<LimitWatch>,
     phases: &[PhaseOutcome],
 ) -> Vec<Warning> {
-    // Each target has as many threads as any other.
-    let rates = fastest(phases, watches.len());
+    // What each of several devices did is not counted apart: whether one reached its limit
+    // cannot be said of their sum.
+    let (rates, is_only) = (fastest(phases), watches.len() == 1);
     let mut found: Vec<Warning> = Vec::new();
     for warning in watches
         .into_iter()
         .flat_map(|watch| watch.finish(context, &rates))
     {
         let warning = beside_the_verdict(warning);
-        if !found.contains(&warning) {
+        if (is_only || warning.code != IO_THROTTLED) && !found.contains(&warning) {
             found.push(warning);
         }
     }
@@ -55,12 +59,12 @@ fn beside_the_verdict(warning: Warning) -> Warning {
     }
 }
 
-/// The rates of the fastest phase on each of so many devices.
-fn fastest(phases: &[PhaseOutcome], devices: usize) -> FastestRates {
+/// The rates of the fastest phase.
+fn fastest(phases: &[PhaseOutcome]) -> FastestRates {
     let most = |of: fn(&PhaseOutcome) -> &KindOutcome, count: fn(&KindOutcome) -> u64| {
         let each = phases.iter().map(|phase| {
             let seconds = phase.duration_ns.max(1) as f64 / 1e9;
-            count(of(phase)) as f64 / seconds / devices.max(1) as f64
+            count(of(phase)) as f64 / seconds
         });
         each.fold(0.0, f64::max)
     };
@@ -77,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_rates_are_those_of_the_fastest_phase_on_each_device() {
+    fn the_rates_are_those_of_the_fastest_phase() {
         let kind = |operations, bytes| KindOutcome {
             operations,
             bytes,
@@ -89,13 +93,13 @@ mod tests {
             phase(kind(800, 40_000), kind(100, 20_000)),
         ];
         let expected = FastestRates {
-            read_bytes_per_s: 10_000.0,
-            reads_per_s: 200.0,
-            written_bytes_per_s: 20_000.0,
-            writes_per_s: 100.0,
+            read_bytes_per_s: 20_000.0,
+            reads_per_s: 400.0,
+            written_bytes_per_s: 40_000.0,
+            writes_per_s: 200.0,
         };
-        assert_eq!(fastest(&phases, 2), expected);
-        assert_eq!(fastest(&[], 1), FastestRates::default());
+        assert_eq!(fastest(&phases), expected);
+        assert_eq!(fastest(&[]), FastestRates::default());
     }
 
     #[test]

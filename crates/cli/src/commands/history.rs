@@ -5,7 +5,7 @@ use crate::failure::Outcome;
 use crate::show::context::Context;
 use crate::show::runs;
 use crate::switches::small::{History, HistoryAction, HistoryFilter};
-use std::path::Path;
+use std::path::{Component, Path};
 use stripewise_campaign::history::{
     check, delete as forget, list as list_stored, measurement, qualification, runs_for_rows,
     salvage as save_readable, show as load, since,
@@ -60,13 +60,25 @@ fn list(context: &Context, arguments: &History) -> Outcome {
     Ok(Exit::Done)
 }
 
+/// Paths are stored whole: what begins at this directory is made so.
+fn whole_path(typed: &str) -> String {
+    let first = Path::new(typed).components().next();
+    match first {
+        Some(Component::CurDir | Component::ParentDir) => std::fs::canonicalize(typed).map_or_else(
+            |_| typed.to_owned(),
+            |path| path.to_string_lossy().into_owned(),
+        ),
+        _ => typed.to_owned(),
+    }
+}
+
 /// What the store is asked for by these switches.
 pub(super) fn filter(context: &Context, only: &HistoryFilter) -> Outcome<Filter> {
     let since = only.since.as_deref().map(|text| since(context, text));
     Ok(Filter {
         label: only.label.clone(),
         series: only.series.clone(),
-        target: only.target.clone(),
+        target: only.target.as_deref().map(whole_path),
         tool: only.tool.clone(),
         since: since.transpose()?,
         ..Filter::default()

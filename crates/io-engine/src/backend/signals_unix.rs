@@ -21,6 +21,8 @@ pub fn listen(
     at_once: &Arc<AtomicBool>,
 ) -> std::io::Result<()> {
     let since_ns = Arc::new(AtomicU64::new(0));
+    // What the clock needs once is done here and not in a handler.
+    sys::monotonic_ns();
     for &signal in signals {
         let number = usize::try_from(signal).unwrap_or(0);
         let (first, at_once) = (Arc::clone(first), Arc::clone(at_once));
@@ -32,10 +34,10 @@ pub fn listen(
                 .compare_exchange(0, now_ns, Ordering::Relaxed, Ordering::Relaxed)
                 .map_or_else(|earlier_ns| earlier_ns, |_| now_ns);
             let is_another_wish = now_ns.saturating_sub(since_ns) >= SAME_WISH_NS;
-            if is_another_wish || at_once.load(Ordering::Relaxed) {
+            if is_another_wish || at_once.load(Ordering::SeqCst) {
                 signal_hook::low_level::exit(128 + signal);
             }
-            let _ = first.compare_exchange(0, number, Ordering::Relaxed, Ordering::Relaxed);
+            let _ = first.compare_exchange(0, number, Ordering::SeqCst, Ordering::Relaxed);
         };
         // SAFETY: the handler only uses atomics, `clock_gettime` and `_exit`, all of which
         // POSIX allows there; it cannot panic, allocates nothing and takes no lock.

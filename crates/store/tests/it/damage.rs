@@ -135,6 +135,26 @@ fn a_run_whose_stored_intervals_are_damaged_is_finished_with_its_record() {
     store.load_intervals("run", 0).unwrap_err();
 }
 
+/// What is lost of a run is lost alone.
+#[test]
+fn a_record_whose_intervals_are_lost_is_salvaged_without_them() {
+    let directory = tempfile::tempdir().unwrap();
+    let (path, to) = (
+        directory.path().join("store.db"),
+        directory.path().join("saved.db"),
+    );
+    filled(&path);
+    let lost = "DELETE FROM packed_intervals WHERE run_number = 3 AND job_index = 0";
+    changed(&path, lost);
+    let owner = stripewise_store::Owner::of_this_process("here");
+    Store::salvage(&path, &to, owner).unwrap();
+    let saved = open(&to).unwrap();
+    let mut record = finished(&id(2), 2, 40);
+    record.jobs[0].outcome.intervals.clear();
+    assert_eq!(saved.load(&id(2)).unwrap(), record);
+    assert_eq!(saved.load(&id(3)).unwrap(), finished(&id(3), 2, 40));
+}
+
 #[test]
 fn a_document_that_changed_is_named() {
     let directory = tempfile::tempdir().unwrap();

@@ -277,13 +277,17 @@ impl LimitsStudy {
         };
         let is_known = |cap: &&CapFound| is_known(cap, caps);
         let cap_on = |kind| {
-            let mut caps = named.iter().filter(holds).filter(is_known);
+            let mut caps = named.iter().filter(holds);
             caps.find(|cap| cap.kind == kind)
         };
         // How far below a cap it is, as a ratio: 1 at the cap.
         let below = |kind, reached: f64| cap_on(kind).map(|cap| cap.per_s / reached);
-        let iops = below(CapKind::Iops, rate);
-        let bandwidth = below(CapKind::BytesPerS, rate * bytes);
+        let any_iops = below(CapKind::Iops, rate);
+        let any_bandwidth = below(CapKind::BytesPerS, rate * bytes);
+        // A cap whose nature is not known names no load, but it may be what holds one.
+        let iops = any_iops.filter(|_| cap_on(CapKind::Iops).is_some_and(|cap| is_known(&cap)));
+        let bandwidth =
+            any_bandwidth.filter(|_| cap_on(CapKind::BytesPerS).is_some_and(|cap| is_known(&cap)));
         let tolerance = caps.map_or(1.0, |caps| 1.0 + caps.tolerance);
         let at = |ratio: Option<f64>| ratio.is_some_and(|ratio| ratio <= tolerance);
         let near = |ratio: Option<f64>| ratio.is_some_and(|ratio| ratio <= CORNER_RATIO);
@@ -299,7 +303,7 @@ impl LimitsStudy {
             limits.extend(near(bandwidth).then_some(Limit::Bandwidth));
             let latency = cell == LimitCell::DepthCorner && near(iops);
             limits.extend(latency.then_some(Limit::Latency));
-        } else if depth_one && !near(iops) && !near(bandwidth) {
+        } else if depth_one && !near(any_iops) && !near(any_bandwidth) {
             limits.push(Limit::Latency);
         }
         if limits.is_empty() {

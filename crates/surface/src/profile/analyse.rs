@@ -40,6 +40,8 @@ pub struct Findings {
     pub rate_median: Option<f64>,
     /// The fastest place.
     pub rate_max: Option<f64>,
+    /// The rate that 5 % of the places reach, at least two: single ones may be a cache's.
+    pub rate_high: Option<f64>,
     /// Zones, two at least; none where the rate is even or falls evenly.
     pub zones: Vec<Zone>,
     /// Between the zones.
@@ -82,6 +84,10 @@ pub fn analyse(measured: &Measured) -> Findings {
         rate_min: sorted.first().copied(),
         rate_median: sorted.get(sorted.len() / 2).copied(),
         rate_max: sorted.last().copied(),
+        rate_high: sorted
+            .len()
+            .checked_sub(sorted.len().div_ceil(20).max(2))
+            .and_then(|at| sorted.get(at).copied()),
         position_matters: moves
             && (seeks.is_some() || !zones.is_empty() || slopes(&measured.rates)),
         zones,
