@@ -5,8 +5,9 @@ use crate::card::{Card, card};
 use crate::chart::Chart;
 use crate::crystaldiskmark::are_like_runs;
 use crate::material::Material;
-use crate::sheet::Sheet;
+use crate::sheet::{Judgement, Sheet};
 use crate::sheets::{RunsLook, comparison_sheet, runs_sheet};
+use crate::words::{requirement_line, requirements_in_words};
 
 /// Something that is drawn as a picture of its own.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,7 +75,22 @@ fn summary(material: &Material) -> Option<Picture> {
             sheet(runs_sheet(document, &RunsLook::default()))
         }
         0 => card(material).map(|card| Picture::Card(Box::new(card))),
-        1..=COMPARED_MAX => sheet(comparison_sheet(comparisons, &document.runs, false)),
+        1..=COMPARED_MAX => {
+            let mut compared = comparison_sheet(comparisons, &document.runs, false);
+            // What was required decides as much as what changed.
+            let required = &document.requirements;
+            compared
+                .details
+                .splice(0..0, required.iter().map(requirement_line));
+            if required.iter().any(|one| !one.met) {
+                let words = requirements_in_words(required);
+                let before = compared.verdict.replace((Judgement::Bad, words));
+                let answer = std::mem::take(&mut compared.answer);
+                let change = before.map(|(_, word)| format!("{word}: {answer}"));
+                compared.details.splice(0..0, change);
+            }
+            sheet(compared)
+        }
         _ => None,
     }
 }

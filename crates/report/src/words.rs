@@ -31,6 +31,14 @@ pub fn requirement_line(requirement: &RequirementRecord) -> String {
     format!("{word}: {}", requirement_words(requirement))
 }
 
+/// All that was required in a sentence.
+pub(crate) fn requirements_in_words(all: &[RequirementRecord]) -> String {
+    match all.iter().filter(|requirement| !requirement.met).count() {
+        0 => "Pass: all requirements are met".to_owned(),
+        missed => format!("Fail: {missed} of {} requirements not met", all.len()),
+    }
+}
+
 /// `iops` as people say it.
 pub(crate) fn metric_words(metric: &str) -> String {
     match metric {

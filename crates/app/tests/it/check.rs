@@ -64,12 +64,19 @@ fn what_a_check_found_is_told_in_text_and_as_a_document() {
         .run(&[&["check", MISALIGNED], &more[..]].concat())
         .ended(1);
     for words in [
-        "That is tolerated: the loss may be no larger than 20 %.",
+        "The loss is tolerated: it may be no larger than 20 %.",
         "offset: 64K then, 31.5K now",
         "MISSED: iops>=1000000:",
         "(random read, 8K, 8 threads of 4; median of 6 runs)",
     ] {
         said(&answer, words);
+    }
+    // The picture is passed on alone.
+    let picture = desk.file("check.svg");
+    desk.run(&["report", "last", "-o", &picture]).ended(0);
+    let drawn = std::fs::read_to_string(picture).expect("a picture");
+    for words in ["Fail: 1 of ", "MISSED: iops&gt;=1000000:", "fewer IOPS"] {
+        assert!(drawn.contains(words), "{words}: {drawn}");
     }
     // The same from the store: what the runs alone do not say.
     let page = desk.file("check.md");
@@ -78,7 +85,7 @@ fn what_a_check_found_is_told_in_text_and_as_a_document() {
     let shown = desk.run(&["history", "show", "last"]).ended(0);
     said(
         &shown,
-        "That is tolerated: the loss may be no larger than 20 %.",
+        "The loss is tolerated: it may be no larger than 20 %.",
     );
     said(&shown, "MISSED: iops>=1000000:");
     for words in [

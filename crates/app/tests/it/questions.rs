@@ -147,7 +147,7 @@ fn a_tolerated_loss_is_told_as_tolerated() {
     desk.run(&["baseline", "set", &id]).done();
     let check = ["check", "sim:raid10-10k?offset=63s", "--tolerate", "20"];
     let text = desk.run(&check).done().stdout;
-    assert!(text.contains("That is tolerated"), "{text}");
+    assert!(text.contains("The loss is tolerated"), "{text}");
     assert!(
         text.contains("64K then, 31.5K now") && !text.contains("on A"),
         "{text}"

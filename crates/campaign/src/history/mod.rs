@@ -36,6 +36,8 @@ pub struct History {
     measurements: Vec<Measurement>,
     /// There is a store, and something of it was asked for by a filter.
     pub is_filtered: bool,
+    /// There may be more runs than the filter let through.
+    pub is_cut: bool,
 }
 
 /// Lists what is stored. `since` of the filter is what people type, see [`since`].
@@ -45,8 +47,11 @@ pub struct History {
 pub fn list(context: &Context, filter: &Filter) -> Outcome<History> {
     let store = context.open_store_if_any()?;
     let mut runs = Vec::new();
+    let mut is_cut = false;
     if let Some(store) = &store {
-        for run in context.stored_runs(store, filter)? {
+        let found = context.stored_runs(store, filter)?;
+        is_cut = (filter.limit).is_some_and(|limit| found.len() >= limit as usize);
+        for run in found {
             if let Some(said) = said(context, store, &run)? {
                 runs.push((run, said));
             }
@@ -63,6 +68,7 @@ pub fn list(context: &Context, filter: &Filter) -> Outcome<History> {
     Ok(History {
         measurements,
         is_filtered: store.is_some() && *filter != all,
+        is_cut,
         store,
         runs,
     })

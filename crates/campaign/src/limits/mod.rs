@@ -285,6 +285,8 @@ fn announce(context: &Context, request: &LimitsRequest, study: &LimitsStudy) {
         );
         let examples =
             volume_gib(&request.target).map_or_else(|| vec![100.0, 500.0], |gib| vec![gib]);
+        let minutes = examples.iter().filter_map(|gib| gp2_minutes(*gib));
+        let longest_minutes = minutes.fold(0.0, f64::max);
         let lasts = examples.into_iter().filter_map(|gib| {
             Some(format!(
                 "of {gib:.0} GiB bursts for {:.0} min",
@@ -294,6 +296,11 @@ fn announce(context: &Context, request: &LimitsRequest, study: &LimitsStudy) {
         let lasts: Vec<String> = lasts.collect();
         if !lasts.is_empty() {
             text = format!("{text}. A full gp2 volume {}", lasts.join(", one "));
+            // In whole tens of minutes, and some more than the burst.
+            if longest_minutes * 60e9 > burst_ns as f64 {
+                let enough = (longest_minutes * 1.1 / 10.0).ceil() * 10.0;
+                text = format!("{text}: `--burst {enough:.0}m` would see its end");
+            }
         }
     }
     context.plan(text);

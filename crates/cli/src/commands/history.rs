@@ -29,14 +29,22 @@ pub fn history(context: &Context, arguments: &History) -> Outcome {
 
 fn list(context: &Context, arguments: &History) -> Outcome {
     let limit = arguments.limit;
-    let filter = Filter {
+    let mut filter = Filter {
         limit: Some(match context.global.json {
             true => limit,
             false => runs_for_rows(limit),
         }),
         ..filter(context, &arguments.only)?
     };
-    let history = list_stored(context, &filter)?;
+    let mut history = list_stored(context, &filter)?;
+    // One row may be of hundreds of runs.
+    while !context.global.json
+        && history.is_cut
+        && history.rows(limit as usize).len() < limit as usize
+    {
+        filter.limit = filter.limit.map(|runs| runs.saturating_mul(4));
+        history = list_stored(context, &filter)?;
+    }
     if context.global.json {
         context.output.print_json(&history.document())?;
         return Ok(Exit::Done);

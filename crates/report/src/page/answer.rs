@@ -7,7 +7,7 @@ use crate::identity::named_series;
 use crate::material::Material;
 use crate::sheets::comparison_sheet;
 use crate::warnings::{collected, of_runs};
-use crate::words::{Said, requirement_words};
+use crate::words::{Said, requirement_words, requirements_in_words};
 use std::fmt::Write;
 use stripewise_results::{JobRow, RequirementRecord, Status};
 use stripewise_units::capitalised;
@@ -88,13 +88,10 @@ fn requirements(all: &[RequirementRecord]) -> String {
     if all.is_empty() {
         return String::new();
     }
-    let missed = all.iter().filter(|requirement| !requirement.met).count();
-    let (class, words) = match missed {
-        0 => ("met", "Pass: all requirements are met".to_owned()),
-        _ => (
-            "missed",
-            format!("Fail: {missed} of {} requirements not met", all.len()),
-        ),
+    let words = requirements_in_words(all);
+    let class = match all.iter().all(|requirement| requirement.met) {
+        true => "met",
+        false => "missed",
     };
     let mut html = format!(
         "<h3>Requirements</h3>\n<p class=\"lead\"><span class=\"{class}\">{words}</span></p>\n<ul class=\"plain\">\n"

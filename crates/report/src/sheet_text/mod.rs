@@ -41,14 +41,14 @@ pub fn sheet_text(sheet: &Sheet, width: usize) -> String {
 #[must_use]
 pub fn sheet_text_painted(sheet: &Sheet, width: usize, paint: Paint<'_>) -> String {
     let mut parts = vec![title(sheet, width, paint), answer(sheet, width, paint)];
-    parts.push(pairs(&sheet.findings, "  ", width));
+    parts.push(pairs(&sheet.findings, "  ", width, wrapped_lines));
     let shown = |table: &&SheetTable| !table.rows.is_empty() && !table.is_detail;
     let tables = sheet.tables.iter().filter(shown);
     parts.extend(tables.map(|table| table_text(table, width, paint)));
     parts.push(cautions(&sheet.cautions, width, paint));
     let notes = sheet.notes.iter();
     let notes: String = notes.map(|note| wrapped_at(note, "  ", width)).collect();
-    parts.push(notes + &pairs(&sheet.pointers, "", width));
+    parts.push(notes + &pairs(&sheet.pointers, "", width, whole_words));
     parts.retain(|part| !part.is_empty());
     parts.join("\n")
 }
@@ -119,13 +119,18 @@ fn emphasis(judgement: Judgement) -> Emphasis {
 }
 
 /// Names and values below each other, the values wrapped beside the names.
-fn pairs(all: &[(String, String)], indent: &str, width: usize) -> String {
+fn pairs(
+    all: &[(String, String)],
+    indent: &str,
+    width: usize,
+    lines_of: fn(&str, usize) -> Vec<String>,
+) -> String {
     let column = all.iter().map(|(name, _)| name.width()).max().unwrap_or(0);
     let hanging = " ".repeat(indent.len() + column + GAP);
     let line = |(name, value): &(String, String)| {
         let blanks = " ".repeat(column - name.width() + GAP);
         let room = width.saturating_sub(hanging.len()).max(NARROW);
-        let value = wrapped_lines(value, room).join(&format!("\n{hanging}"));
+        let value = lines_of(value, room).join(&format!("\n{hanging}"));
         format!("{indent}{name}{blanks}{value}\n")
     };
     all.iter().map(line).collect()
@@ -376,15 +381,23 @@ pub fn wrapped_at(text: &str, indent: &str, width: usize) -> String {
 /// Words in lines of at most `width` columns. A name that is longer is shortened; a number
 /// that is longer has a line of its own.
 fn wrapped_lines(text: &str, width: usize) -> Vec<String> {
+    in_lines(text, width, |word| match is_number(&word) {
+        true => word,
+        false => shortened(&word, width),
+    })
+}
+
+/// The same of what is opened or run again: a path that is longer has a line of its own.
+fn whole_words(text: &str, width: usize) -> Vec<String> {
+    in_lines(text, width, |word| word)
+}
+
+fn in_lines(text: &str, width: usize, fitted: impl Fn(String) -> String) -> Vec<String> {
     if text.width() <= width {
         return vec![text.to_owned()];
     }
     let mut lines = vec![String::new()];
-    for word in unbroken(text) {
-        let word = match is_number(&word) {
-            true => word,
-            false => shortened(&word, width),
-        };
+    for word in unbroken(text).into_iter().map(fitted) {
         let line = lines.len() - 1;
         if lines[line].is_empty() {
             lines[line] = word;

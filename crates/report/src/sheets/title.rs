@@ -1,6 +1,7 @@
 //! What was measured, in a line.
 
 use crate::attribution::facts;
+use crate::page::command_of;
 use stripewise_results::{Document, JobRow, RunRecord};
 use stripewise_units::{format_bytes, format_duration};
 
@@ -103,7 +104,7 @@ pub fn runs_origin(document: &Document) -> Vec<(String, String)> {
             let line = line.unwrap_or_default();
             add("Source", format!("{} ({}{line})", from.source, from.tool));
         }
-        add("Command", run.command.join(" "));
+        add("Command", command_of(run));
     }
     all
 }
