@@ -5,7 +5,7 @@
 use crate::identity::kind;
 use crate::material::Material;
 use stripewise_results::{JobRow, RunRecord, TargetFacts, TargetKind};
-use stripewise_units::{ByteSize, format_bytes};
+use stripewise_units::{ByteSize, format_bytes, quoted, shell_word};
 
 /// Values that are written out; of more only their number is told.
 const VALUES_MAX: usize = 5;
@@ -347,6 +347,20 @@ pub(crate) fn maker(run: &RunRecord) -> String {
         None if run.version.is_empty() => String::new(),
         None => format!("Stripewise {}", run.version),
     }
+}
+
+/// The command line of a run as a shell takes it. Other tools' are shown as they are
+/// in their results: nobody knows how those would write a name that is not UTF-8.
+pub(crate) fn command_of(run: &RunRecord) -> String {
+    let as_ours = |word: &String| match run.imported {
+        Some(_) => quoted(word),
+        None => shell_word(word),
+    };
+    run.command
+        .iter()
+        .map(as_ours)
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 #[cfg(test)]

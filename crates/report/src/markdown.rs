@@ -71,7 +71,7 @@ pub fn markdown(material: &Material) -> String {
     of_warnings(&mut text, material);
     let mut commands: Vec<String> = Vec::new();
     for run in &document.runs {
-        let command = crate::page::command_of(run);
+        let command = crate::attribution::command_of(run);
         if !command.is_empty() && !commands.contains(&command) && commands.len() < 10 {
             commands.push(command);
         }

@@ -1,12 +1,12 @@
 //! Under which conditions it was measured, and what it takes to repeat it.
 
-use crate::attribution::{About, day, distinct, maker, moment, told};
+use crate::attribution::{About, command_of, day, distinct, maker, moment, told};
 use crate::escape::escaped;
 use crate::material::Material;
 use crate::rows::order_levels;
 use std::fmt::Write;
 use stripewise_results::{JobRow, RunRecord, TargetFacts, TargetKind};
-use stripewise_units::{ByteSize, format_bytes, quoted, shell_word};
+use stripewise_units::{ByteSize, format_bytes};
 
 /// Simulated arrays that are described.
 const VALUES_MAX: usize = 5;
@@ -277,20 +277,6 @@ pub(super) fn repeat(material: &Material) -> String {
     }
     html.push_str("<p>Target, layout, file system, device and host are listed under Conditions; the records have them in full.</p>\n</section>\n");
     html
-}
-
-/// The command line of a run as a shell takes it. Other tools' are shown as they are
-/// in their results: nobody knows how those would write a name that is not UTF-8.
-pub(crate) fn command_of(run: &RunRecord) -> String {
-    let as_ours = |word: &String| match run.imported {
-        Some(_) => quoted(word),
-        None => shell_word(word),
-    };
-    run.command
-        .iter()
-        .map(as_ours)
-        .collect::<Vec<_>>()
-        .join(" ")
 }
 
 pub(super) fn footer(material: &Material) -> String {

@@ -16,7 +16,6 @@ mod records;
 mod sheet;
 mod tables;
 
-pub(crate) use conditions::command_of;
 pub use policy::page_policy;
 pub use sheet::sheet_page;
 

@@ -1,7 +1,6 @@
 //! What was measured, in a line.
 
-use crate::attribution::facts;
-use crate::page::command_of;
+use crate::attribution::{command_of, facts};
 use stripewise_results::{Document, JobRow, RunRecord};
 use stripewise_units::{format_bytes, format_duration};
 

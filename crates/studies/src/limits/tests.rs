@@ -493,6 +493,11 @@ fn a_study_that_ends_between_two_runs_is_partial() {
     assert_eq!(document.notes.first().map(String::as_str), Some(note));
 }
 
+/// What the look for the end of a burst came to.
+fn search(document: &LimitsDocument) -> BurstSearch {
+    document.burst_search.clone().expect("looked for")
+}
+
 #[test]
 fn a_burst_is_driven_to_its_end_and_its_refill_measured() {
     let gp2 = Volume {
@@ -515,10 +520,9 @@ fn a_burst_is_driven_to_its_end_and_its_refill_measured() {
         answer.contains("At 3,000 IOPS a full burst lasts 6.7 min (6.6-6.8), then 300 IOPS"),
         "{answer}"
     );
-    let search = |document: &LimitsDocument| document.burst_search.clone().expect("looked for");
     assert_eq!(search(&document).result, BurstResult::Ended);
     // Without an end nothing is predicted.
-    let document = measured(bursting.clone(), GP3, &[]);
+    let document = measured(bursting, GP3, &[]);
     assert_eq!(document.burst, None);
     let found = search(&document);
     assert_eq!(
@@ -528,13 +532,20 @@ fn a_burst_is_driven_to_its_end_and_its_refill_measured() {
     let answer = sheet(&document).answer;
     let none = "No burst ended within 30 min at 3,000 IOPS.";
     assert!(answer.ends_with(none), "{answer}");
-    // A rate that a rest does not bring back is no burst.
+}
+
+#[test]
+fn a_rate_that_a_rest_does_not_bring_back_is_no_burst() {
     let worn = Volume {
         bucket: 1_080_000.0,
         sustained: 300.0,
         ..GP3
     };
-    let mut study = LimitsStudy::new(bursting);
+    let bursting = LimitsOptions {
+        burst_ns_max: Some(1_800_000_000_000),
+        ..options()
+    };
+    let mut study = LimitsStudy::new(bursting.clone());
     let mut volume = worn;
     let mut interrupted = String::new();
     loop {
@@ -554,10 +565,7 @@ fn a_burst_is_driven_to_its_end_and_its_refill_measured() {
     assert_eq!(search(&document).result, BurstResult::NotRefilled);
     let answer = sheet(&document).answer;
     // A rest that fills more than the second drive takes brought it back.
-    let mut study = LimitsStudy::new(LimitsOptions {
-        burst_ns_max: Some(1_800_000_000_000),
-        ..options()
-    });
+    let mut study = LimitsStudy::new(bursting);
     let mut filled = worn;
     loop {
         match study.next() {
