@@ -78,7 +78,9 @@ pub use sheet::{Caution, Cell, Column, Judgement, Sheet, SheetTable, again, agai
 pub use sheet_csv::sheet_csv;
 pub use sheet_markdown::sheet_markdown;
 pub use sheet_text::{Emphasis, Paint, sheet_line, sheet_text, sheet_text_painted, wrapped_at};
-pub use sheets::{RunsLook, comparison_sheet, partial_lines, runs_origin, runs_sheet};
+pub use sheets::{
+    RunsLook, checked_sheet, comparison_sheet, partial_lines, runs_origin, runs_sheet,
+};
 pub use warning_summary::warnings_brief;
 pub use warnings::{failed_lines, warnings_text};
 pub use words::{Heading, requirement_line};

@@ -6,8 +6,8 @@ use crate::chart::Chart;
 use crate::crystaldiskmark::are_like_runs;
 use crate::material::Material;
 use crate::sheet::{Judgement, Sheet};
-use crate::sheets::{RunsLook, comparison_sheet, runs_sheet};
-use crate::words::{requirement_line, requirements_in_words};
+use crate::sheets::{RunsLook, checked_sheet, runs_sheet};
+use crate::words::requirements_in_words;
 
 /// Something that is drawn as a picture of its own.
 #[derive(Clone, Debug, PartialEq)]
@@ -76,12 +76,9 @@ fn summary(material: &Material) -> Option<Picture> {
         }
         0 => card(material).map(|card| Picture::Card(Box::new(card))),
         1..=COMPARED_MAX => {
-            let mut compared = comparison_sheet(comparisons, &document.runs, false);
             // What was required decides as much as what changed.
             let required = &document.requirements;
-            compared
-                .details
-                .splice(0..0, required.iter().map(requirement_line));
+            let mut compared = checked_sheet(comparisons, required, &document.runs, false);
             if required.iter().any(|one| !one.met) {
                 let words = requirements_in_words(required);
                 let before = compared.verdict.replace((Judgement::Bad, words));

@@ -38,6 +38,8 @@ impl StoredHistory {
             .map_or("", |run| run.host.name.as_str());
         let mut runs: Vec<RunRecord> = Vec::new();
         for [full, typed] in &targets {
+            // What is listed by both names is loaded once.
+            let mut seen = BTreeSet::new();
             let is_own = |run: &RunSummary| {
                 let is_new = judged.iter().any(|one| one.id == run.id);
                 let mut jobs = run.jobs.iter();
@@ -52,7 +54,9 @@ impl StoredHistory {
                     ..Filter::default()
                 };
                 let listed = store.list_readable(&filter).map_err(store_failure)?.runs;
-                let loaded = listed.iter().filter(|run| is_own(run));
+                let loaded = listed
+                    .iter()
+                    .filter(|run| is_own(run) && seen.insert(run.id.clone()));
                 let loaded = loaded.filter_map(|run| store.load(&run.id).ok());
                 let own = loaded.filter(|run| {
                     let mut jobs = run.jobs.iter();
@@ -62,7 +66,6 @@ impl StoredHistory {
             }
         }
         runs.sort_by(|a, b| (&a.started_at, &a.id).cmp(&(&b.started_at, &b.id)));
-        runs.dedup_by(|a, b| a.id == b.id);
         Ok(StoredHistory {
             runs,
             boots: boots(store)?,

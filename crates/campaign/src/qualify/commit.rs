@@ -14,7 +14,6 @@ use stripewise_studies::Study;
 use stripewise_studies::commit::CommitStudy;
 use stripewise_targets::{HAS_OPERATION_FLAGS, Size};
 use stripewise_units::format_duration;
-use stripewise_workload::Request;
 
 /// What is asked.
 #[derive(Clone, Debug)]
@@ -48,17 +47,15 @@ pub fn commit(
     refuse_memory(&asked.target)?;
     let study = CommitStudy::new(!placement.is_one_target, HAS_OPERATION_FLAGS, asked.seed);
     let mut store = context.open_store()?;
-    let timestamp = context.timestamp();
     let stored = StoredQualification {
-        id: context.free_id(&store, &timestamp)?,
-        target: asked.target.clone(),
-        engine: asked.engine.clone(),
-        label: asked.label.clone(),
-        is_busy_ok: permissions.busy_ok,
-        began_at: timestamp,
-        host: context.host().name,
         is_commit: true,
-        study: String::new(),
+        ..StoredQualification::begun(
+            context,
+            &store,
+            (&asked.target, &asked.engine),
+            asked.label.as_deref(),
+            permissions,
+        )?
     };
     go(context, &mut store, study, stored, permissions)
 }
@@ -91,11 +88,7 @@ fn go(
     if stored.target.starts_with("sim:") {
         context.plan(TIMES_ARE_SIMULATED);
     }
-    let request = Request {
-        engine: stored.engine.clone(),
-        label: stored.label.clone(),
-        ..Request::default()
-    };
+    let request = stored.request();
     let (id, target) = (stored.id.clone(), stored.target.clone());
     let setup = Setup {
         id: &id,

@@ -27,7 +27,6 @@ use stripewise_studies::product::ProductError;
 use stripewise_studies::qualify::{Placement, Qualify, QualifyOptions, Verdict};
 use stripewise_targets::{ErrorKind, Size, TargetName};
 use stripewise_units::{format_bytes, path_of};
-use stripewise_workload::Request;
 
 /// What a page of flash and of memory has: the least that is written to a device.
 const PAGE_BYTES: u64 = 4_096;
@@ -76,18 +75,13 @@ pub fn qualify(
         .map_err(|error| product_failure(&request.product.name, &error))?;
     refuse_unfit(&request.target, &study)?;
     let mut store = context.open_store()?;
-    let timestamp = context.timestamp();
-    let stored = StoredQualification {
-        id: context.free_id(&store, &timestamp)?,
-        target: request.target.clone(),
-        engine: request.engine.clone(),
-        label: request.label.clone(),
-        is_busy_ok: permissions.busy_ok,
-        began_at: timestamp,
-        host: context.host().name,
-        is_commit: false,
-        study: String::new(),
-    };
+    let stored = StoredQualification::begun(
+        context,
+        &store,
+        (&request.target, &request.engine),
+        request.label.as_deref(),
+        permissions,
+    )?;
     go(context, &mut store, study, stored, permissions)
 }
 
@@ -130,11 +124,7 @@ fn go(
     if stored.target.starts_with("sim:") {
         context.plan(TIMES_ARE_SIMULATED);
     }
-    let request = Request {
-        engine: stored.engine.clone(),
-        label: stored.label.clone(),
-        ..Request::default()
-    };
+    let request = stored.request();
     let target = stored.target.clone();
     let id = stored.id.clone();
     let setup = Setup {

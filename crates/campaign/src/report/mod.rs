@@ -56,24 +56,21 @@ pub struct Reported {
 /// Where a subject cannot be read, or there is nothing to report on.
 pub fn report(context: &Context, question: &ReportQuestion) -> Outcome<Reported> {
     let store = context.open_store_to_read();
-    let mut alone = of_measurement(store.as_ref().ok(), question)?;
-    for other in [of_layouts, of_qualification] {
-        if alone.is_none() {
-            alone = other(store.as_ref().ok(), question)?;
+    let kinds = [
+        of_measurement,
+        of_layouts,
+        of_qualification,
+        of_study,
+        of_check,
+    ];
+    let known = store.as_ref().ok();
+    if let Some((store, name)) = known.and_then(|store| only_subject(store, question)) {
+        for of_kind in kinds {
+            if let Some(rendered) = of_kind(context, store, &name, question)? {
+                let exit = Exit::Done;
+                return Ok(Reported { rendered, exit });
+            }
         }
-    }
-    if let Some(rendered) = alone {
-        let exit = Exit::Done;
-        return Ok(Reported { rendered, exit });
-    }
-    let alone = of_study(context, store.as_ref().ok(), question)?;
-    if let Some(rendered) = alone {
-        let exit = Exit::Done;
-        return Ok(Reported { rendered, exit });
-    }
-    if let Some(rendered) = of_check(context, store.as_ref().ok(), question)? {
-        let exit = Exit::Done;
-        return Ok(Reported { rendered, exit });
     }
     let subjects = if question.subjects.is_empty() {
         let store = store.as_ref().map_err(again)?;
@@ -116,23 +113,30 @@ pub fn report(context: &Context, question: &ReportQuestion) -> Outcome<Reported>
     })
 }
 
+/// The whole name of what is asked for, where that is one thing and the store knows it:
+/// another name may be a file's.
+fn only_subject<'a>(store: &'a Store, question: &ReportQuestion) -> Option<(&'a Store, String)> {
+    let [name] = question.subjects.as_slice() else {
+        return None;
+    };
+    Some((store, measured::full_name(store, name).ok()?))
+}
+
 /// A profile, a fill or a verification, if that alone is asked for: it has no runs.
-fn of_measurement(store: Option<&Store>, question: &ReportQuestion) -> Outcome<Option<Rendered>> {
-    let (Some(store), [name]) = (store, question.subjects.as_slice()) else {
-        return Ok(None);
-    };
-    // A name that the store does not know may be a file's.
-    let Ok(name) = measured::full_name(store, name) else {
-        return Ok(None);
-    };
-    let Some((kind, kept)) = measured::document(store, &name)? else {
+fn of_measurement(
+    _: &Context,
+    store: &Store,
+    name: &str,
+    question: &ReportQuestion,
+) -> Outcome<Option<Rendered>> {
+    let Some((kind, kept)) = measured::document(store, name)? else {
         // A page of all its runs is not what one asks for: the answer is.
-        let found = StoredHeadroom::find(store, &name)?;
+        let found = StoredHeadroom::find(store, name)?;
         let found = found.filter(|_| question.require.is_empty());
         if let Some(found) = found {
             return found.rendered(question.format, &question.picture).map(Some);
         }
-        let found = limits::find(store, &name)?;
+        let found = limits::find(store, name)?;
         // Its table is one of runs.
         let is_answer = question.require.is_empty() && question.format != ReportFormat::Csv;
         return found
@@ -168,15 +172,13 @@ fn of_measurement(store: Option<&Store>, question: &ReportQuestion) -> Outcome<O
 
 /// The answer of an experiment over layouts, if that alone is asked for: two of its many
 /// layouts held against each other would be none.
-fn of_layouts(store: Option<&Store>, question: &ReportQuestion) -> Outcome<Option<Rendered>> {
-    let (Some(store), [name]) = (store, question.subjects.as_slice()) else {
-        return Ok(None);
-    };
-    // A name that the store does not know may be a file's.
-    let Ok(name) = measured::full_name(store, name) else {
-        return Ok(None);
-    };
-    let Some(kept) = StoredLayouts::named(store, &name)? else {
+fn of_layouts(
+    _: &Context,
+    store: &Store,
+    name: &str,
+    question: &ReportQuestion,
+) -> Outcome<Option<Rendered>> {
+    let Some(kept) = StoredLayouts::named(store, name)? else {
         return Ok(None);
     };
     if matches!(question.format, ReportFormat::Csv | ReportFormat::Json) {
@@ -197,22 +199,15 @@ fn of_layouts(store: Option<&Store>, question: &ReportQuestion) -> Outcome<Optio
 /// what was printed.
 fn of_study(
     context: &Context,
-    store: Option<&Store>,
+    store: &Store,
+    name: &str,
     question: &ReportQuestion,
 ) -> Outcome<Option<Rendered>> {
-    let (Some(store), [name], true) = (
-        store,
-        question.subjects.as_slice(),
-        question.require.is_empty(),
-    ) else {
+    if !question.require.is_empty() {
         return Ok(None);
-    };
-    // A name that the store does not know may be a file's.
-    let Ok(name) = measured::full_name(store, name) else {
-        return Ok(None);
-    };
+    }
     let filter = Filter {
-        series: Some(name),
+        series: Some(name.to_owned()),
         ..Filter::default()
     };
     let listed = context.stored_runs(store, &filter)?;
@@ -232,15 +227,17 @@ fn of_study(
 
 /// The verdict of a qualification with its sources, if that alone is asked for. Its runs are
 /// one by one under their own ids.
-fn of_qualification(store: Option<&Store>, question: &ReportQuestion) -> Outcome<Option<Rendered>> {
-    let (Some(store), [name]) = (store, question.subjects.as_slice()) else {
-        return Ok(None);
-    };
+fn of_qualification(
+    _: &Context,
+    store: &Store,
+    name: &str,
+    question: &ReportQuestion,
+) -> Outcome<Option<Rendered>> {
     let is_of_runs = matches!(question.format, ReportFormat::Csv | ReportFormat::Json);
     if is_of_runs || !question.require.is_empty() {
         return Ok(None);
     }
-    // A name that the store does not know may be a file's.
+    // The runs of one that cannot be read are shown as runs are.
     let Ok(Some(found)) = answered(store, name) else {
         return Ok(None);
     };
@@ -251,24 +248,17 @@ fn of_qualification(store: Option<&Store>, question: &ReportQuestion) -> Outcome
 /// What a check found of the baseline, if that alone is asked for: its runs are of now.
 fn of_check(
     context: &Context,
-    store: Option<&Store>,
+    store: &Store,
+    name: &str,
     question: &ReportQuestion,
 ) -> Outcome<Option<Rendered>> {
-    let (Some(store), [name], true) = (
-        store,
-        question.subjects.as_slice(),
-        question.require.is_empty(),
-    ) else {
+    if !question.require.is_empty() {
+        return Ok(None);
+    }
+    let Some(found) = StoredCheck::find(store, name)? else {
         return Ok(None);
     };
-    // A name that the store does not know may be a file's.
-    let Ok(name) = measured::full_name(store, name) else {
-        return Ok(None);
-    };
-    let Some(found) = StoredCheck::find(store, &name)? else {
-        return Ok(None);
-    };
-    let mut material = found.material(Some(store), subject(context, &name)?.runs);
+    let mut material = found.material(Some(store), subject(context, name)?.runs);
     if let Some(title) = &question.picture.title {
         material.title.clone_from(title);
     }

@@ -8,12 +8,14 @@ use serde::{Deserialize, Serialize};
 use stripewise_conductor::context::{Context, keep_measured, store_failure};
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::permissions::Permissions;
 use stripewise_report::{Caution, KeptFacts, Sheet, again, go_on_by};
 use stripewise_results::Severity;
 use stripewise_store::Store;
 use stripewise_studies::commit::CommitStudy;
 use stripewise_studies::qualify::{Qualify, QualifyDocument, Verdict};
 use stripewise_studies::{Origin, Study};
+use stripewise_workload::Request;
 
 /// Under which documents are stored.
 pub const KIND: &str = "qualification";
@@ -55,6 +57,41 @@ pub enum StoredStudy {
 }
 
 impl StoredQualification {
+    /// One of a product that begins now; its study is stored with the first state.
+    ///
+    /// # Errors
+    /// Where the store cannot be read.
+    pub fn begun(
+        context: &Context,
+        store: &Store,
+        (target, engine): (&str, &str),
+        label: Option<&str>,
+        permissions: &Permissions,
+    ) -> Outcome<StoredQualification> {
+        let began_at = context.timestamp();
+        Ok(StoredQualification {
+            id: context.free_id(store, &began_at)?,
+            target: target.to_owned(),
+            engine: engine.to_owned(),
+            label: label.map(str::to_owned),
+            is_busy_ok: permissions.busy_ok,
+            began_at,
+            host: context.host().name,
+            is_commit: false,
+            study: String::new(),
+        })
+    }
+
+    /// How its runs are asked for.
+    #[must_use]
+    pub fn request(&self) -> Request {
+        Request {
+            engine: self.engine.clone(),
+            label: self.label.clone(),
+            ..Request::default()
+        }
+    }
+
     /// Stores the state that the study has now.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use super::headroom::json_of_series;
 use super::pages::material_of;
 use serde::{Deserialize, Serialize};
 use stripewise_conductor::failure::Outcome;
-use stripewise_report::{Material, Sheet, comparison_sheet, failed_lines, requirement_line};
+use stripewise_report::{Material, Sheet, checked_sheet, failed_lines};
 use stripewise_results::{ComparisonRecord, Document, RequirementRecord, RunRecord, Verdict};
 use stripewise_store::Store;
 
@@ -42,9 +42,7 @@ impl StoredCheck {
     /// The answer, then what must be read with it.
     #[must_use]
     pub fn sheet(&self, runs: &[RunRecord], explain: bool) -> Sheet {
-        let mut sheet = comparison_sheet(&self.comparisons, runs, explain);
-        let required = self.requirements.iter().map(requirement_line);
-        sheet.details.splice(0..0, required);
+        let mut sheet = checked_sheet(&self.comparisons, &self.requirements, runs, explain);
         sheet.details.extend(self.said.iter().cloned());
         sheet.details.extend(failed_lines(runs));
         sheet

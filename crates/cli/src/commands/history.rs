@@ -37,21 +37,20 @@ fn list(context: &Context, arguments: &History) -> Outcome {
         ..filter(context, &arguments.only)?
     };
     let mut history = list_stored(context, &filter)?;
-    // One row may be of hundreds of runs.
-    while !context.global.json
-        && history.is_cut
-        && history.rows(limit as usize).len() < limit as usize
-    {
-        filter.limit = filter.limit.map(|runs| runs.saturating_mul(4));
-        history = list_stored(context, &filter)?;
-    }
     if context.global.json {
         context.output.print_json(&history.document())?;
         return Ok(Exit::Done);
     }
+    let mut rows = history.rows(limit as usize);
+    // One row may be of hundreds of runs.
+    while history.is_cut && rows.len() < limit as usize {
+        filter.limit = filter.limit.map(|runs| runs.saturating_mul(4));
+        history = list_stored(context, &filter)?;
+        rows = history.rows(limit as usize);
+    }
     if !history.is_empty() {
         let sheet = Sheet {
-            tables: vec![history_table(&history.rows(limit as usize))],
+            tables: vec![history_table(&rows)],
             ..Sheet::default()
         };
         context.output.print_lines(&context.sheet_text(&sheet));

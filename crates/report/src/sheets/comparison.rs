@@ -9,7 +9,8 @@ use crate::comparison::{
 use crate::difference::in_words;
 use crate::sheet::{Judgement, Sheet, SheetTable};
 use crate::warning_summary::Marks;
-use stripewise_results::{ComparisonRecord, Document, RunRecord, Verdict};
+use crate::words::requirement_line;
+use stripewise_results::{ComparisonRecord, Document, RequirementRecord, RunRecord, Verdict};
 use stripewise_units::{capitalised, counted};
 
 /// The sheet of comparisons, with the warnings of `runs` that were made for them. Sentences and
@@ -72,6 +73,20 @@ pub fn comparison_sheet(records: &[ComparisonRecord], runs: &[RunRecord], explai
         }
         sheet.cautions = cautions::cautions(&Document::new(runs.to_vec()), &Marks::NONE);
     }
+    sheet
+}
+
+/// The same with what was required of the runs before the rest.
+#[must_use]
+pub fn checked_sheet(
+    records: &[ComparisonRecord],
+    required: &[RequirementRecord],
+    runs: &[RunRecord],
+    explain: bool,
+) -> Sheet {
+    let mut sheet = comparison_sheet(records, runs, explain);
+    let required = required.iter().map(requirement_line);
+    sheet.details.splice(0..0, required);
     sheet
 }
 
