@@ -83,18 +83,7 @@ pub fn mount_privately(
             .map_err(|os| failed(at, "this process cannot have mounts of its own", os))?;
         IS_OWN.store(true, Ordering::Relaxed);
     }
-    if let Some(parent) = at.parent() {
-        let mut builder = std::fs::DirBuilder::new();
-        builder.recursive(true).mode(0o700);
-        builder
-            .create(parent)
-            .map_err(|os| failed(parent, "cannot be made", os))?;
-    }
-    let mut builder = std::fs::DirBuilder::new();
-    builder.mode(0o700);
-    builder
-        .create(at)
-        .map_err(|os| failed(at, "cannot be made", os))?;
+    make_mount_point(at)?;
     let mut mounted = PrivateMount {
         at: at.to_owned(),
         is_mounted: false,
@@ -130,6 +119,27 @@ pub fn mount_privately(
         .with_hint("The device has been replaced; run the command again."));
     }
     Ok(mounted)
+}
+
+/// Makes the directory and its parents. Whoever unmounts beside us removes the parent that
+/// all mount points share, in the moment between: then it is made once more.
+fn make_mount_point(at: &Path) -> Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.mode(0o700);
+    let mut tries = 0;
+    loop {
+        // Whether it worked shows below: std fails where it looks again in such a moment.
+        let parents = at
+            .parent()
+            .map_or(Ok(()), |parent| builder.recursive(true).create(parent));
+        match (builder.recursive(false).create(at), parents) {
+            (Err(os), _) if os.kind() == io::ErrorKind::NotFound && tries < PATIENCE => tries += 1,
+            (Err(os), Err(above)) if os.kind() == io::ErrorKind::NotFound => {
+                return Err(failed(at, "cannot be made", above));
+            }
+            (made, _) => return made.map_err(|os| failed(at, "cannot be made", os)),
+        }
+    }
 }
 
 /// What the kernel calls it.
@@ -213,7 +223,30 @@ fn failed(path: &Path, what: &str, os: io::Error) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use super::is_known;
+    use super::{forget_mount_point, is_known, make_mount_point};
+
+    /// Experiments on several devices end and begin at any time.
+    #[test]
+    fn a_mount_point_is_made_while_others_remove_the_directory_of_all() {
+        let all = tempfile::tempdir().expect("a directory");
+        let shared = all.path().join("mounts");
+        std::thread::scope(|scope| {
+            for name in ["a", "b", "c", "d"] {
+                let at = shared.join(name);
+                scope.spawn(move || {
+                    for _ in 0..200 {
+                        make_mount_point(&at).expect("it is made");
+                        forget_mount_point(&at);
+                    }
+                });
+            }
+        });
+        assert!(!shared.exists(), "the last one removes it");
+        let taken = all.path().join("taken");
+        make_mount_point(&taken).expect("it is made");
+        let error = make_mount_point(&taken).expect_err("it is there");
+        assert_eq!(error.kind, crate::ErrorKind::Refused);
+    }
 
     #[test]
     fn a_file_system_is_there_or_comes_with_its_module() {

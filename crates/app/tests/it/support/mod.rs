@@ -474,11 +474,19 @@ impl Running {
         &self.seen
     }
 
-    /// Waits until a question is answered with yes.
+    /// Waits until a question is answered with yes. A program that ends before says why.
+    #[track_caller]
     pub fn until_true(&mut self, what: &str, mut question: impl FnMut() -> bool) {
         let began = Instant::now();
         while !question() {
             assert!(began.elapsed() < PATIENCE, "{}: never {what}", self.line);
+            let child = self.child.as_mut().expect("it runs");
+            if let Some(status) = child.try_wait().expect("a status") {
+                let mut out = child.stdout.take().expect("a pipe");
+                let said = format!("{}{}", self.seen, read_all(&mut self.stderr));
+                let (line, out) = (&self.line, read_all(&mut out));
+                panic!("{line} ended before {what}: {status}\n{out}\n{said}");
+            }
             std::thread::sleep(Duration::from_millis(10));
         }
     }
