@@ -152,6 +152,12 @@ fn row_of_series(store: &Store, series: &str, runs: &[&(RunSummary, Said)]) -> H
         iops: None,
         ..row(newest, first.as_ref(), said)
     };
+    // The day of the id, also where it ran past midnight.
+    let began = runs.iter().map(|(run, _)| run.started_at.as_str()).min();
+    row.date = began
+        .and_then(|began| began.get(..10))
+        .unwrap_or_default()
+        .to_owned();
     let mut void = first.is_some_and(|record| !record.void_codes().is_empty());
     if let Some(ladder) = first_ladder(store, runs) {
         let kind = SeriesKind::from_name(&ladder.name);

@@ -58,7 +58,8 @@ fn masked(desk: &Desk, words: &str) -> String {
         masked.push_str(word);
         rest = &rest[length..];
     }
-    masked
+    // Around midnight.
+    masked.replace("[DATE] [TIME] to [DATE] [TIME]", "[DATE] [TIME]")
 }
 
 /// `19:17 UTC`.
