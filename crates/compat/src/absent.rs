@@ -3,7 +3,7 @@
 //! rather than a false zero.
 
 use std::collections::BTreeSet;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 /// Every field of a record that could be mistaken for a measured one if its
 /// default were shown. Optional fields are not listed: they are absent by
@@ -126,11 +126,11 @@ impl Absent {
 
     /// What is left of the jobs of one run, in order: what all lack once, and what
     /// only some lack below their number. `of_run`: what the run gives beside its jobs.
-    pub(crate) fn of_jobs(jobs: &[Absent], of_run: &[&str]) -> BTreeSet<String> {
+    pub(crate) fn of_jobs(jobs: &[Absent], of_run: &[&str]) -> Arc<BTreeSet<String>> {
         let common = jobs
             .iter()
             .fold(Absent::everything().0, |all, job| all & job.0);
-        let mut all = Absent(common).into_set();
+        let mut all: BTreeSet<String> = Absent(common).paths().map(str::to_owned).collect();
         for path in of_run {
             all.remove(*path);
         }
@@ -142,7 +142,7 @@ impl Absent {
                 };
             }
         }
-        all
+        Arc::new(all)
     }
 
     fn paths(self) -> impl Iterator<Item = &'static str> {
@@ -152,7 +152,7 @@ impl Absent {
     }
 
     /// What is left.
-    pub(crate) fn into_set(self) -> BTreeSet<String> {
-        self.paths().map(str::to_owned).collect()
+    pub(crate) fn into_set(self) -> Arc<BTreeSet<String>> {
+        Arc::new(self.paths().map(str::to_owned).collect())
     }
 }

@@ -112,6 +112,7 @@ impl ForeignResult {
                 details: (!origin.details.is_empty())
                     .then(|| Value::Object(origin.details.clone())),
                 absent: absent.into_set(),
+                ..Imported::default()
             }),
             ..RunRecord::empty()
         }

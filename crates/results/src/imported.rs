@@ -12,6 +12,8 @@ use crate::{
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use std::collections::BTreeSet;
+use std::ops::Bound;
+use std::sync::Arc;
 use stripewise_workload::Workload;
 
 /// Where an imported record came from.
@@ -37,8 +39,11 @@ pub struct Imported {
     /// `jobs.1.`... of that job alone, where jobs differ in what is said of them.
     /// A path that names an object stands for everything in it, and one below
     /// `jobs.target.` for that field of every target of the job; a further target's
-    /// size is absent where it is 0, too.
-    pub absent: BTreeSet<String>,
+    /// size is absent where it is 0, too. Results of one format mostly lack the same.
+    pub absent: Arc<BTreeSet<String>>,
+    /// What [`RunRecord::identity`] was before the details were left out; not stored.
+    #[serde(skip)]
+    pub identity: Option<u128>,
 }
 
 impl Imported {
@@ -58,15 +63,20 @@ impl Imported {
     /// of the job at `index`.
     #[must_use]
     pub fn gives_of(&self, index: usize, path: &str) -> bool {
-        !self.absent.iter().any(|absent| match of_one_job(absent) {
-            Some((job, rest)) => {
-                job == index
-                    && path
-                        .strip_prefix("jobs.")
-                        .is_some_and(|path| is_in(path, rest))
-            }
-            None => is_in(path, absent),
-        })
+        let is_absent = |path: &str| {
+            let mut ends = path.match_indices('.').map(|(end, _)| end);
+            self.absent.contains(path) || ends.any(|end| self.absent.contains(&path[..end]))
+        };
+        if is_absent(path) {
+            return false;
+        }
+        // Digits sort before letters: rarely is there any of one job alone.
+        let digits = (Bound::Included("jobs.0"), Bound::Excluded("jobs.:"));
+        let of_one_job = self.absent.range::<str, _>(digits).next();
+        match (of_one_job, path.strip_prefix("jobs.")) {
+            (Some(_), Some(rest)) => !is_absent(&format!("jobs.{index}.{rest}")),
+            _ => true,
+        }
     }
 
     /// Takes the absent fields out of a record's JSON.
@@ -75,7 +85,7 @@ impl Imported {
         for job in jobs.into_iter().flatten() {
             prune_further_targets(job, "target.size_bytes");
         }
-        for path in &self.absent {
+        for path in self.absent.iter() {
             match path.strip_prefix("jobs.") {
                 None => remove(record, path),
                 Some(rest) => {
@@ -241,7 +251,7 @@ mod tests {
                 tool: "sqlio".to_owned(),
                 source: "results.txt".to_owned(),
                 line: Some(7),
-                absent: absent.iter().map(|&path| path.to_owned()).collect(),
+                absent: Arc::new(absent.iter().map(|&path| path.to_owned()).collect()),
                 ..Imported::default()
             }),
             ..RunRecord::empty()
@@ -277,6 +287,27 @@ mod tests {
         "jobs.outcome.errors",
         "jobs.outcome.read.latency_ns.p99",
     ];
+
+    #[test]
+    fn copies_are_told_from_others_with_and_without_their_details() {
+        let of = |peak: u32, line: u64| {
+            let mut record = foreign(&["host"]);
+            let imported = record.imported.as_mut().expect("a foreign record");
+            imported.details = Some(serde_json::json!({ "histogram_percent": [100 - peak, peak] }));
+            imported.line = Some(line);
+            record
+        };
+        let (one, copy, other) = (of(3, 7), of(3, 9), of(4, 7));
+        assert_eq!(one.identity(), copy.identity());
+        assert_ne!(one.identity(), other.identity());
+        let [one, copy, other] = [one, copy, other].map(RunRecord::without_details);
+        assert_eq!(
+            one.imported.as_ref().and_then(|from| from.details.clone()),
+            None
+        );
+        assert_eq!(one.identity(), copy.identity());
+        assert_ne!(one.identity(), other.identity());
+    }
 
     #[test]
     fn what_a_source_lacks_is_not_in_the_json_and_comes_back_as_absent() {

@@ -8,6 +8,7 @@ use crate::{
     Warning,
 };
 use serde::{Deserialize, Serialize};
+use std::hash::{DefaultHasher, Hasher};
 use stripewise_workload::{Request, Workload};
 
 /// Version of the JSON document and of the records in the store. Raised when a
@@ -250,14 +251,60 @@ impl RunRecord {
     /// The same for copies of one result, and for nothing else. What was measured here
     /// has an id of its own; of another tool's result, what it says counts.
     #[must_use]
-    pub fn identity(&self) -> String {
-        let Some(imported) = self.imported.as_ref().filter(|from| from.tool != "dataset") else {
-            let rates = self.jobs.iter().map(|job| job.outcome.iops);
-            let part = self.series_part.as_deref().unwrap_or_default();
-            return format!("{} {part} {:?}", self.id, rates.collect::<Vec<_>>());
+    pub fn identity(&self) -> u128 {
+        let imported = self.imported.as_ref();
+        if let Some(known) = imported.and_then(|imported| imported.identity) {
+            return known;
+        }
+        let mut digest = Digest::default();
+        // Nothing fails that writes to a digest.
+        let _ = match imported.filter(|from| from.tool != "dataset") {
+            Some(imported) => {
+                let said = (&imported.tool, &imported.details, &self.started_at);
+                serde_json::to_writer(&mut digest, &(said, &self.jobs))
+            }
+            None => {
+                let rates: Vec<f64> = self.jobs.iter().map(|job| job.outcome.iops).collect();
+                serde_json::to_writer(&mut digest, &(&self.id, &self.series_part, rates))
+            }
         };
-        let said = (&imported.tool, &imported.details, &self.started_at);
-        serde_json::to_string(&(said, &self.jobs)).unwrap_or_else(|_| self.id.clone())
+        digest.value()
+    }
+
+    /// Without what another tool's result says that a record has no field for: little of
+    /// it is shown of many results. Its identity stays.
+    #[must_use]
+    pub fn without_details(mut self) -> RunRecord {
+        let identity = self.identity();
+        if let Some(imported) = &mut self.imported {
+            imported.details = None;
+            imported.identity = Some(identity);
+        }
+        self
+    }
+}
+
+/// A digest of 128 bits of what is written to it: two that differ are told apart, as long
+/// as nobody makes them alike on purpose.
+#[derive(Default)]
+struct Digest([DefaultHasher; 2]);
+
+impl Digest {
+    fn value(mut self) -> u128 {
+        self.0[1].write_u8(1);
+        let [high, low] = self.0.map(|half| half.finish());
+        u128::from(high) << 64 | u128::from(low)
+    }
+}
+
+impl std::io::Write for Digest {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.iter_mut().for_each(|half| half.write(bytes));
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
     }
 }
 

@@ -17,13 +17,14 @@ use crate::steps::subject::{Subject, SubjectKind, subject};
 use crate::steps::surface::MeasuredSurface;
 use crate::steps::verification::DOCUMENT_KIND as VERIFICATION;
 use crate::steps::verification_page as page;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use stripewise_conductor::context::Context;
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_lab::compare::Requirement;
 use stripewise_lab::{SeriesKind, series_of};
-use stripewise_results::SeriesRecord;
+use stripewise_results::{RunRecord, SeriesRecord};
 use stripewise_store::{Filter, RunSummary, Store};
 
 /// What a report is to show, and how.
@@ -320,16 +321,22 @@ fn light(
     };
     let ids: Vec<String> = listed.into_iter().rev().map(|run| run.id).collect();
     let mut runs = Vec::with_capacity(ids.len());
+    let mut absent = Arc::default();
     for id in &ids {
         let Some(mut run) = context.unless_damaged(store.load(id))? else {
             continue;
         };
         if many {
             run = run.without_histograms();
+            share_absent(&mut run, &mut absent);
             if format != ReportFormat::Json {
                 run = run.without_intervals();
                 // A page shows what ran.
                 run.request = None;
+                // SQLIO's histograms are drawn of the first few.
+                if runs.len() > RUNS_IN_FULL_MAX {
+                    run = run.without_details();
+                }
             }
         }
         runs.push(run);
@@ -338,6 +345,16 @@ fn light(
         series,
         ..Subject::new(EVERYTHING, SubjectKind::Series, runs)
     })
+}
+
+/// Results that were imported together lack the same fields: they share one set of them.
+fn share_absent(run: &mut RunRecord, last: &mut Arc<BTreeSet<String>>) {
+    if let Some(imported) = &mut run.imported {
+        if imported.absent != *last {
+            *last = Arc::clone(&imported.absent);
+        }
+        imported.absent = Arc::clone(last);
+    }
 }
 
 /// The ladders of these runs, of one bench after the other.

@@ -15,6 +15,7 @@ mod tests;
 
 use conditions::Conditions;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use stripewise_results::{Imported, JobOutcome, JobRecord, RunRecord, TargetFacts};
 use stripewise_workload::{CursorKind, Distribution, Pattern, Workload};
 use table::{Cell, Table};
@@ -141,7 +142,7 @@ fn record(conditions: &Conditions, cell: &Cell) -> RunRecord {
             tool: "dataset".to_owned(),
             source: conditions.name.to_owned(),
             line: Some(cell.line),
-            absent,
+            absent: Arc::new(absent),
             ..Imported::default()
         }),
         ..RunRecord::empty()

@@ -134,6 +134,7 @@ pub(super) fn record(frame: &Frame, span: &TimeSpan, number: u64) -> RunRecord {
         line: Some(frame.line),
         details: (!details.is_empty()).then_some(Value::Object(details)),
         absent: absent.into_set(),
+        ..Imported::default()
     });
     record
 }

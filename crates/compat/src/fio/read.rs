@@ -255,6 +255,7 @@ impl Frame<'_> {
                 line: Some(self.line),
                 details: Some(Value::Object(details)),
                 absent: Absent::of_jobs(&group.absent, of_run),
+                ..Imported::default()
             }),
             jobs: group.jobs,
             ..RunRecord::empty()

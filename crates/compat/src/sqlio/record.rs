@@ -58,6 +58,7 @@ pub(super) fn record(found: LocatedReport, source_name: &str) -> RunRecord {
             line: Some(line),
             details: serde_json::to_value(&report).ok(),
             absent: absent.into_set(),
+            ..Imported::default()
         }),
         jobs: vec![job],
         ..RunRecord::empty()

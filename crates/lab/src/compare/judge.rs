@@ -3,6 +3,7 @@
 use super::CompareOptions;
 use super::cells::Cell;
 use crate::experiment::Metric;
+use std::collections::HashSet;
 use stripewise_results::{ComparisonRow, JobRow, Verdict};
 use stripewise_stats::{
     Comparison, Estimate, Pair, SamplesMethod, compare_blocks, compare_samples, difference_percent,
@@ -138,7 +139,7 @@ fn row<'a>(a: &'a Cell<'a>, b: &'a Cell<'a>, options: CompareOptions) -> Option<
     let mut void = [a.void_codes(), b.void_codes()].concat();
     void.sort_unstable();
     void.dedup();
-    let of_b: Vec<String> = b.rows.iter().map(|row| row.run.identity()).collect();
+    let of_b: HashSet<u128> = b.rows.iter().map(|row| row.run.identity()).collect();
     let same = |row: &JobRow<'_>| of_b.contains(&row.run.identity());
     let found = if a.rows.iter().any(same) {
         set_aside(&values_a, &values_b, IntervalMethod::Same)

@@ -65,6 +65,10 @@ fn six_equal(first: u32, operations: u64, iops: f64) -> Vec<RunRecord> {
     runs.collect()
 }
 
+fn absent(paths: &[&str]) -> std::sync::Arc<std::collections::BTreeSet<String>> {
+    std::sync::Arc::new(paths.iter().map(|&path| path.to_owned()).collect())
+}
+
 #[test]
 fn equal_repetitions_tell_no_difference_finer_than_an_operation() {
     let then = || six_equal(1, 255, 169.88);
@@ -306,7 +310,7 @@ fn a_load_whose_threads_are_unknown_is_matched_by_what_is_in_flight() {
     let mut foreign = run(1, 64, 420.82);
     foreign.imported = Some(Imported {
         tool: "dataset".to_owned(),
-        absent: ["jobs.workload.threads".to_owned()].into(),
+        absent: absent(&["jobs.workload.threads"]),
         ..Imported::default()
     });
     let mut own = run(2, 8, 400.0);
@@ -371,7 +375,7 @@ fn silent_about(number: u32, absent: &[&str]) -> RunRecord {
     RunRecord {
         imported: Some(Imported {
             tool: "fio".to_owned(),
-            absent: absent.iter().map(|path| (*path).to_owned()).collect(),
+            absent: self::absent(absent),
             ..Imported::default()
         }),
         ..run(number, 1, 100.0)
@@ -554,7 +558,7 @@ fn why_nothing_can_be_compared_is_the_true_reason() {
     let unsaid = |mut record: RunRecord| {
         record.imported = Some(Imported {
             tool: "fio".to_owned(),
-            absent: ["jobs.workload".to_owned()].into(),
+            absent: absent(&["jobs.workload"]),
             ..Imported::default()
         });
         record

@@ -527,7 +527,9 @@ fn sqlio() -> RunRecord {
         absent: ["p50", "p90", "p99", "p999"]
             .map(|name| format!("jobs.outcome.read.latency_ns.{name}"))
             .into_iter()
-            .collect(),
+            .collect::<BTreeSet<_>>()
+            .into(),
+        ..Imported::default()
     });
     run.jobs[0].outcome.read.latency_ns = Some(LatencySummary {
         max: 611_000_000,
@@ -683,7 +685,8 @@ impl Dice {
                 line: None,
                 details: (self.roll(2) == 0)
                     .then(|| serde_json::json!({ "histogram_percent": [0, 0] })),
-                absent,
+                absent: absent.into(),
+                ..Imported::default()
             });
         }
         if self.roll(4) == 0 {

@@ -79,7 +79,7 @@ impl Subject {
 
     /// Leaves out runs that `seen` or earlier ones of its own are: copies of one result
     /// are one result, whatever files they came in. Noted.
-    pub fn leave_out_copies(&mut self, seen: &mut HashSet<String>) {
+    pub fn leave_out_copies(&mut self, seen: &mut HashSet<u128>) {
         let before = self.runs.len();
         self.runs.retain(|run| seen.insert(run.identity()));
         let copies = before - self.runs.len();
