@@ -32,6 +32,9 @@ const HANGS_AFTER: Duration = Duration::from_secs(40 * 60);
 /// How often a test binary that prints nothing is looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 
+/// How often one that has ended is listened to for lines that are still on their way.
+const LOOKS_AFTER_END: u32 = 30;
+
 /// Threads of all test binaries that run at once. Many tests wait for a disk, a clock or a
 /// process: with four, two processors were idle for a third of the time.
 const THREADS: usize = 8;
@@ -188,6 +191,8 @@ fn follow(test: &mut Command, name: &str, shown: Shown) -> Result<Outcome> {
         std::thread::spawn(move || each_line(stderr, |line| errors.send((true, line)).is_ok())),
     ];
     let mut heard = Instant::now();
+    let mut ended = None;
+    let mut looks_left = LOOKS_AFTER_END;
     let status = loop {
         match read.recv_timeout(LOOK_EVERY) {
             Ok((is_error, line)) => {
@@ -201,9 +206,17 @@ fn follow(test: &mut Command, name: &str, shown: Shown) -> Result<Outcome> {
                 }
             }
             Err(RecvTimeoutError::Disconnected) => break child.wait()?,
-            // What a test leaves running may hold the pipes for longer.
+            // What a test leaves running may hold the pipes for longer than the last lines
+            // take to come from them.
+            Err(RecvTimeoutError::Timeout) if ended.is_some() => {
+                looks_left -= 1;
+                match ended {
+                    Some(status) if outcome.is_closed() || looks_left == 0 => break status,
+                    _ => {}
+                }
+            }
             Err(RecvTimeoutError::Timeout) => match child.try_wait()? {
-                Some(status) => break status,
+                Some(status) => ended = Some(status),
                 None if heard.elapsed() < HANGS_AFTER => {}
                 None => {
                     child.kill()?;
@@ -278,5 +291,16 @@ mod tests {
         let built = line.replace(r#""test":true"#, r#""test":false"#);
         assert_eq!(program_of(&built), None);
         assert_eq!(program_of(r#"{"reason":"build-finished"}"#), None);
+    }
+
+    /// The pipe is held by what a test left running, and the last lines are late.
+    #[test]
+    fn lines_that_come_after_the_end_count() {
+        let late = "echo running 1 test; (sleep 5; echo 'test a ... ok'; echo 'test result: ok.'; \
+                    exec sleep 60) & exit 0";
+        let mut shell = Command::new("sh");
+        let outcome = follow(shell.args(["-c", late]), "late", Shown::Nothing).unwrap();
+        let failed: Vec<_> = outcome.failures.iter().map(|(name, _)| name).collect();
+        assert_eq!((outcome.counts.passed, failed), (1, vec![]));
     }
 }

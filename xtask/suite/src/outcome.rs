@@ -130,6 +130,12 @@ impl Outcome {
         self.failed(program, &what);
     }
 
+    /// Its closing line came, and no tests have begun since.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.has_ended && !self.is_running
+    }
+
     /// The test binary ended. One that did not come to its closing line, or that ended in
     /// another way than libtest does, has crashed, whatever its tests came to.
     pub fn end(&mut self, program: &str, status: ExitStatus) {
@@ -138,7 +144,7 @@ impl Outcome {
             Some(101) => !self.failures.is_empty(),
             _ => false,
         };
-        if !is_usual || self.is_running || !self.has_ended {
+        if !is_usual || !self.is_closed() {
             self.failed(program, &format!("ended before its tests did ({status})"));
         }
         if let Some((_, text)) = self.failures.first_mut() {

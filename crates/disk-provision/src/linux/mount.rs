@@ -133,7 +133,11 @@ fn make_mount_point(at: &Path) -> Result<()> {
             .parent()
             .map_or(Ok(()), |parent| builder.recursive(true).create(parent));
         match (builder.recursive(false).create(at), parents) {
-            (Err(os), _) if os.kind() == io::ErrorKind::NotFound && tries < PATIENCE => tries += 1,
+            (Err(os), _) if os.kind() == io::ErrorKind::NotFound && tries < PATIENCE => {
+                tries += 1;
+                // Else whoever waits for the kernel's lock of the directory is always next.
+                std::thread::sleep(Duration::from_millis(1));
+            }
             (Err(os), Err(above)) if os.kind() == io::ErrorKind::NotFound => {
                 return Err(failed(at, "cannot be made", above));
             }
