@@ -482,6 +482,9 @@ impl Running {
             assert!(began.elapsed() < PATIENCE, "{}: never {what}", self.line);
             let child = self.child.as_mut().expect("it runs");
             if let Some(status) = child.try_wait().expect("a status") {
+                if question() {
+                    return;
+                }
                 let mut out = child.stdout.take().expect("a pipe");
                 let said = format!("{}{}", self.seen, read_all(&mut self.stderr));
                 let (line, out) = (&self.line, read_all(&mut out));
