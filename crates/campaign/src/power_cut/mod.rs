@@ -7,11 +7,12 @@ mod drive;
 mod ground;
 mod report;
 
+use crate::steps::medium::doubts;
 use crate::steps::verification::document::VerifyDocument;
 use crate::steps::verification::witnessed::{CutRequest, HEADER_VERSION, WitnessHeader};
 use crate::steps::verification::{
-    DOCUMENT_KIND, judge_all, open_all, outstanding_total, refuse_twice, refuse_what_holds_no_data,
-    run_number, words,
+    DOCUMENT_KIND, judge_all, limits, open_all, outstanding_total, refuse_twice,
+    refuse_what_holds_no_data, run_number, words,
 };
 use channel::{Channel, refuse_same_disk};
 use drive::{Drive, Shared, Word, Writer, flush, flush_for_ever, write};
@@ -30,6 +31,7 @@ use stripewise_conductor::observer::Progress;
 use stripewise_conductor::permissions::Permissions;
 use stripewise_conductor::targets::{kept_at, target_failure};
 use stripewise_io_engine::{Clock, EngineName, FaultPlan, error_name};
+use stripewise_results::Warning;
 use stripewise_stats::Histogram;
 use stripewise_store::Store;
 use stripewise_targets::{Access, Intent, Size, Target, TargetName};
@@ -142,13 +144,22 @@ pub fn power_cut(
         workers,
     };
     announce(context, options, &header);
+    let mut warnings: Vec<Warning> = targets
+        .iter()
+        .flat_map(|target| doubts(context, target.facts()))
+        .collect();
+    let watches = limits::start(&targets);
     let mut cut = Cut::new(context, options, &targets, &header, witness, clock);
     let header_text = serde_json::to_string(&header)
         .map_err(|error| Failure::of(Exit::Store, error.to_string()))?;
     cut.send(&head(cut.run, &header_text))?;
     let whole = cut.fill()? && cut.write_for_ever()?;
     let report = cut.end(whole)?;
-    let document = report.document(context, &header, &targets, kept, started_at);
+    warnings.extend(limits::reached(context, watches, report.phases()));
+    let document = VerifyDocument {
+        warnings,
+        ..report.document(context, &header, &targets, kept, started_at)
+    };
     for target in targets {
         target.finish().map_err(target_failure)?;
     }

@@ -89,6 +89,11 @@ impl Report {
         ));
     }
 
+    /// What was done one after the other.
+    pub(super) fn phases(&self) -> &[PhaseOutcome] {
+        &self.phases
+    }
+
     /// As JSON and the store have it.
     pub(super) fn document(
         mut self,

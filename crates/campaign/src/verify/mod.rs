@@ -4,17 +4,17 @@
 mod capacity;
 mod ground;
 mod image;
-mod limits;
 mod stuck;
 
-use crate::steps::medium::{LimitWatch, doubts};
+use crate::steps::limit_watch::LimitWatch;
+use crate::steps::medium::doubts;
 use crate::steps::verification::document::{
     Mode, PhaseOutcome, SCHEMA_VERSION, VerifiedTarget, VerifyDocument, VerifyErrors, VerifyVerdict,
 };
 use crate::steps::verification::engine::Measured;
 use crate::steps::verification::worker_pool::{Drive, WorkerPool, WorkerSlot};
 use crate::steps::verification::{
-    DOCUMENT_KIND, counts_of, judge_all, open_all, outstanding_total, refuse_twice,
+    DOCUMENT_KIND, counts_of, judge_all, limits, open_all, outstanding_total, refuse_twice,
     refuse_what_holds_no_data, run_number, verified, words,
 };
 use ground::{Workers, build_workers};

@@ -4,6 +4,7 @@
 pub mod concurrent_verify;
 pub mod document;
 pub mod engine;
+pub mod limits;
 pub mod pass;
 pub mod text;
 pub mod witnessed;

@@ -1,10 +1,11 @@
 //! Limits of control groups and volumes on what is verified. They do not touch the verdict, but
 //! its rates, and with them how much was tried in the time, are theirs.
 
-use crate::steps::medium::{FastestRates, LimitWatch, say_all};
-use crate::steps::verification::document::PhaseOutcome;
+use super::document::PhaseOutcome;
+use crate::steps::limit_watch::{FastestRates, LimitWatch};
+use crate::steps::medium::say_all;
 use stripewise_conductor::context::Context;
-use stripewise_results::{KindOutcome, Severity, Warning};
+use stripewise_results::{Severity, Warning};
 use stripewise_targets::Target;
 use stripewise_units::path_of;
 
@@ -12,7 +13,8 @@ use stripewise_units::path_of;
 const IO_THROTTLED: &str = "io-throttled";
 
 /// Begins to watch; targets on one device are watched once.
-pub(super) fn start(targets: &[Target]) -> Vec<LimitWatch> {
+#[must_use]
+pub fn start(targets: &[Target]) -> Vec<LimitWatch> {
     let mut all: Vec<LimitWatch> = Vec::new();
     for target in targets {
         let facts = target.facts();
@@ -25,7 +27,7 @@ pub(super) fn start(targets: &[Target]) -> Vec<LimitWatch> {
 }
 
 /// The limits that the phases reached.
-pub(super) fn reached(
+pub fn reached(
     context: &Context,
     watches: Vec<LimitWatch>,
     phases: &[PhaseOutcome],
@@ -34,10 +36,7 @@ pub(super) fn reached(
     // cannot be said of their sum.
     let (rates, is_only) = (fastest(phases), watches.len() == 1);
     let mut found: Vec<Warning> = Vec::new();
-    for warning in watches
-        .into_iter()
-        .flat_map(|watch| watch.finish(context, &rates))
-    {
+    for warning in watches.into_iter().flat_map(|watch| watch.finish(&rates)) {
         let warning = beside_the_verdict(warning);
         if (is_only || warning.code != IO_THROTTLED) && !found.contains(&warning) {
             found.push(warning);
@@ -61,24 +60,16 @@ fn beside_the_verdict(warning: Warning) -> Warning {
 
 /// The rates of the fastest phase.
 fn fastest(phases: &[PhaseOutcome]) -> FastestRates {
-    let most = |of: fn(&PhaseOutcome) -> &KindOutcome, count: fn(&KindOutcome) -> u64| {
-        let each = phases.iter().map(|phase| {
-            let seconds = phase.duration_ns.max(1) as f64 / 1e9;
-            count(of(phase)) as f64 / seconds
-        });
-        each.fold(0.0, f64::max)
-    };
-    FastestRates {
-        read_bytes_per_s: most(|phase| &phase.read, |kind| kind.bytes),
-        reads_per_s: most(|phase| &phase.read, |kind| kind.operations),
-        written_bytes_per_s: most(|phase| &phase.write, |kind| kind.bytes),
-        writes_per_s: most(|phase| &phase.write, |kind| kind.operations),
-    }
+    let each = phases
+        .iter()
+        .map(|phase| FastestRates::of(&phase.read, &phase.write, phase.duration_ns));
+    each.fold(FastestRates::default(), FastestRates::max)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stripewise_results::KindOutcome;
 
     #[test]
     fn the_rates_are_those_of_the_fastest_phase() {
