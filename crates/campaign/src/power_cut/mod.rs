@@ -9,6 +9,7 @@ mod report;
 
 use crate::steps::medium::doubts;
 use crate::steps::verification::document::VerifyDocument;
+use crate::steps::verification::tally::{Measured, outcome};
 use crate::steps::verification::witnessed::{CutRequest, HEADER_VERSION, WitnessHeader};
 use crate::steps::verification::{
     DOCUMENT_KIND, judge_all, limits, open_all, outstanding_total, refuse_twice,
@@ -32,7 +33,6 @@ use stripewise_conductor::permissions::Permissions;
 use stripewise_conductor::targets::{kept_at, target_failure};
 use stripewise_io_engine::{Clock, EngineName, FaultPlan, error_name};
 use stripewise_results::Warning;
-use stripewise_stats::Histogram;
 use stripewise_store::Store;
 use stripewise_targets::{Access, Intent, Size, Target, TargetName};
 use stripewise_units::{format_bytes, format_count, format_duration};
@@ -155,7 +155,7 @@ pub fn power_cut(
     cut.send(&head(cut.run, &header_text))?;
     let whole = cut.fill()? && cut.write_for_ever()?;
     let report = cut.end(whole)?;
-    warnings.extend(limits::reached(context, watches, report.phases()));
+    warnings.extend(limits::reached(context, watches, &report.phases));
     let document = VerifyDocument {
         warnings,
         ..report.document(context, &header, &targets, kept, started_at)
@@ -263,8 +263,7 @@ impl<'a> Cut<'a> {
             number,
             writer: CutWriter::new(run, *worker, header.started_unix_ns, options.outstanding),
             shared: Arc::clone(&shared[number]),
-            measured: Histogram::default(),
-            bytes: 0,
+            measured: Measured::default(),
         };
         Cut {
             context,
@@ -410,9 +409,16 @@ impl<'a> Cut<'a> {
         }
         drop(progress);
         let duration_ns = self.drive.clock.now_ns() - started_ns;
-        let fills = limit_ns.is_none();
+        let mut measured = vec![Measured::default(); self.targets.len()];
+        for writer in &mut self.writers {
+            let target = usize::from(self.workers[writer.number].target);
+            measured[target].merge(&std::mem::take(&mut writer.measured));
+        }
+        let name = if limit_ns.is_none() { "fill" } else { "work" };
+        let cache = self.options.cache().to_string();
         self.report
-            .phase(&mut self.writers, self.options.cache(), duration_ns, fills);
+            .phases
+            .push(outcome(name, &cache, started_ns, duration_ns, measured));
         Ok(stopped_ns.is_none() && self.report.errors.is_empty())
     }
 

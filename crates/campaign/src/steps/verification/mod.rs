@@ -6,6 +6,7 @@ pub mod document;
 pub mod engine;
 pub mod limits;
 pub mod pass;
+pub mod tally;
 pub mod text;
 pub mod witnessed;
 pub mod words;
