@@ -49,4 +49,4 @@ pub use stripewise_conductor::{
     Clock, Context, Event, Exit, Failure, Interrupt, JobInterval, NullObserver, Observer, Outcome,
     Permissions, Surroundings,
 };
-pub use stripewise_targets::FileSystemSize;
+pub use stripewise_targets::{FileSystemSize, canonical, whole_path};

@@ -3,7 +3,7 @@
 //! was measured, the second stops at once. Where nothing is measured the first does
 //! (`Interrupt::end_at_once`), so that no computation has to listen.
 //!
-//! On Unix those that come within a second of the first are the same wish.
+//! Those that come within a second of the first are the same wish.
 
 use stripewise_campaign::Interrupt;
 
@@ -34,23 +34,9 @@ pub fn listen() -> std::io::Result<Interrupt> {
 /// SIGINT, and the closing of the console as SIGHUP.
 #[cfg(windows)]
 pub fn listen() -> std::io::Result<Interrupt> {
-    use stripewise_io_engine::backend::console::{self, Asked};
-    const SIGHUP: usize = 1;
-    const SIGINT: usize = 2;
     let interrupt = Interrupt::default();
-    let raised = interrupt.clone();
-    let at_once = interrupt.ends_at_once();
-    console::listen(move |asked| {
-        let number = match asked {
-            Asked::Stop => SIGINT,
-            Asked::Close => SIGHUP,
-        };
-        let before = raised.raise(number);
-        let ends = before != 0 || at_once.load(std::sync::atomic::Ordering::Relaxed);
-        if ends && asked == Asked::Stop {
-            std::process::exit(128 + SIGINT as i32);
-        }
-    })?;
+    let (first, at_once) = (interrupt.shared(), interrupt.ends_at_once());
+    stripewise_io_engine::backend::console::listen(&first, &at_once)?;
     Ok(interrupt)
 }
 

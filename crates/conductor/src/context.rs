@@ -90,6 +90,17 @@ impl Context {
         self.surroundings.interrupt.end_at_once(at_once);
     }
 
+    /// Does what measures nothing and changes nothing: a signal meanwhile ends the process, so
+    /// that the work need not ask for it. `None` where one came before, or where it came and
+    /// the process goes on, as that of several hosts does.
+    pub fn ending_at_once<T>(&self, work: impl FnOnce() -> T) -> Option<T> {
+        self.end_at_once(true);
+        // Asked after that: one that came in between has not ended the process.
+        let done = self.signal().is_none().then(work);
+        self.end_at_once(false);
+        done.filter(|_| self.signal().is_none())
+    }
+
     /// Something was measured since, and the store has it: whatever becomes of the words about
     /// it, it is not lost.
     #[must_use]

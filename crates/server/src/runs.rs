@@ -9,7 +9,7 @@ use std::process::Stdio;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use stripewise_campaign::live::{AllowedTarget, Started, StartedHere, View, Wish};
-use stripewise_campaign::{Exit, Failure, Outcome};
+use stripewise_campaign::{Exit, Failure, Outcome, canonical};
 use stripewise_units::NameText;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
 use tokio::process::{Child, ChildStderr, ChildStdout, Command};
@@ -49,9 +49,7 @@ pub(crate) fn allowed(names: &[PathBuf]) -> Outcome<Vec<Allowed>> {
                 "this is neither a file nor a block device".to_owned(),
             ));
         }
-        let path = path
-            .canonicalize()
-            .map_err(|error| refused(error.to_string()))?;
+        let path = canonical(path).map_err(|error| refused(error.to_string()))?;
         Ok(Allowed { name, path })
     });
     each.collect()

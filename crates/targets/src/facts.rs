@@ -2,10 +2,11 @@
 //! warnings of `runner`.
 
 use crate::FillPlan;
+use std::path::{Component, Path, PathBuf};
 use stripewise_disk_inspect::storage::{BlockDevice, FileLayout, FileSystem, Storage};
 use stripewise_machine::content::Content;
 use stripewise_results::{AtomicWriteFacts, DeviceFacts, FileSystemFacts, TargetFacts, TargetKind};
-use stripewise_units::{NameText, format_bytes, format_duration};
+use stripewise_units::{NameText, format_bytes, format_duration, path_of};
 
 /// What a bounded, read-only look at the data of a target found before the
 /// first measurement.
@@ -96,7 +97,7 @@ pub(crate) fn target_facts(kind: TargetKind, name: &str, storage: &Storage) -> T
     TargetFacts {
         kind,
         name: name.to_owned(),
-        path: absolute_if_relative(name),
+        path: whole_path(name),
         size_bytes: 0,
         partition_offset_bytes: storage.offset.as_ref().map(|offset| offset.bytes),
         logical_sector_bytes: queue
@@ -109,16 +110,52 @@ pub(crate) fn target_facts(kind: TargetKind, name: &str, storage: &Storage) -> T
     }
 }
 
-/// Another command runs in another directory, where a relative name is another
-/// place or none.
-fn absolute_if_relative(name: &str) -> Option<String> {
-    let path = std::path::Path::new(name);
+/// The path by which a relative name is found from any directory; `None` for one that is
+/// whole already. What is stored and what is searched for go through it.
+#[must_use]
+pub fn whole_path(name: &str) -> Option<String> {
+    let path = path_of(name);
     if path.is_absolute() {
         return None;
     }
+    // Behind a link, `..` is another place than the name before it.
+    let goes_up = path.components().any(|part| part == Component::ParentDir);
+    let resolved = goes_up.then(|| canonical(&path).ok()).flatten();
     // `/data/.` is `/data`.
-    let absolute: std::path::PathBuf = std::path::absolute(path).ok()?.components().collect();
-    absolute.to_str().map(str::to_owned)
+    let absolute = || Some(std::path::absolute(&path).ok()?.components().collect());
+    let whole: PathBuf = resolved.or_else(absolute)?;
+    Some(whole.as_text())
+}
+
+/// The canonical path of what is there, as people write it.
+///
+/// # Errors
+/// Where there is nothing of that name.
+pub fn canonical(path: &Path) -> std::io::Result<PathBuf> {
+    path.canonicalize().map(|path| plain(&path))
+}
+
+/// A path as people write it, where it may be.
+pub(crate) fn plain(path: &Path) -> PathBuf {
+    match path.to_str() {
+        Some(text) => PathBuf::from(plain_text(text)),
+        None => path.to_owned(),
+    }
+}
+
+/// Windows returns paths in a long form: `\\?\C:\x` is `C:\x`, and `\\?\UNC\server\share\x`
+/// is `\\server\share\x`. std writes it itself where a path is too long without.
+fn plain_text(text: &str) -> String {
+    let Some(rest) = text.strip_prefix(r"\\?\") else {
+        return text.to_owned();
+    };
+    if let Some(share) = rest.strip_prefix(r"UNC\") {
+        return format!(r"\\{share}");
+    }
+    match rest.as_bytes() {
+        [letter, b':', b'\\', ..] if letter.is_ascii_alphabetic() => rest.to_owned(),
+        _ => text.to_owned(),
+    }
 }
 
 fn file_system_facts(found: &FileSystem) -> FileSystemFacts {
@@ -154,5 +191,48 @@ fn device_facts(found: &BlockDevice) -> DeviceFacts {
                 unit_max_bytes,
             }),
         loop_direct_io: found.looped.as_ref().and_then(|looped| looped.direct_io),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_shown_as_people_write_them() {
+        let cases = [
+            (r"\\?\C:\data\x", r"C:\data\x"),
+            (r"\\?\C:\", r"C:\"),
+            (r"\\?\UNC\server\share\x", r"\\server\share\x"),
+            // These have no other name.
+            (r"\\?\Volume{1}\x", r"\\?\Volume{1}\x"),
+            (r"\\?\C:", r"\\?\C:"),
+            (r"\\.\PhysicalDrive1", r"\\.\PhysicalDrive1"),
+            (r"C:\data", r"C:\data"),
+            ("/data/x", "/data/x"),
+        ];
+        for (long, short) in cases {
+            assert_eq!(plain_text(long), short, "{long}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_relative_name_becomes_the_path_from_any_directory() {
+        let here = std::env::current_dir().expect("a directory");
+        let inside = here.join("src").as_text();
+        for name in ["src", "./src", "src/.", "./src/../src"] {
+            assert_eq!(whole_path(name).as_deref(), Some(&*inside), "{name}");
+        }
+        assert_eq!(whole_path("/data/../x"), None);
+        assert_eq!(whole_path("missing"), Some(here.join("missing").as_text()));
+        // Behind a link, `..` is not where the link is.
+        let place = tempfile::tempdir().expect("a directory");
+        let place = place.path().canonicalize().expect("a path");
+        std::fs::create_dir_all(place.join("a/b")).expect("made");
+        std::os::unix::fs::symlink(place.join("a/b"), place.join("link")).expect("linked");
+        let up = "../".repeat(here.components().count() - 1);
+        let name = format!("{up}{}/link/..", &place.as_text()[1..]);
+        assert_eq!(whole_path(&name), Some(place.join("a").as_text()));
     }
 }

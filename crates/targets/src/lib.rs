@@ -60,7 +60,7 @@ use other as platform;
 pub const HAS_OPERATION_FLAGS: bool = platform::HAS_OPERATION_FLAGS;
 
 pub use error::{Error, ErrorKind, Result};
-pub use facts::{Changed, DataFacts, FillProgress, FillReport, Progress};
+pub use facts::{Changed, DataFacts, FillProgress, FillReport, Progress, canonical, whole_path};
 pub use intent::{Access, Intent, IoFeatures, Knowledge, MadeFile, OUTSTANDING_MAX_UNASKED, Size};
 pub use name::TargetName;
 pub use plan::{FillPlan, Plan};

@@ -12,6 +12,10 @@ struct Capped {
 /// A loop device that a group of version 1 limits; `None` where that is not to be
 /// had, which is said.
 fn capped(test: &str, file: &str, limit: &str) -> Option<Capped> {
+    capped_of(test, 16 * MIB, file, limit)
+}
+
+fn capped_of(test: &str, bytes: u64, file: &str, limit: &str) -> Option<Capped> {
     if !can_run(test, &["root", "losetup"]) {
         return None;
     }
@@ -19,7 +23,7 @@ fn capped(test: &str, file: &str, limit: &str) -> Option<Capped> {
         skip_kernel(test, "control groups of version 1");
         return None;
     };
-    let device = Loop::dense(16 * MIB, &[]);
+    let device = Loop::dense(bytes, &[]);
     if !group.set(file, &format!("{} {limit}", device.number())) {
         skip_kernel(test, "limits of control groups on loop devices");
         return None;
@@ -32,11 +36,15 @@ fn capped(test: &str, file: &str, limit: &str) -> Option<Capped> {
 }
 
 impl Capped {
+    fn run(&self, arguments: &[&str]) -> Answer {
+        let command = self.desk.command(arguments);
+        Answer::of(&mut self.group.wrap(&command))
+    }
+
     fn grid(&self, arguments: &[&str]) -> Json {
         let mut all = vec!["run", &self.device.device, "--busy-ok", "--json"];
         all.extend(arguments);
-        let command = self.desk.command(&all);
-        Answer::of(&mut self.group.wrap(&command)).done().json()
+        self.run(&all).done().json()
     }
 }
 
@@ -157,4 +165,53 @@ fn a_limit_that_was_not_reached_is_a_note() {
         .find(|warning| warning.at("code").text() == "io-throttled")
         .expect("the limit is told");
     assert_eq!(throttled.at("severity").text(), "note");
+}
+
+/// Reads that a limit held back look like those of a cache, or of flash.
+#[test]
+fn a_probe_that_reaches_a_limit_is_void_and_is_not_kept() {
+    own_process!();
+    let test = "a_probe_that_reaches_a_limit_is_void_and_is_not_kept";
+    let file = "blkio.throttle.read_iops_device";
+    let Some(capped) = capped_of(test, 256 * MIB, file, "20") else {
+        return;
+    };
+    for what in [&["stripe", "--accept"][..], &["flash"]] {
+        let device = &capped.device.device;
+        let how = [device, "--time", "2s", "--busy-ok", "--json"];
+        let answer = capped.run(&[&["probe"], what, &how].concat()).ended(1);
+        let document = answer.json();
+        let warnings = document.at("warnings").items();
+        let is_void = |one: &Json| {
+            one.at("code").text() == "io-throttled" && one.at("severity").text() == "void"
+        };
+        assert!(warnings.iter().any(is_void), "{}", document.json());
+        let kept = answer.stderr.contains("so nothing was accepted");
+        assert_eq!(kept, what.contains(&"--accept"), "{}", answer.stderr);
+    }
+}
+
+/// What was promised is judged after the cut; the limit says how little was tried.
+#[test]
+fn a_run_until_the_power_goes_names_the_limit_that_it_reached() {
+    own_process!();
+    let test = "a_run_until_the_power_goes_names_the_limit_that_it_reached";
+    let Some(capped) = capped(test, "blkio.throttle.write_iops_device", "40") else {
+        return;
+    };
+    let witness = format!("|echo READY; cat > {}", capped.desk.file("witness"));
+    let answer = capped.run(&[
+        "verify",
+        &capped.device.device,
+        "--destroy",
+        capped.device.name(),
+        "--power-cut",
+        "--witness",
+        &witness,
+        "--duration",
+        "1s",
+        "--busy-ok",
+        "--json",
+    ]);
+    check_has(&answer.done().json(), "io-throttled");
 }

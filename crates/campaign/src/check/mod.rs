@@ -183,6 +183,10 @@ fn answered(
         (None, true) => None,
         (None, false) => own_history(context, store, options, &baseline, &answer.records, by)?,
     };
+    if let Some(signal) = context.signal() {
+        let ended = Exit::Interrupted(signal);
+        return Ok(Answer::inconclusive(options, answer.records, ended));
+    }
     answer.tolerate = options.tolerate.unwrap_or_else(|| {
         let of_history = own.as_ref().map(|(own, _)| own.tolerance_percent());
         let runs = reference(options, &baseline);
@@ -387,18 +391,13 @@ fn own_history(
     if options.gentle || options.changed.is_some() || options.target.is_some() {
         return Ok(None);
     }
-    if context.signal().is_some() {
-        return Ok(None);
-    }
     // No target is open, and what was measured is stored: a signal need not wait for the fit.
-    context.end_at_once(true);
-    let stored = StoredHistory::of(store, baseline, judged);
-    let fitted = stored.map(|stored| {
+    let fitted = context.ending_at_once(|| {
+        let stored = StoredHistory::of(store, baseline, judged)?;
         let own = stored.with(|stored| OwnHistory::of(&baseline.runs, stored, by));
-        own.map(|own| (own, stored))
+        Ok(own.map(|own| (own, stored)))
     });
-    context.end_at_once(false);
-    fitted
+    fitted.unwrap_or(Ok(None))
 }
 
 /// What a check compares with: gentle runs with gentle ones. Where there are none

@@ -212,7 +212,7 @@ fn look(
             let metadata = std::fs::metadata(path).map_err(|error| unreadable(path, &error))?;
             let mut image = open(path, metadata.len())?;
             let name = path.file_name().unwrap_or_default().to_string_lossy();
-            let full = std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
+            let full = stripewise_targets::canonical(path).unwrap_or_else(|_| path.clone());
             let request = request(None);
             survey::image(&mut image, &name, &full.to_string_lossy(), sector, &|key| {
                 request.given_for(key)

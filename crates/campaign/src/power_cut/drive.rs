@@ -5,6 +5,7 @@
 //! may or may not be part of it.
 
 use crate::steps::verification::engine::{Worked, work};
+use crate::steps::verification::tally::Measured;
 use std::fs::File;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -49,8 +50,7 @@ pub(super) struct Writer {
     pub number: usize,
     pub writer: CutWriter,
     pub shared: Arc<Shared>,
-    pub measured: Histogram,
-    pub bytes: u64,
+    pub measured: Measured,
 }
 
 /// What threads are started with.
@@ -110,8 +110,8 @@ impl Source for Operator {
         let writer = &mut self.writer;
         if let Ok(bytes @ 1..) = u64::try_from(done.result) {
             let issued_ns = self.issued_ns[done.slot as usize];
-            writer.measured.record(done.at_ns.saturating_sub(issued_ns));
-            writer.bytes += bytes;
+            let latency_ns = done.at_ns.saturating_sub(issued_ns);
+            writer.measured.add(true, bytes, latency_ns, done.at_ns);
             writer.shared.bytes.fetch_add(bytes, Ordering::Relaxed);
         }
         writer.writer.complete(done.slot, done.result);

@@ -7,11 +7,13 @@ mod drive;
 mod ground;
 mod report;
 
+use crate::steps::medium::doubts;
 use crate::steps::verification::document::VerifyDocument;
+use crate::steps::verification::tally::{Measured, outcome};
 use crate::steps::verification::witnessed::{CutRequest, HEADER_VERSION, WitnessHeader};
 use crate::steps::verification::{
-    DOCUMENT_KIND, judge_all, open_all, outstanding_total, refuse_twice, refuse_what_holds_no_data,
-    run_number, words,
+    DOCUMENT_KIND, judge_all, limits, open_all, outstanding_total, refuse_twice,
+    refuse_what_holds_no_data, run_number, words,
 };
 use channel::{Channel, refuse_same_disk};
 use drive::{Drive, Shared, Word, Writer, flush, flush_for_ever, write};
@@ -30,7 +32,7 @@ use stripewise_conductor::observer::Progress;
 use stripewise_conductor::permissions::Permissions;
 use stripewise_conductor::targets::{kept_at, target_failure};
 use stripewise_io_engine::{Clock, EngineName, FaultPlan, error_name};
-use stripewise_stats::Histogram;
+use stripewise_results::Warning;
 use stripewise_store::Store;
 use stripewise_targets::{Access, Intent, Size, Target, TargetName};
 use stripewise_units::{format_bytes, format_count, format_duration};
@@ -142,13 +144,22 @@ pub fn power_cut(
         workers,
     };
     announce(context, options, &header);
+    let mut warnings: Vec<Warning> = targets
+        .iter()
+        .flat_map(|target| doubts(context, target.facts()))
+        .collect();
+    let watches = limits::start(&targets);
     let mut cut = Cut::new(context, options, &targets, &header, witness, clock);
     let header_text = serde_json::to_string(&header)
         .map_err(|error| Failure::of(Exit::Store, error.to_string()))?;
     cut.send(&head(cut.run, &header_text))?;
     let whole = cut.fill()? && cut.write_for_ever()?;
     let report = cut.end(whole)?;
-    let document = report.document(context, &header, &targets, kept, started_at);
+    warnings.extend(limits::reached(context, watches, &report.phases));
+    let document = VerifyDocument {
+        warnings,
+        ..report.document(context, &header, &targets, kept, started_at)
+    };
     for target in targets {
         target.finish().map_err(target_failure)?;
     }
@@ -252,8 +263,7 @@ impl<'a> Cut<'a> {
             number,
             writer: CutWriter::new(run, *worker, header.started_unix_ns, options.outstanding),
             shared: Arc::clone(&shared[number]),
-            measured: Histogram::default(),
-            bytes: 0,
+            measured: Measured::default(),
         };
         Cut {
             context,
@@ -399,9 +409,16 @@ impl<'a> Cut<'a> {
         }
         drop(progress);
         let duration_ns = self.drive.clock.now_ns() - started_ns;
-        let fills = limit_ns.is_none();
+        let mut measured = vec![Measured::default(); self.targets.len()];
+        for writer in &mut self.writers {
+            let target = usize::from(self.workers[writer.number].target);
+            measured[target].merge(&std::mem::take(&mut writer.measured));
+        }
+        let name = if limit_ns.is_none() { "fill" } else { "work" };
+        let cache = self.options.cache().to_string();
         self.report
-            .phase(&mut self.writers, self.options.cache(), duration_ns, fills);
+            .phases
+            .push(outcome(name, &cache, started_ns, duration_ns, measured));
         Ok(stopped_ns.is_none() && self.report.errors.is_empty())
     }
 

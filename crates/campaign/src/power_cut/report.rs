@@ -1,19 +1,17 @@
 //! What a run that waited for a power cut came to, where it did not come.
 
-use super::drive::Writer;
 use crate::steps::verification::document::{
     Mode, PhaseOutcome, SCHEMA_VERSION, VerifyDocument, VerifyErrors, VerifyVerdict,
 };
+use crate::steps::verification::tally::kind_of;
 use crate::steps::verification::witnessed::WitnessHeader;
 use crate::steps::verification::{run_number, verified};
 use stripewise_conductor::context::Context;
 use stripewise_io_engine::EngineName;
-use stripewise_results::{KindOutcome, KindParts};
 use stripewise_stats::Histogram;
 use stripewise_targets::Target;
 use stripewise_units::format_count;
 use stripewise_verify::run_text;
-use stripewise_workload::CacheMode;
 
 /// Errors that are named.
 const ERRORS_MAX: usize = 20;
@@ -22,7 +20,8 @@ const ERRORS_MAX: usize = 20;
 pub(super) struct Report {
     engine: EngineName,
     notes: Vec<String>,
-    phases: Vec<PhaseOutcome>,
+    /// What was done one after the other.
+    pub phases: Vec<PhaseOutcome>,
     /// Flushes, or writes that are durable by themselves, that were reported as done.
     pub durable: u64,
     /// Writes with a number.
@@ -63,30 +62,6 @@ impl Report {
                 self.notes.push(fallback);
             }
         }
-    }
-
-    /// Books what the writers did in a phase.
-    pub(super) fn phase(
-        &mut self,
-        writers: &mut [Writer],
-        cache: CacheMode,
-        duration_ns: u64,
-        fills: bool,
-    ) {
-        let mut measured = Histogram::default();
-        let mut bytes = 0;
-        for writer in writers {
-            measured.merge(&std::mem::take(&mut writer.measured));
-            bytes += std::mem::take(&mut writer.bytes);
-        }
-        let name = if fills { "fill" } else { "work" };
-        self.phases.push(PhaseOutcome::of(
-            name,
-            &cache.to_string(),
-            duration_ns,
-            KindOutcome::default(),
-            kind_of(measured, bytes),
-        ));
     }
 
     /// As JSON and the store have it.
@@ -137,12 +112,4 @@ impl Report {
             ..VerifyDocument::default()
         }
     }
-}
-
-fn kind_of(histogram: Histogram, bytes: u64) -> KindOutcome {
-    KindOutcome::from(KindParts {
-        operations: histogram.count(),
-        bytes,
-        histogram,
-    })
 }

@@ -2,6 +2,7 @@
 
 use super::document::StripeDocument;
 use crate::steps::array_facts::{ArrayFacts, KnownArrays, Measurement, bottom};
+use crate::steps::medium::void_codes;
 use crate::steps::reading::Readable;
 use stripewise_conductor::context::Context;
 use stripewise_conductor::exit::Exit;
@@ -69,11 +70,19 @@ pub fn place(context: &Context, readable: &Readable, name: &str) -> Outcome<Devi
     })
 }
 
-/// Keeps the answer; `false` where there is none.
+/// Keeps the answer; `false` where there is none, or where it is not the disk's.
 ///
 /// # Errors
 /// Where the store does not take it.
 pub fn keep(context: &Context, document: &StripeDocument, mut place: DevicePart) -> Outcome<bool> {
+    let void = void_codes(&document.warnings);
+    if !void.is_empty() {
+        let codes = void.join(", ");
+        context.note(format_args!(
+            "the numbers are void ({codes}), so nothing was accepted"
+        ));
+        return Ok(false);
+    }
     let Some(facts) = facts(document, place.start_bytes) else {
         context.note("there is no answer, so nothing was accepted");
         return Ok(false);

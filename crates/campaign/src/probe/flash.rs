@@ -1,7 +1,8 @@
 //! `probe flash`: sizes, alignment, parallelism and pauses of a solid-state drive.
 
 use super::flash_document::{FlashDocument, PausesFound};
-use crate::steps::medium::{exit_with, written_to_a_medium};
+use crate::steps::limit_watch::{FastestRates, LimitWatch};
+use crate::steps::medium::{exit_with, say_all, written_to_a_medium};
 use crate::steps::probe_device::{Counted, ProbeDevice, ProbeOptions};
 use crate::steps::reading::open_to_read;
 use std::cell::Cell;
@@ -52,7 +53,7 @@ pub fn flash(
     permissions: &Permissions,
 ) -> Outcome<(FlashDocument, Exit)> {
     let mut store = context.open_store()?;
-    let (target, warnings) = open(context, &mut store, options, permissions)?;
+    let (target, mut warnings) = open(context, &mut store, options, permissions)?;
     let measured_at = context.timestamp();
     let asking = ProbeOptions {
         length_bytes_max: 128 << 10,
@@ -82,7 +83,8 @@ pub fn flash(
         }
     ));
     let begun_ns = asked.now_ns();
-    let probed = with_progress(context, &mut asked, options);
+    let watch = LimitWatch::of_open(&target);
+    let (probed, mut rates) = with_progress(context, &mut asked, options);
     let passed_ns = asked.now_ns() - begun_ns;
     let (found, halt) = match (options.write_bytes, &probed.halt, &probed.refused) {
         (Some(bytes), None, None) => {
@@ -90,7 +92,8 @@ pub fn flash(
                 bytes,
                 time_ns_max: options.time_ns_max.saturating_sub(passed_ns),
             };
-            let writing = writing(context, &mut asked, &plan);
+            let (writing, written) = writing(context, &mut asked, &plan);
+            rates = rates.max(written);
             let found = PausesFound {
                 written_bytes: writing.bytes(),
                 pattern: pauses(&writing, options.seed),
@@ -107,6 +110,9 @@ pub fn flash(
         Some(StopReason::Gone(_)) => Exit::InputOutput,
         _ => Exit::Done,
     };
+    let reached = watch.map_or_else(Vec::new, |watch| watch.finish(&rates));
+    say_all(context, &reached);
+    warnings.extend(reached);
     let exit = exit_with(exit, &warnings);
     let document = FlashDocument {
         warnings,
@@ -145,12 +151,16 @@ fn open(
     Ok((target, warnings))
 }
 
-fn with_progress(context: &Context, asked: &mut ProbeDevice<'_>, options: &FlashWish) -> Probed {
+fn with_progress(
+    context: &Context,
+    asked: &mut ProbeDevice<'_>,
+    options: &FlashWish,
+) -> (Probed, FastestRates) {
     let hidden = asked.is_simulated();
     let title = Cell::new("Reading single blocks");
     let progress = Progress::begin(context.observer(), hidden, READS_USUAL, title.get());
     let mut counted = Counted::new(asked, &progress, READS_USUAL, &title);
-    probe(
+    let probed = probe(
         &mut counted,
         options.seed,
         options.time_ns_max,
@@ -161,16 +171,22 @@ fn with_progress(context: &Context, asked: &mut ProbeDevice<'_>, options: &Flash
                 Stage::Parallelism => "Comparing numbers of reads at once",
             });
         },
-    )
+    );
+    (probed, counted.rates())
 }
 
-fn writing(context: &Context, asked: &mut ProbeDevice<'_>, plan: &PausePlan) -> Writing {
+fn writing(
+    context: &Context,
+    asked: &mut ProbeDevice<'_>,
+    plan: &PausePlan,
+) -> (Writing, FastestRates) {
     let hidden = asked.is_simulated();
     let title = Cell::new("Writing, to see pauses");
     let expected = plan.bytes / (64 << 10);
     let progress = Progress::begin(context.observer(), hidden, expected, title.get());
     let mut counted = Counted::new(asked, &progress, expected, &title);
-    write_for_pauses(&mut counted, plan)
+    let writing = write_for_pauses(&mut counted, plan);
+    (writing, counted.rates())
 }
 
 fn document(

@@ -3,6 +3,7 @@
 use super::flash_document::{FlashDocument, PausesFound};
 use crate::steps::surface::{took, void};
 use stripewise_report::{Caution, Judgement, Sheet};
+use stripewise_results::Warning;
 use stripewise_surface::flash::AlignmentAt;
 use stripewise_units::{ByteSize, format_bytes, format_count, format_duration};
 
@@ -11,7 +12,7 @@ use stripewise_units::{ByteSize, format_bytes, format_count, format_duration};
 pub fn sheet(document: &FlashDocument) -> Sheet {
     let cost = cost(&document.target, document.reads, document.duration_ns);
     if let Some(refused) = &document.refused {
-        return no_answer(&document.target, refused, cost);
+        return no_answer(&document.target, refused, &document.warnings, cost);
     }
     let mut findings: Vec<(String, String)> = void(&document.warnings).into_iter().collect();
     let mut line = |name: &str, value: String| findings.push((name.to_owned(), value));
@@ -44,11 +45,13 @@ pub fn sheet(document: &FlashDocument) -> Sheet {
 }
 
 /// Nothing was found, and why.
-pub(super) fn no_answer(target: &str, reason: &str, cost: String) -> Sheet {
+pub(super) fn no_answer(target: &str, reason: &str, warnings: &[Warning], cost: String) -> Sheet {
     Sheet {
         title: target.to_owned(),
         verdict: Some((Judgement::Open, "No answer".to_owned())),
         answer: reason.to_owned(),
+        findings: void(warnings).into_iter().collect(),
+        cautions: Caution::of_all(warnings),
         notes: vec![cost],
         ..Sheet::default()
     }

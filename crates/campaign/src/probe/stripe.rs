@@ -2,7 +2,8 @@
 
 use super::accept;
 use super::document::{LayoutFound, StripeDocument};
-use crate::steps::medium::exit_with;
+use crate::steps::limit_watch::{FastestRates, LimitWatch};
+use crate::steps::medium::{exit_with, say_all};
 use crate::steps::probe_device::{Counted, ProbeDevice, ProbeOptions};
 use crate::steps::reading::{Readable, open_to_read};
 use stripewise_conductor::context::Context;
@@ -45,7 +46,7 @@ pub fn stripe(
     permissions: &Permissions,
 ) -> Outcome<(StripeDocument, Exit)> {
     let mut store = context.open_store()?;
-    let readable = open_to_read(context, &mut store, &options.target, permissions)?;
+    let mut readable = open_to_read(context, &mut store, &options.target, permissions)?;
     let measured_at = context.timestamp();
     let place = match options.accept {
         true => Some(accept::place(context, &readable, &options.target)?),
@@ -75,7 +76,8 @@ pub fn stripe(
         options.target,
         stripewise_units::format_duration(options.time_ns_max),
     ));
-    let probed = {
+    let watch = LimitWatch::of_open(&readable.target);
+    let (probed, rates) = {
         let hidden = asked.is_simulated();
         let progress = Progress::begin(
             context.observer(),
@@ -86,6 +88,9 @@ pub fn stripe(
         let mut part = readable.part(&mut asked);
         with_progress(&mut part, &limits, &progress)
     };
+    let reached = watch.map_or_else(Vec::new, |watch| watch.finish(&rates));
+    say_all(context, &reached);
+    readable.warnings.extend(reached);
     let exit = exit_with(exit_of(context, &probed), &readable.warnings);
     let mut document = document(options, &readable, measured_at, probed);
     drop(asked);
@@ -97,17 +102,22 @@ pub fn stripe(
     Ok((document, exit))
 }
 
-fn with_progress<D: Device>(device: &mut D, limits: &Limits, progress: &Progress<'_>) -> Probed {
+fn with_progress<D: Device>(
+    device: &mut D,
+    limits: &Limits,
+    progress: &Progress<'_>,
+) -> (Probed, FastestRates) {
     let title = std::cell::Cell::new("Looking for a pattern");
     let mut counted = Counted::new(device, progress, READS_USUAL, &title);
-    probe(&mut counted, limits, &mut |stage| {
+    let probed = probe(&mut counted, limits, &mut |stage| {
         title.set(match stage {
             Stage::Period => "Looking for a period",
             Stage::Following => "Measuring the period",
             Stage::Edges => "Looking for the edges of a unit",
             Stage::Places => "Comparing three places",
         });
-    })
+    });
+    (probed, counted.rates())
 }
 
 /// A target that cannot be probed at all is refused; a target without a pattern is an

@@ -16,7 +16,7 @@ pub fn sheet(document: &StripeDocument) -> Sheet {
         document.disks,
     ) else {
         let reason = document.refused.as_deref().unwrap_or("unknown");
-        return no_answer(&document.target, reason, cost);
+        return no_answer(&document.target, reason, &document.warnings, cost);
     };
     let mut findings: Vec<(String, String)> = void(&document.warnings).into_iter().collect();
     let mut line = |name: &str, value: String| findings.push((name.to_owned(), value));

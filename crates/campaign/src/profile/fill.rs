@@ -1,8 +1,9 @@
 //! `profile --fill`: writes a target full, and says where the rate changes.
 
 use super::sensor::Sensor;
+use crate::steps::limit_watch::{FastestRates, LimitWatch};
 use crate::steps::measured;
-use crate::steps::medium::{FastestRates, LimitWatch, exit_with, say_all, written_to_a_medium};
+use crate::steps::medium::{exit_with, say_all, written_to_a_medium};
 use crate::steps::probe_device::{Counted, ProbeDevice, ProbeOptions, why};
 use crate::steps::surface::{FillDocument, RestFound};
 use std::cell::Cell;
@@ -79,7 +80,7 @@ pub fn fill(
         Begun::Ended(filled) => *filled,
     };
     if let Some(watch) = watch {
-        let limits = watch.finish(context, &fastest(&filled.first));
+        let limits = watch.finish(&fastest(&filled.first));
         say_all(context, &limits);
         warnings.extend(limits);
     }

@@ -1,7 +1,8 @@
 //! Measures a surface, says what it shows, keeps it.
 
+use crate::steps::limit_watch::{FastestRates, LimitWatch};
 use crate::steps::measured;
-use crate::steps::medium::{FastestRates, LimitWatch, exit_with, say_all, watched};
+use crate::steps::medium::{exit_with, say_all};
 use crate::steps::owners::files_at;
 use crate::steps::probe_device::{Counted, ProbeDevice, ProbeOptions, why};
 use crate::steps::reading::{Readable, open_to_read};
@@ -87,12 +88,12 @@ pub fn profile(
         options.target,
         plan.accesses,
     ));
-    let watch = watched(&readable.target);
+    let watch = LimitWatch::of_open(&readable.target);
     let measured = with_progress(context, &mut asked, &plan);
     let findings = analyse(&measured);
     let mut readable = readable;
     let rates = fastest(&measured, &findings);
-    let limits = watch.map_or_else(Vec::new, |watch: LimitWatch| watch.finish(context, &rates));
+    let limits = watch.map_or_else(Vec::new, |watch| watch.finish(&rates));
     say_all(context, &limits);
     let mut measured = measured;
     for warning in limits {

@@ -8,15 +8,10 @@ use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::observer::Event;
 use stripewise_conductor::targets::{OpenTarget, nothing_measured};
 use stripewise_disk_inspect::{Inspect, System};
-use stripewise_machine::observe::Snapshot;
-use stripewise_results::{JobOutcome, KindOutcome, Severity, TargetFacts, Warning};
-use stripewise_runner::session::DeviceWatch;
-use stripewise_runner::trust::{
-    Code, Evidence, before_reads, before_writes, cpu_quota, io_throttled, thermal_throttling,
-    throttled as limits_exceeded,
-};
+use stripewise_results::{Severity, TargetFacts, Warning};
+use stripewise_runner::trust::{Code, Evidence, before_reads, before_writes};
 use stripewise_targets::TargetName;
-use stripewise_units::{DeviceNumber, path_of};
+use stripewise_units::path_of;
 
 /// What keeps reads of a target that exists from its medium, though not all of them: warned
 /// of, and handed back to be kept with what is measured.
@@ -60,94 +55,6 @@ pub fn doubts(context: &Context, facts: &TargetFacts) -> Vec<Warning> {
     warnings
 }
 
-/// The greatest rates at which a target was read and written. A mean would hide a limit: a control
-/// group lets a burst pass at once and holds back what comes next.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct FastestRates {
-    /// Bytes read a second.
-    pub read_bytes_per_s: f64,
-    /// Reads a second.
-    pub reads_per_s: f64,
-    /// Bytes written a second.
-    pub written_bytes_per_s: f64,
-    /// Writes a second.
-    pub writes_per_s: f64,
-}
-
-impl FastestRates {
-    fn outcome(&self) -> JobOutcome {
-        let kind = |operations: f64, bytes: f64| KindOutcome {
-            operations: operations as u64,
-            bytes: bytes as u64,
-            ..KindOutcome::default()
-        };
-        JobOutcome {
-            duration_ns: 1_000_000_000,
-            read: kind(self.reads_per_s, self.read_bytes_per_s),
-            write: kind(self.writes_per_s, self.written_bytes_per_s),
-            ..JobOutcome::default()
-        }
-    }
-}
-
-/// What limits a target from outside, from before it is measured until after: a control group,
-/// the volume or its drives by their own reports, a quota of the processor.
-pub struct LimitWatch {
-    evidence: Evidence,
-    reports: Option<DeviceWatch>,
-    before: Snapshot,
-}
-
-impl LimitWatch {
-    /// Begins to watch the limits of a file, a directory or a device.
-    #[must_use]
-    pub fn start(path: &Path, facts: TargetFacts) -> LimitWatch {
-        let evidence = evidence_of(path, facts);
-        LimitWatch {
-            reports: evidence.storage.as_ref().map(DeviceWatch::start),
-            before: snapshot(),
-            evidence,
-        }
-    }
-
-    /// The device that holds the target.
-    #[must_use]
-    pub fn device(&self) -> Option<DeviceNumber> {
-        Some(self.evidence.storage.as_ref()?.nearest()?.number)
-    }
-
-    /// Which limits were reached. Prints nothing.
-    #[must_use]
-    pub fn finish(self, context: &Context, rates: &FastestRates) -> Vec<Warning> {
-        let mut evidence = self.evidence;
-        let layers = evidence.storage.iter().flat_map(|storage| storage.layers());
-        let numbers: Vec<_> = layers.map(|device| device.number).collect();
-        evidence.throttles = stripewise_machine::System::live().throttles(&numbers);
-        let reports = self.reports.as_ref().map(DeviceWatch::finish);
-        let reports = reports.unwrap_or_default();
-        evidence.outcome = JobOutcome {
-            volume: reports.volume,
-            drives: reports.drives,
-            ..rates.outcome()
-        };
-        evidence.host = context.host();
-        evidence.observed = Some(self.before.difference(&snapshot()));
-        let judges = [io_throttled, limits_exceeded, thermal_throttling, cpu_quota];
-        judges.iter().filter_map(|judge| judge(&evidence)).collect()
-    }
-}
-
-fn snapshot() -> Snapshot {
-    Snapshot::take(&stripewise_machine::System::live(), &[], &[])
-}
-
-/// The same of a target that is open; simulated ones have no such limits.
-#[must_use]
-pub fn watched(target: &OpenTarget) -> Option<LimitWatch> {
-    let facts = target.real()?.facts();
-    Some(LimitWatch::start(&path_of(&facts.name), facts.clone()))
-}
-
 /// What went well ends as a finding where its numbers are void.
 #[must_use]
 pub fn exit_with(exit: Exit, warnings: &[Warning]) -> Exit {
@@ -164,7 +71,8 @@ pub fn void_codes(warnings: &[Warning]) -> Vec<&str> {
     void.map(|one| one.code.as_str()).collect()
 }
 
-fn evidence_of(path: &Path, facts: TargetFacts) -> Evidence {
+/// What is known of a target before anything is measured.
+pub(super) fn evidence_of(path: &Path, facts: TargetFacts) -> Evidence {
     Evidence {
         storage: System::live().storage_of_path(path).ok(),
         ..nothing_measured(facts)

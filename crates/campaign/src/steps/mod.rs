@@ -12,6 +12,7 @@ pub mod foreign;
 pub mod headroom;
 pub mod layouts;
 pub mod levels;
+pub mod limit_watch;
 pub mod limits;
 pub mod measured;
 pub mod medium;

@@ -1,6 +1,7 @@
 //! Something that is asked batch by batch what its reads and writes take: a simulated
 //! array in virtual time, or a file or device through an engine.
 
+use super::limit_watch::{FastestRates, RateMeter};
 use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
@@ -410,6 +411,7 @@ pub struct Counted<'a, D> {
     expected: u64,
     begun_ns: u64,
     shown_ns: u64,
+    meter: RateMeter,
 }
 
 impl<'a, D: Device> Counted<'a, D> {
@@ -429,7 +431,13 @@ impl<'a, D: Device> Counted<'a, D> {
             expected,
             begun_ns,
             shown_ns: begun_ns,
+            meter: RateMeter::new(begun_ns),
         }
+    }
+
+    /// How fast it was, at its fastest.
+    pub fn rates(&self) -> FastestRates {
+        self.meter.fastest(self.device.now_ns())
     }
 }
 
@@ -454,6 +462,7 @@ impl<D: Device> Device for Counted<'_, D> {
         self.device.run_batch(asks, answers)?;
         self.asked += asks.len() as u64;
         let now_ns = self.device.now_ns();
+        self.meter.count(asks, now_ns);
         if now_ns - self.shown_ns > LOOK_NS {
             self.shown_ns = now_ns;
             let left = self.expected.saturating_sub(self.asked);

@@ -242,22 +242,13 @@ fn tables(document: &VerifyDocument) -> Vec<SheetTable> {
         .as_detail(),
         SheetTable::new(
             "What was done",
-            [
-                Column::text("phase"),
-                Column::text("cache"),
-                Column::number("took"),
-                Column::number("IOPS"),
-                Column::number("rate"),
-                Column::number("reads").dropped(1),
-                Column::number("p50").dropped(4),
-                Column::number("p99").dropped(2),
-                Column::number("max").dropped(3),
-                Column::number("writes").dropped(1),
-                Column::number("p50").dropped(4),
-                Column::number("p99").dropped(2),
-                Column::number("max").dropped(3),
-            ],
+            phase_columns("cache"),
             document.phases.iter().map(phase).collect(),
+        ),
+        SheetTable::new(
+            "Each target",
+            phase_columns("target"),
+            each_target(document),
         ),
         SheetTable::new(
             "What was verified",
@@ -278,6 +269,25 @@ fn tables(document: &VerifyDocument) -> Vec<SheetTable> {
     ];
     all.extend(tables_of_some(document));
     all
+}
+
+/// Of what a phase did; the second column says on what, or how.
+fn phase_columns(second: &str) -> [Column; 13] {
+    [
+        Column::text("phase"),
+        Column::text(second),
+        Column::number("took"),
+        Column::number("IOPS"),
+        Column::number("rate"),
+        Column::number("reads").dropped(1),
+        Column::number("p50").dropped(4),
+        Column::number("p99").dropped(2),
+        Column::number("max").dropped(3),
+        Column::number("writes").dropped(1),
+        Column::number("p50").dropped(4),
+        Column::number("p99").dropped(2),
+        Column::number("max").dropped(3),
+    ]
 }
 
 /// Those that only some modes have something for.
@@ -337,15 +347,38 @@ fn fault(record: &FaultRecord) -> Vec<String> {
 }
 
 fn phase(phase: &PhaseOutcome) -> Vec<String> {
-    let mut row = vec![
-        phase_name(phase).to_owned(),
-        phase.cache.clone(),
-        format_duration(phase.duration_ns),
-        format_iops(phase.iops),
-        format_mib_per_s(phase.mib_per_s),
-    ];
-    row.extend(of_kind(&phase.read));
-    row.extend(of_kind(&phase.write));
+    let rates = [phase.iops, phase.mib_per_s];
+    let row = [phase_name(phase), &phase.cache];
+    did(row, phase.duration_ns, rates, [&phase.read, &phase.write])
+}
+
+/// Of several targets: which one is slow.
+fn each_target(document: &VerifyDocument) -> Rows {
+    let own = document.phases.iter().flat_map(|phase| {
+        phase.by_target.iter().map(move |own| {
+            let target = document.targets.get(usize::from(own.target));
+            let name = target.map_or("", |target| target.name.as_str());
+            let rates = [own.iops, own.mib_per_s];
+            let row = [phase_name(phase), name];
+            did(row, own.duration_ns, rates, [&own.read, &own.write])
+        })
+    });
+    own.collect()
+}
+
+fn did(
+    names: [&str; 2],
+    duration_ns: u64,
+    [iops, mib_per_s]: [f64; 2],
+    kinds: [&KindOutcome; 2],
+) -> Vec<String> {
+    let mut row: Vec<String> = names.map(str::to_owned).to_vec();
+    row.extend([
+        format_duration(duration_ns),
+        format_iops(iops),
+        format_mib_per_s(mib_per_s),
+    ]);
+    row.extend(kinds.into_iter().flat_map(of_kind));
     row
 }
 

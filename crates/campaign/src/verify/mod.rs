@@ -4,17 +4,17 @@
 mod capacity;
 mod ground;
 mod image;
-mod limits;
 mod stuck;
 
-use crate::steps::medium::{LimitWatch, doubts};
+use crate::steps::medium::doubts;
 use crate::steps::verification::document::{
     Mode, PhaseOutcome, SCHEMA_VERSION, VerifiedTarget, VerifyDocument, VerifyErrors, VerifyVerdict,
 };
-use crate::steps::verification::engine::Measured;
+use crate::steps::verification::limits::DeviceLimits;
+use crate::steps::verification::tally::{Measured, outcome};
 use crate::steps::verification::worker_pool::{Drive, WorkerPool, WorkerSlot};
 use crate::steps::verification::{
-    DOCUMENT_KIND, counts_of, judge_all, open_all, outstanding_total, refuse_twice,
+    DOCUMENT_KIND, counts_of, judge_all, limits, open_all, outstanding_total, refuse_twice,
     refuse_what_holds_no_data, run_number, verified, words,
 };
 use ground::{Workers, build_workers};
@@ -29,7 +29,7 @@ use stripewise_conductor::permissions::Permissions;
 use stripewise_conductor::start::{Companion, places};
 use stripewise_conductor::targets::{kept_at, target_failure};
 use stripewise_io_engine::{Clock, EngineName, FaultPlan};
-use stripewise_results::{KindOutcome, KindParts, Warning};
+use stripewise_results::Warning;
 use stripewise_store::Store;
 use stripewise_targets::{Access, Intent, Size, Target, TargetName};
 use stripewise_units::{counted, format_bytes, format_duration};
@@ -297,7 +297,7 @@ struct BurnIn<'a> {
     phases: Vec<PhaseOutcome>,
     ledger: Ledger,
     watch: Watch,
-    limits: Vec<LimitWatch>,
+    limits: Vec<DeviceLimits>,
     /// Threads that are blocked in the operating system for good.
     lost_threads: usize,
     flush_errors: Vec<String>,
@@ -434,7 +434,7 @@ impl BurnIn<'_> {
         let (posts, lost) = crowd.finish()?;
         self.posts = posts;
         self.lost_threads += lost;
-        self.take_stock(phase, cache, duration_ns);
+        self.take_stock(phase, cache, (started_ns, duration_ns));
         Ok(!cut_short && lost == 0)
     }
 
@@ -475,27 +475,21 @@ impl BurnIn<'_> {
         Ok(vec![open(cache)?, open(durable)?])
     }
 
-    /// Books what a phase came to.
-    fn take_stock(&mut self, phase: Phase, cache: CacheMode, duration_ns: u64) {
-        let mut measured = Measured::default();
+    /// Books what a phase came to that began and took so long.
+    fn take_stock(
+        &mut self,
+        phase: Phase,
+        cache: CacheMode,
+        (started_ns, duration_ns): (u64, u64),
+    ) {
+        let mut measured = vec![Measured::default(); self.targets.len()];
         for post in &mut self.posts {
-            measured.merge(&post.measured);
+            measured[post.target].merge(&post.measured);
             self.ledger.take(post.worker.take_faults());
         }
-        let kind = |histogram: stripewise_stats::Histogram, bytes| {
-            KindOutcome::from(KindParts {
-                operations: histogram.count(),
-                bytes,
-                histogram,
-            })
-        };
-        self.phases.push(PhaseOutcome::of(
-            phase.name(),
-            &cache.to_string(),
-            duration_ns,
-            kind(measured.read, measured.read_bytes),
-            kind(measured.write, measured.write_bytes),
-        ));
+        let (name, cache) = (phase.name(), cache.to_string());
+        self.phases
+            .push(outcome(name, &cache, started_ns, duration_ns, measured));
     }
 
     /// What each target holds at the end, if everything was read once more.

@@ -2,11 +2,13 @@
 //! requirements, gentleness.
 
 use crate::support::{Desk, run_in, series_of, with};
+use std::cell::Cell;
 use std::sync::OnceLock;
+use std::sync::atomic::Ordering;
 use stripewise_campaign::baseline::{BaselineOptions, SetBaseline, all, set};
 use stripewise_campaign::check::{Answer, CheckLoad, CheckOptions, check};
 use stripewise_campaign::history::{delete, show};
-use stripewise_campaign::{Context, Exit, Failure, Permissions};
+use stripewise_campaign::{Context, Event, Exit, Failure, Interrupt, Observer, Permissions};
 use stripewise_report::requirement_line;
 use stripewise_results::Verdict;
 use stripewise_store::{Filter, RunSummary};
@@ -128,6 +130,69 @@ fn nothing_changed_and_nothing_is_told() {
         assert_eq!(row.a, row.b);
     }
     says(&answer, "no difference in IOPS larger than");
+}
+
+/// Asks for a stop when so many runs have ended.
+struct StopsAfter {
+    runs: Cell<u32>,
+    interrupt: Interrupt,
+}
+
+impl Observer for StopsAfter {
+    fn hear(&self, event: &Event<'_>) {
+        if let Event::Run { .. } = event {
+            self.runs.set(self.runs.get().saturating_sub(1));
+            if self.runs.get() == 0 {
+                self.interrupt.raise(2);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_stop_between_the_runs_and_the_fit_concludes_nothing_and_keeps_the_runs() {
+    let (desk, _) = with_baseline();
+    let context = desk.context_with(Box::new(StopsAfter {
+        runs: Cell::new(12),
+        interrupt: desk.interrupt.clone(),
+    }));
+    let before = runs_kept(&context);
+    let answer = checked(&context, &options(), Exit::Interrupted(2));
+    assert_eq!(answer.records.len(), 12);
+    assert!(answer.comparisons.is_empty());
+    assert_eq!(runs_kept(&context), before + 12);
+}
+
+/// Where the signal does not end the process in the fit, what it came to is not used.
+#[test]
+fn a_stop_while_stored_runs_are_judged_concludes_nothing() {
+    let (desk, series) = with_baseline();
+    let context = desk.context();
+    let before = runs_kept(&context);
+    let judged = CheckOptions {
+        run: Some(series.to_owned()),
+        ..options()
+    };
+    assert_eq!(checked(&context, &judged, Exit::Done).comparisons.len(), 1);
+    desk.interrupt.raise(2);
+    let answer = checked(&context, &judged, Exit::Interrupted(2));
+    assert!(answer.comparisons.is_empty());
+    assert_eq!(runs_kept(&context), before);
+}
+
+/// A signal ends the process while nothing is measured, and only then.
+#[test]
+fn work_that_a_signal_may_end_is_told_to_its_handler() {
+    let desk = Desk::new();
+    let context = desk.context();
+    let ends = desk.interrupt.ends_at_once();
+    let ends = || ends.load(Ordering::SeqCst);
+    assert_eq!(context.ending_at_once(ends), Some(true));
+    assert!(!ends());
+    let stopped = context.ending_at_once(|| desk.interrupt.raise(15));
+    assert_eq!((stopped, ends()), (None, false));
+    let never = context.ending_at_once(|| panic!("a signal came before"));
+    assert_eq!((never, ends()), (None::<()>, false));
 }
 
 #[test]

@@ -70,13 +70,9 @@ fn list(context: &Context, arguments: &History) -> Outcome {
 /// Paths are stored whole: what begins at this directory is made so.
 fn whole_path(typed: &str) -> String {
     let first = Path::new(typed).components().next();
-    match first {
-        Some(Component::CurDir | Component::ParentDir) => std::fs::canonicalize(typed).map_or_else(
-            |_| typed.to_owned(),
-            |path| path.to_string_lossy().into_owned(),
-        ),
-        _ => typed.to_owned(),
-    }
+    let is_relative = matches!(first, Some(Component::CurDir | Component::ParentDir));
+    let whole = is_relative.then(|| stripewise_campaign::whole_path(typed));
+    whole.flatten().unwrap_or_else(|| typed.to_owned())
 }
 
 /// What the store is asked for by these switches.

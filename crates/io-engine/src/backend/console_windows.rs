@@ -6,38 +6,57 @@
 //! function returns, and after some seconds in any case; so it does not return,
 //! and the program uses the time to keep what was measured.
 
+use super::sys;
+use super::wishes::Wishes;
 use std::io;
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use windows_sys::Win32::System::Console::{CTRL_BREAK_EVENT, CTRL_C_EVENT, SetConsoleCtrlHandler};
 
-/// What was asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
-    /// Ctrl-C or Ctrl-Break.
-    Stop,
-    /// The console is closing: a few seconds are left.
-    Close,
-}
+/// Windows has no signals: Ctrl-C and Ctrl-Break count as SIGINT, the closing of the
+/// console as SIGHUP.
+const SIGHUP: usize = 1;
+const SIGINT: usize = 2;
 
-/// What to do then, on the system's thread.
-type Listener = Box<dyn Fn(Asked) + Send + Sync>;
+/// Who hears it.
+struct Listener {
+    first: Arc<AtomicUsize>,
+    at_once: Arc<AtomicBool>,
+    wishes: Wishes,
+}
 
 static LISTENER: OnceLock<Listener> = OnceLock::new();
 
-/// Calls `listener` for each such event from now on, instead of ending the
-/// process. The first listener stays.
+/// Hears such events from now on, instead of ending the process. The first leaves its number
+/// in `first`, which is 0 until then; a Ctrl-C that comes more than a second later, and any
+/// while `at_once` is set, ends the process with 130. The first listener stays.
 ///
 /// # Errors
 /// When the system takes no listener.
-pub fn listen(listener: impl Fn(Asked) + Send + Sync + 'static) -> io::Result<()> {
-    LISTENER.get_or_init(|| Box::new(listener));
+pub fn listen(first: &Arc<AtomicUsize>, at_once: &Arc<AtomicBool>) -> io::Result<()> {
+    LISTENER.get_or_init(|| Listener {
+        first: Arc::clone(first),
+        at_once: Arc::clone(at_once),
+        wishes: Wishes::default(),
+    });
     // SAFETY: the function is there for as long as the process, and may be
     // called at any time on any thread.
     match unsafe { SetConsoleCtrlHandler(Some(handle), 1) } {
         0 => Err(io::Error::last_os_error()),
         _ => Ok(()),
+    }
+}
+
+impl Listener {
+    fn hear(&self, number: usize) {
+        let is_another_wish = self.wishes.is_another(sys::monotonic_ns());
+        let ends = is_another_wish || self.at_once.load(Ordering::SeqCst);
+        if ends && number == SIGINT {
+            std::process::exit(128 + SIGINT as i32);
+        }
+        let _ = (self.first).compare_exchange(0, number, Ordering::SeqCst, Ordering::Relaxed);
     }
 }
 
@@ -47,10 +66,10 @@ unsafe extern "system" fn handle(event: u32) -> i32 {
         return 0;
     };
     if matches!(event, CTRL_C_EVENT | CTRL_BREAK_EVENT) {
-        listener(Asked::Stop);
+        listener.hear(SIGINT);
         return 1;
     }
-    listener(Asked::Close);
+    listener.hear(SIGHUP);
     loop {
         std::thread::sleep(Duration::from_secs(60));
     }

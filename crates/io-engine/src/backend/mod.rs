@@ -13,6 +13,8 @@ mod intake;
 pub mod null;
 pub mod portable_threads;
 pub mod timed;
+#[cfg(any(unix, windows))]
+mod wishes;
 
 #[cfg(target_os = "linux")]
 pub mod linux_io_uring;

@@ -1,6 +1,7 @@
 //! From a path to what it leads to; and from there to that very thing again.
 
 use super::calls;
+use crate::facts::plain;
 use crate::{Error, ErrorKind, Result};
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -102,7 +103,7 @@ pub(super) fn find(path: &Path) -> Result<FoundPath> {
     let status = Status::of(&file).map_err(|os| failed("cannot be examined", os))?;
     let path = calls::final_path(&file).map_err(|os| failed("has no path", os))?;
     Ok(FoundPath {
-        path: simple(&path),
+        path: plain(&path),
         status,
     })
 }
@@ -148,30 +149,6 @@ pub(super) fn replaced(name: &str) -> Error {
         "has changed since the plan was made",
     )
     .with_hint("Run the command again to see the new plan.")
-}
-
-/// A path as people write it, where it may be: `\\?\C:\x` is `C:\x`, and
-/// `\\?\UNC\server\share\x` is `\\server\share\x`. std writes the long form
-/// itself where a path is too long without.
-fn simple(path: &Path) -> PathBuf {
-    let mut parts = path.components();
-    let Some(Component::Prefix(prefix)) = parts.next() else {
-        return path.to_owned();
-    };
-    let mut short = match prefix.kind() {
-        Prefix::VerbatimDisk(letter) => PathBuf::from(format!("{}:\\", char::from(letter))),
-        Prefix::VerbatimUNC(server, share) => {
-            let mut short = std::ffi::OsString::from(r"\\");
-            short.push(server);
-            short.push(r"\");
-            short.push(share);
-            short.push(r"\");
-            PathBuf::from(short)
-        }
-        _ => return path.to_owned(),
-    };
-    short.extend(parts.filter(|part| matches!(part, Component::Normal(_))));
-    short
 }
 
 /// An error of the operating system, with its class and a hint by its code.
@@ -249,19 +226,6 @@ mod tests {
         ];
         for (path, expected) in cases {
             assert_eq!(may_be_file(Path::new(path)), expected, "{path}");
-        }
-    }
-
-    #[test]
-    fn paths_are_shown_as_people_write_them() {
-        let cases = [
-            (r"\\?\C:\data\x", r"C:\data\x"),
-            (r"\\?\C:\", r"C:\"),
-            (r"\\?\UNC\server\share\x", r"\\server\share\x"),
-            (r"\\?\Volume{1}\x", r"\\?\Volume{1}\x"),
-        ];
-        for (long, short) in cases {
-            assert_eq!(simple(Path::new(long)), Path::new(short), "{long}");
         }
     }
 }

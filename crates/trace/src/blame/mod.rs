@@ -167,3 +167,5 @@ fn shares_of(features: &Features, cause: Cause) -> Vec<CauseShare> {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod varied;

@@ -6,43 +6,47 @@ use crate::event::Flags;
 use stripewise_stats::Random;
 use stripewise_units::Kind;
 
-const MS: f64 = 1e6;
+pub(super) const MS: f64 = 1e6;
 /// Calm until here; the capture is twice as long.
-const HALF: f64 = 10e9;
-const OWN: TaskId = TaskId::from_index(1);
-const OTHER: TaskId = TaskId::from_index(2);
-const DAEMON: TaskId = TaskId::from_index(3);
+pub(super) const HALF: f64 = 10e9;
+pub(super) const OWN: TaskId = TaskId::from_index(1);
+pub(super) const OTHER: TaskId = TaskId::from_index(2);
+pub(super) const DAEMON: TaskId = TaskId::from_index(3);
 
 /// What is asked of the device: when, how long it takes, what it is.
 #[derive(Clone, Copy)]
-struct Demand {
-    at: f64,
-    service: f64,
-    held: f64,
-    wakeup: f64,
-    task: TaskId,
-    kind: Kind,
+pub(super) struct Demand {
+    pub at: f64,
+    pub service: f64,
+    pub held: f64,
+    pub wakeup: f64,
+    pub task: TaskId,
+    pub kind: Kind,
 }
 
-struct Maker {
-    random: Random,
-    demands: Vec<Demand>,
+pub(super) struct Maker {
+    pub random: Random,
+    pub demands: Vec<Demand>,
 }
 
 impl Maker {
     fn new() -> Self {
+        Maker::of_seed(5)
+    }
+
+    pub fn of_seed(seed: u64) -> Self {
         Maker {
-            random: Random::new(5),
+            random: Random::new(seed),
             demands: Vec::new(),
         }
     }
 
-    fn exponential(&mut self, mean: f64) -> f64 {
+    pub fn exponential(&mut self, mean: f64) -> f64 {
         -mean * self.random.uniform().ln()
     }
 
     /// Arrivals at random between two times, with services of about 2 ms times `factor`.
-    fn load(&mut self, task: TaskId, rate: f64, from: f64, to: f64, factor: f64) {
+    pub fn load(&mut self, task: TaskId, rate: f64, from: f64, to: f64, factor: f64) {
         let mut at = from + self.exponential(1e9 / rate);
         while at < to {
             let service = factor * (1.2 * MS + self.exponential(0.8 * MS));
@@ -64,7 +68,7 @@ impl Maker {
     }
 
     /// First come, first served, by four servers; a flush takes all of them.
-    fn serve(mut self) -> Vec<Operation> {
+    pub fn serve(mut self) -> Vec<Operation> {
         self.demands
             .sort_by(|one, other| (one.at + one.held).total_cmp(&(other.at + other.held)));
         let mut free = [0.0f64; 4];
@@ -92,7 +96,7 @@ impl Maker {
     }
 }
 
-fn judge_with(
+pub(super) fn judge_with(
     operations: &[Operation],
     change: impl Fn(Scene<'static>) -> Scene<'static>,
 ) -> Blame {
@@ -110,7 +114,7 @@ fn judge_with(
     blame(operations, &change(scene))
 }
 
-fn judge(operations: &[Operation]) -> Blame {
+pub(super) fn judge(operations: &[Operation]) -> Blame {
     judge_with(operations, |scene| scene)
 }
 

@@ -305,6 +305,51 @@ pub struct PhaseOutcome {
     pub read: KindOutcome,
     /// Writes.
     pub write: KindOutcome,
+    /// Of several targets: what was done on each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by_target: Vec<TargetOutcome>,
+}
+
+/// What a phase did on one of several targets.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct TargetOutcome {
+    /// Its number.
+    pub target: u16,
+    /// Until its last operation ended; others may have taken longer.
+    pub duration_ns: u64,
+    /// Reads and writes a second of that time.
+    pub iops: f64,
+    /// MiB a second, both ways.
+    pub mib_per_s: f64,
+    /// Reads.
+    pub read: KindOutcome,
+    /// Writes.
+    pub write: KindOutcome,
+}
+
+impl TargetOutcome {
+    /// Of these reads and writes.
+    #[must_use]
+    pub fn of(target: u16, duration_ns: u64, read: KindOutcome, write: KindOutcome) -> Self {
+        let [iops, mib_per_s] = rates(duration_ns, &read, &write);
+        TargetOutcome {
+            target,
+            duration_ns,
+            iops,
+            mib_per_s,
+            read,
+            write,
+        }
+    }
+}
+
+/// Operations and MiB a second.
+fn rates(duration_ns: u64, read: &KindOutcome, write: &KindOutcome) -> [f64; 2] {
+    let seconds = (duration_ns as f64 / 1e9).max(1e-9);
+    [
+        (read.operations + write.operations) as f64 / seconds,
+        (read.bytes + write.bytes) as f64 / 1_048_576.0 / seconds,
+    ]
 }
 
 impl PhaseOutcome {
@@ -317,15 +362,16 @@ impl PhaseOutcome {
         read: KindOutcome,
         write: KindOutcome,
     ) -> PhaseOutcome {
-        let seconds = (duration_ns as f64 / 1e9).max(1e-9);
+        let [iops, mib_per_s] = rates(duration_ns, &read, &write);
         PhaseOutcome {
             name: name.to_owned(),
             cache: cache.to_owned(),
             duration_ns,
-            iops: (read.operations + write.operations) as f64 / seconds,
-            mib_per_s: (read.bytes + write.bytes) as f64 / 1_048_576.0 / seconds,
+            iops,
+            mib_per_s,
             read,
             write,
+            by_target: Vec::new(),
         }
     }
 }

@@ -4,35 +4,11 @@ use stripewise_io_engine::backend::{
     faulty::Faulty, linux_io_uring::Uring, portable_threads::Threads, windows_iocp::Iocp,
 };
 use stripewise_io_engine::{Engine, EngineName, Error, Next, OpenPlan, Result, Source};
-use stripewise_stats::Histogram;
 
 /// No wait of a worker is longer, so that a stop is seen although nothing completes.
 const WAIT_NS_MAX: u64 = 50_000_000;
 /// How long operations in flight are waited for when a worker has finished, nanoseconds.
 pub const DRAIN_LIMIT_NS: u64 = 60_000_000_000;
-
-/// What a worker measured in a phase.
-#[derive(Clone, Debug, Default)]
-pub struct Measured {
-    /// Latencies of reads.
-    pub read: Histogram,
-    /// And of writes.
-    pub write: Histogram,
-    /// Bytes read.
-    pub read_bytes: u64,
-    /// Bytes written.
-    pub write_bytes: u64,
-}
-
-impl Measured {
-    /// Adds another worker's.
-    pub fn merge(&mut self, other: &Measured) {
-        self.read.merge(&other.read);
-        self.write.merge(&other.write);
-        self.read_bytes += other.read_bytes;
-        self.write_bytes += other.write_bytes;
-    }
-}
 
 /// How an engine's life went.
 #[derive(Debug, Default)]

@@ -4,7 +4,9 @@
 pub mod concurrent_verify;
 pub mod document;
 pub mod engine;
+pub mod limits;
 pub mod pass;
+pub mod tally;
 pub mod text;
 pub mod witnessed;
 pub mod words;

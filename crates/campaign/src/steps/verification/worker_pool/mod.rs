@@ -1,6 +1,7 @@
 //! Threads and engines under the workers of `stripewise_verify`.
 
-use super::engine::{DRAIN_LIMIT_NS, Measured, work};
+use super::engine::{DRAIN_LIMIT_NS, work};
+use super::tally::Measured;
 use std::fs::File;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -223,14 +224,9 @@ impl Source for Operator {
             && bytes == operation.length_bytes
         {
             let latency_ns = done.at_ns.saturating_sub(issued_ns);
+            let writes = operation.kind == Kind::Write;
             let measured = &mut self.post.measured;
-            if operation.kind == Kind::Write {
-                measured.write.record(latency_ns);
-                measured.write_bytes += u64::from(bytes);
-            } else {
-                measured.read.record(latency_ns);
-                measured.read_bytes += u64::from(bytes);
-            }
+            measured.add(writes, u64::from(bytes), latency_ns, done.at_ns);
             (self.signals.bytes).fetch_add(u64::from(bytes), Ordering::Relaxed);
         }
         self.post.worker.complete(done.slot, done.result);

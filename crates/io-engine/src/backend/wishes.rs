@@ -1,0 +1,44 @@
+//! When a signal, or a key, is another wish to stop and not part of the first.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Signals this soon after the first are the same wish: `timeout` sends one to its child and
+/// one to the group, a closed terminal is heard of from the shell and the kernel, and Ctrl-C
+/// is often pressed twice.
+const SAME_WISH_NS: u64 = 1_000_000_000;
+
+/// When the first wish came. Only atomics: it is asked in handlers of signals.
+#[derive(Debug, Default)]
+pub(super) struct Wishes {
+    /// 0: none came.
+    since_ns: AtomicU64,
+}
+
+impl Wishes {
+    /// Whether what comes now, at this time, is another wish than the first.
+    pub fn is_another(&self, now_ns: u64) -> bool {
+        let now_ns = now_ns.max(1);
+        let since_ns = self
+            .since_ns
+            .compare_exchange(0, now_ns, Ordering::Relaxed, Ordering::Relaxed)
+            .map_or_else(|earlier_ns| earlier_ns, |_| now_ns);
+        now_ns.saturating_sub(since_ns) >= SAME_WISH_NS
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_within_a_second_is_the_same_wish() {
+        for first_ns in [0, 7, 5_000_000_000] {
+            let wishes = Wishes::default();
+            let at = |after_ms: u64| wishes.is_another(first_ns + after_ms * 1_000_000 + 1);
+            let heard = [0, 0, 400, 999, 1_000, 1_500, 60_000].map(at);
+            assert_eq!(heard, [false, false, false, false, true, true, true]);
+            // A clock that went back a little makes no other wish.
+            assert!(!wishes.is_another(first_ns));
+        }
+    }
+}
