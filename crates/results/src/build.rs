@@ -14,6 +14,10 @@ use stripewise_units::Percentile;
 /// fewer than ten of them.
 pub const P999_OPERATIONS_MIN: u64 = 10_000;
 
+/// No medium takes a write sooner: an NVMe drive without a protected cache needs several
+/// times as long, a disk a hundred times.
+pub const DURABLE_NS_MIN: u64 = 20_000;
+
 const NS_PER_S: f64 = 1e9;
 const BYTES_PER_MIB: f64 = 1_048_576.0;
 
@@ -39,6 +43,8 @@ pub struct OutcomeParts {
     pub write: KindParts,
     /// Explicit syncs, where they were asked for.
     pub sync: Option<KindParts>,
+    /// Writes, each with the sync after it.
+    pub commit: Option<KindParts>,
     /// Discards, where there were any.
     pub discard: Option<KindParts>,
     /// Sum over whole reads, writes and discards of completion minus issue.
@@ -81,6 +87,7 @@ impl JobOutcome {
             read: KindOutcome::from(parts.read),
             write: KindOutcome::from(parts.write),
             sync: parts.sync.map(KindOutcome::from),
+            commit: parts.commit.map(KindOutcome::from),
             discard: parts.discard.map(KindOutcome::from),
             outstanding_mean: ratio(parts.in_flight_ns_sum as f64, duration_ns),
             initiation_latency_ns: None,

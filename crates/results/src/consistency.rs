@@ -39,10 +39,11 @@ fn numbers(job: &JobRecord) -> Vec<(String, f64, f64)> {
             RATE_MAX,
         ),
     ];
-    let kinds: [(&str, Option<&KindOutcome>); 4] = [
+    let kinds: [(&str, Option<&KindOutcome>); 5] = [
         ("read", Some(&outcome.read)),
         ("write", Some(&outcome.write)),
         ("sync", outcome.sync.as_ref()),
+        ("commit", outcome.commit.as_ref()),
         ("discard", outcome.discard.as_ref()),
     ];
     for (name, kind) in kinds {

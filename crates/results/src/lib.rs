@@ -33,7 +33,7 @@ pub use advice::{
     LayoutRecord, LimitRecord, MeasuredLayout, RecommendationRecord, VariationRecord,
 };
 pub use answered::{AnswerReason, SeriesAnswer};
-pub use build::{KindParts, OutcomeParts, P999_OPERATIONS_MIN};
+pub use build::{DURABLE_NS_MIN, KindParts, OutcomeParts, P999_OPERATIONS_MIN};
 pub use comparison::{
     ComparisonGroup, ComparisonRecord, ComparisonRow, DriftRecord, RequirementRecord, SideRecord,
     Verdict,

@@ -62,6 +62,10 @@ pub struct JobOutcome {
     /// Explicit syncs, where asked for; not part of `operations`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sync: Option<KindOutcome>,
+    /// Writes, each with the sync after it, where a thread waits for both before the next:
+    /// latency counts from the start of the write to the end of the sync.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<KindOutcome>,
     /// Discards, where there were any; their bytes are those that they named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub discard: Option<KindOutcome>,

@@ -209,7 +209,8 @@ impl RunRecord {
             let outcome = &mut job.outcome;
             outcome.read.histogram = None;
             outcome.write.histogram = None;
-            let others = outcome.sync.iter_mut().chain(&mut outcome.discard);
+            let others = [&mut outcome.sync, &mut outcome.discard, &mut outcome.commit];
+            let others = others.into_iter().flatten();
             others.for_each(|kind| kind.histogram = None);
         }
         self

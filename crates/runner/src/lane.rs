@@ -5,6 +5,7 @@
 //! latencies, which are the worker's.
 
 use crate::plan::JobPlan;
+use crate::recorder::UNMEASURED;
 use stripewise_io_engine::Kind;
 use stripewise_workload::{ArrivalSchedule, DataSource, Stream, Streams, derived_seed};
 
@@ -71,6 +72,10 @@ struct Syncs {
     writes: u32,
     /// Due and not issued yet.
     owed: u32,
+    /// Each write waits for its sync, and the next write for both: together they are a commit.
+    is_commit: bool,
+    /// When the last whole write began, [`UNMEASURED`] as in a slot.
+    write_began_ns: u64,
 }
 
 /// The operations of one thread on one file.
@@ -101,6 +106,8 @@ impl Lane {
                 every: policy.every.max(1),
                 writes: 0,
                 owed: 0,
+                is_commit: policy.every <= 1 && job.workload.outstanding == 1,
+                write_began_ns: 0,
             }),
         }
     }
@@ -124,11 +131,14 @@ impl Lane {
     }
 
     /// The program was paused for `by_ns`: what was due then and later is due so
-    /// much later.
+    /// much later, and a commit that had begun has no latency.
     pub(crate) fn move_arrivals(&mut self, by_ns: u64) {
         if let Some(arrivals) = &mut self.arrivals {
             arrivals.origin_ns = arrivals.origin_ns.saturating_add(by_ns);
             arrivals.next_ns = arrivals.next_ns.saturating_add(by_ns);
+        }
+        if let Some(syncs) = &mut self.syncs {
+            syncs.write_began_ns |= UNMEASURED;
         }
     }
 
@@ -175,19 +185,20 @@ impl Lane {
         }
     }
 
-    /// An operation of this lane is over.
-    pub(crate) fn completed(&mut self, kind: Kind, whole: bool) {
+    /// An operation of this lane, which began at `start_ns`, is over. Where it is the sync
+    /// that ends a commit: when the commit began, with its mark.
+    pub(crate) fn completed(&mut self, kind: Kind, whole: bool, start_ns: u64) -> Option<u64> {
         self.in_flight -= 1;
-        if let Some(syncs) = &mut self.syncs
-            && whole
-            && kind == Kind::Write
-        {
+        let syncs = self.syncs.as_mut().filter(|_| whole)?;
+        if kind == Kind::Write {
+            syncs.write_began_ns = start_ns;
             syncs.writes += 1;
             if syncs.writes == syncs.every {
                 syncs.writes = 0;
                 syncs.owed += 1;
             }
         }
+        (syncs.is_commit && kind == Kind::Sync).then_some(syncs.write_began_ns)
     }
 
     /// Takes all arrivals due before `until_ns` off the schedule and counts those due from

@@ -166,6 +166,8 @@ impl KindRecorder {
 pub(crate) struct Recorder {
     /// By kind.
     pub(crate) kinds: [KindRecorder; 4],
+    /// Writes, each with the sync after it, where a lane waits for both.
+    pub(crate) commits: KindRecorder,
     /// Open loop only: sum of completion minus issue of all but syncs.
     pub(crate) from_issue_ns_sum: Option<u64>,
     /// Sum of completion minus issue of what failed, syncs left out: it has no
@@ -182,6 +184,7 @@ impl Recorder {
     pub(crate) fn new(open_loop: bool) -> Self {
         Recorder {
             kinds: Kind::ALL.map(|_| KindRecorder::new()),
+            commits: KindRecorder::new(),
             from_issue_ns_sum: open_loop.then_some(0),
             failed_ns_sum: 0,
             errors: ErrorCounts::with_room(),
@@ -213,6 +216,7 @@ impl Recorder {
             };
             self.kinds[kind.index()].drain_into(&mut into.kinds[kind.index()], bytes);
         }
+        self.commits.drain_into(&mut into.commits, 0);
         into.errors.merge(&self.errors);
         into.open_loop.merge(&self.open_loop);
         self.from_issue_ns_sum = self.from_issue_ns_sum.map(|_| 0);

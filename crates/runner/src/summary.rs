@@ -87,6 +87,9 @@ impl OpenLoopCounts {
 pub struct JobCounts {
     /// By kind, at [`Kind::index`].
     pub kinds: [KindCounts; 4],
+    /// Writes with the sync after each, where a thread waits for both before it goes on:
+    /// from the start of the write to the end of the sync. No operations beside those.
+    pub commits: KindCounts,
     /// Sum over reads, writes and discards, failed ones too, of completion minus issue
     /// (of writes: from when their data was made): over the
     /// duration it is the mean number in flight (Little's law), also where
@@ -134,6 +137,7 @@ impl JobCounts {
         for (mine, theirs) in self.kinds.iter_mut().zip(&other.kinds) {
             mine.merge(theirs);
         }
+        self.commits.merge(&other.commits);
         self.in_flight_ns_sum += other.in_flight_ns_sum;
         self.errors.merge(&other.errors);
         self.open_loop.merge(&other.open_loop);

@@ -1,8 +1,13 @@
 //! Latencies of the runs of a study, as its state has them.
 
 use serde::{Deserialize, Serialize};
-use stripewise_results::KindOutcome;
+use stripewise_report::Caution;
+use stripewise_results::{DURABLE_NS_MIN, KindOutcome, Severity};
 use stripewise_stats::Histogram;
+use stripewise_units::format_duration;
+
+/// The warning of a flush that does not reach a medium.
+pub(crate) const TOO_FAST: &str = "durable-too-fast";
 
 /// Latencies of one kind of operation, summed over runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,6 +39,19 @@ impl Latencies {
         }
         all
     }
+}
+
+/// What to say where half of the syncs after a write took so long or less and that is
+/// sooner than any medium; why it is cannot be told from the outside.
+pub(crate) fn free_syncs(median_ns: Option<u64>) -> Option<Caution> {
+    let median_ns = median_ns.filter(|&ns| ns < DURABLE_NS_MIN)?;
+    let text = format!(
+        "half of the syncs after a write took {} or less: they cost nothing, as the write counts as durable \
+         before it is on a medium; either its cache outlives a loss of power, or it only claims to, and \
+         only `verify --power-cut` shows which",
+        format_duration(median_ns)
+    );
+    Some(Caution::own(Severity::Warning, text, ""))
 }
 
 #[cfg(test)]

@@ -56,6 +56,7 @@ pub(super) fn outcome(
         read: kind(counts.kind(Kind::Read)),
         write: kind(counts.kind(Kind::Write)),
         sync: (sync.operations > 0).then(|| kind(sync)),
+        commit: (counts.commits.operations > 0).then(|| kind(&counts.commits)),
         discard: (discard.operations > 0).then(|| kind(discard)),
         in_flight_ns_sum: counts.in_flight_ns_sum,
         cpu_user_ns: counts.cpu.user_ns,

@@ -4,7 +4,7 @@ use super::cache::in_memory;
 use super::code::Code;
 use super::evidence::Evidence;
 use stripewise_disk_inspect::storage::{BlockDevice, FileSystem};
-use stripewise_results::{Severity, Warning};
+use stripewise_results::{DURABLE_NS_MIN, Severity, Warning};
 use stripewise_units::{NameText, format_duration};
 
 fn file_system(evidence: &Evidence) -> Option<&FileSystem> {
@@ -96,9 +96,6 @@ pub fn volatile_write_cache(evidence: &Evidence) -> Option<Warning> {
     Some(Code::VolatileWriteCache.warning(Severity::Warning, message, hint))
 }
 
-/// No medium takes a write sooner: an NVMe drive without a protected cache needs several
-/// times as long, a disk a hundred times.
-const DURABLE_NS_MIN: u64 = 20_000;
 /// So many writes make the median a fact.
 const DURABLE_WRITES_MIN: u64 = 1_000;
 

@@ -209,8 +209,10 @@ impl Worker {
         if let Some(replay) = &mut self.replay {
             replay.completed(number, at_ns);
         }
+        let mut commit_began_ns = None;
         if self.lanes_count {
-            self.lane(slot.lane).completed(slot.kind, whole);
+            let start_ns = slot.start_ns | mark;
+            commit_began_ns = self.lane(slot.lane).completed(slot.kind, whole, start_ns);
         }
         let all_done =
             self.think.is_some() && self.free.len() == self.slots.len() && !self.owes_sync();
@@ -230,6 +232,11 @@ impl Worker {
             kind.record(latency_ns | mark);
             if self.mixed {
                 kind.add_bytes(length_bytes);
+            }
+            if let Some(began_ns) = commit_began_ns {
+                let commit_ns = at_ns.saturating_sub(began_ns & !UNMEASURED);
+                let commits = &mut self.recorder.commits;
+                commits.record(commit_ns | mark | began_ns & UNMEASURED);
             }
             if let Some(sum_ns) = &mut self.recorder.from_issue_ns_sum
                 && slot.kind != Kind::Sync

@@ -99,6 +99,30 @@ fn an_owed_sync_is_done_before_the_pause() {
 }
 
 #[test]
+fn a_commit_takes_as_long_as_its_write_and_its_sync() {
+    for (outstanding, every, is_commit) in [(1, 1, true), (2, 1, false), (1, 2, false)] {
+        let workload = Workload {
+            read_percent: 0,
+            outstanding,
+            sync: Some(SyncPolicy::fdatasync(every)),
+            ..workload()
+        };
+        let totals = simulate(workload, Fifo::new(1 << 30, 100_000), &plan(SECOND));
+        let counts = &totals.jobs[0].counts;
+        let commits = &counts.commits;
+        let expected = match is_commit {
+            true => counts.kind(Kind::Sync).operations,
+            false => 0,
+        };
+        assert_eq!(commits.operations, expected, "{outstanding} {every}");
+        if is_commit {
+            assert_eq!(commits.latency_ns.min(), Some(200_000));
+            assert_eq!(commits.latency_ns.max(), Some(200_000));
+        }
+    }
+}
+
+#[test]
 fn operations_of_several_sizes_are_counted_with_their_own_bytes() {
     for outstanding in [1, 16] {
         let workload = Workload {

@@ -1,10 +1,10 @@
 //! The judge of a limit on latency, whoever measured the seconds: a bench at a required
 //! rate, or a qualification. It looks when the design looks, and what a look decided stands.
 
-use super::STALL_S;
 use super::mean::{MaxJudgement, MeanJudgement, judge_max, judge_mean};
 use super::sequence::{Design, Look, Qualification, QualifyOutcome, QualifyStep, QualifyVerdict};
 use super::share::{DueSecond, ShareRule};
+use super::{ONE_SIDE, STALL_S};
 use stripewise_units::{counted, format_count, format_duration};
 
 /// A limit on latency, of which each second has counted the operations beyond it.
@@ -182,7 +182,9 @@ impl LatencyJudgement {
                         let [low, high] = [judgement.low, judgement.high]
                             .map(|end| format_duration(nanoseconds(end)));
                         format!(
-                            "the mean is {mean} ({low} to {high}, stalls that were not seen included): too close to tell"
+                            "the mean is {mean} ({low} to {high}, stalls that were not seen included){}",
+                            why_undecided(judgement.p_met, judgement.p_missed)
+                                .unwrap_or(": too close to tell")
                         )
                     }
                     _ => format!("the mean{of} is {mean}"),
@@ -197,6 +199,19 @@ impl LatencyJudgement {
             ),
             None => words,
         }
+    }
+}
+
+/// Intervals are at 95 %; a look among several has to be surer to decide.
+fn why_undecided(p_met: f64, p_missed: f64) -> Option<&'static str> {
+    match () {
+        () if p_met < ONE_SIDE => Some(
+            ": within the limit, but each look has to be surer than 95 %, as several share the errors",
+        ),
+        () if p_missed < ONE_SIDE => Some(
+            ": beyond the limit, but each look has to be surer than 95 %, as several share the errors",
+        ),
+        () => None,
     }
 }
 
@@ -230,6 +245,9 @@ fn share_words(share_max: f64, outcome: &QualifyOutcome, beyond: &str) -> String
                 "{together}: that takes {} of measuring",
                 format_duration(nanoseconds(found.seconds_wanted))
             );
+        }
+        QualifyVerdict::Undecided => {
+            words += why_undecided(found.p_met, found.p_missed).unwrap_or_default();
         }
         _ => {}
     }

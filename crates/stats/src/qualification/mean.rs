@@ -1,7 +1,7 @@
 //! Requirements on the mean and on the maximum.
 
-use super::DEGREES_SHARE;
 use super::share::{Second, border, clustering};
+use super::{DEGREES_SHARE, ONE_SIDE};
 use crate::distribution::{incomplete_gamma, student_two_sided};
 use crate::sample::median;
 use serde::{Deserialize, Serialize};
@@ -79,8 +79,8 @@ pub fn judge_mean(seconds: &[(u64, f64)], limit_s: f64, stall_s: f64) -> Option<
         p_met: met(limit_s),
         p_missed: missed(limit_s),
         // P_missed rises with the limit, P_met falls.
-        low: border(most, |limit| missed(limit) < 0.025).min(mean),
-        high: border(most, |limit| met(limit) > 0.025).max(mean),
+        low: border(most, |limit| missed(limit) < ONE_SIDE).min(mean),
+        high: border(most, |limit| met(limit) > ONE_SIDE).max(mean),
     })
 }
 

@@ -40,6 +40,9 @@ pub use split::{MinutesDiffer, minutes_differ};
 /// assumption that every verdict is printed with.
 pub const STALL_S: f64 = 1.0;
 
+/// What intervals at 95 % leave out on each side.
+const ONE_SIDE: f64 = 0.025;
+
 /// (z / t)^2 at 95 %, one-sided, with the 9 degrees of freedom of ten batches:
 /// (1.645 / 1.833)^2, 0.805.
 const DEGREES_SHARE: f64 = (1.645 / 1.833) * (1.645 / 1.833);

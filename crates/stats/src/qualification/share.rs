@@ -13,7 +13,7 @@
 //! 4. P_met = 1 - I_L(n_e p+ + 1, n_e (1 - p+)); P_missed = I_L(n_e p, n_e (1-p) + 1), 1
 //!    where K = 0. I is the regularised incomplete beta function.
 
-use super::{DEGREES_SHARE, STALL_S};
+use super::{DEGREES_SHARE, ONE_SIDE, STALL_S};
 use crate::distribution::incomplete_beta;
 use crate::sample::Estimate;
 use serde::{Deserialize, Serialize};
@@ -153,9 +153,9 @@ pub fn judge_share(seconds: &[DueSecond], rule: ShareRule) -> Option<ShareJudgem
             // P_missed rises with the limit, P_met falls.
             low: match share {
                 0.0 => 0.0,
-                _ => border(1.0, |limit| missed(limit) < 0.025),
+                _ => border(1.0, |limit| missed(limit) < ONE_SIDE),
             },
-            high: border(1.0, |limit| met(limit) > 0.025),
+            high: border(1.0, |limit| met(limit) > ONE_SIDE),
             level: 0.95,
         },
         p_met: met(limit),

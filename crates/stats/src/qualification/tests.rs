@@ -416,6 +416,22 @@ fn what_a_look_has_decided_about_a_mean_stands() {
         "{reason}"
     );
     assert!(reason.ends_with("included): too close to tell"), "{reason}");
+    // An early look has to be surer than the interval beside it.
+    for (limit, count) in [
+        (LatencyLimit::Mean(0.014), 300),
+        (LatencyLimit::Share(0.05), 180),
+    ] {
+        let seconds = latency_seconds(count, 0, 2.0);
+        let early = judge_latency(limit, Design::Continuous, 1, &seconds);
+        assert_eq!(early.verdict, QualifyVerdict::Undecided);
+        let reason = early.reason("took longer");
+        let words = ": within the limit, but each look has to be surer than 95 %";
+        assert!(reason.contains(words), "{reason}");
+        assert!(
+            reason.ends_with(&format!("only {count} seconds were measured")),
+            "{reason}"
+        );
+    }
 }
 
 #[test]

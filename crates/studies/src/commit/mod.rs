@@ -9,7 +9,7 @@ mod text;
 
 pub use method::CommitMethod;
 
-use crate::latencies::Latencies;
+use crate::latencies::{Latencies, TOO_FAST};
 use crate::qualify::{
     AtomicWrites, CommitRecord, QUALIFY_SCHEMA_VERSION, QualifyDocument, Verdict,
 };
@@ -31,8 +31,6 @@ const BLOCKS: u32 = 5;
 const COMMITTERS: [u32; 3] = [1, 8, 64];
 /// Committers that share a write and a sync.
 const GROUPS: [u32; 2] = [8, 64];
-/// The warning of a flush that does not reach a medium.
-const TOO_FAST: &str = "durable-too-fast";
 /// A p99 needs so many commits.
 const P99_COMMITS_MIN: u64 = 1_000;
 
@@ -67,6 +65,9 @@ struct CellRuns {
     void: Vec<String>,
     /// Syncs that were faster than a medium.
     too_fast: Vec<String>,
+    /// Medians of the syncs of runs without that warning.
+    #[serde(default)]
+    sync_medians_ns: Vec<u64>,
 }
 
 /// The comparison.
@@ -314,20 +315,20 @@ impl CellRuns {
         self.too_fast
             .extend(too_fast.map(|one| one.in_short().to_owned()));
         let outcome = &job.outcome;
+        if too_fast.is_none() {
+            let sync = outcome.sync.as_ref().and_then(|sync| sync.latency_ns);
+            self.sync_medians_ns.extend(sync.map(|sync| sync.p50));
+        }
         let seconds = outcome.duration_ns as f64 / 1e9;
-        // With an explicit sync that is the commit.
-        let kind = outcome.sync.as_ref().unwrap_or(&outcome.write);
+        // A write that is durable by itself is the commit.
+        let kind = outcome.commit.as_ref().unwrap_or(&outcome.write);
         if seconds <= 0.0 || kind.operations == 0 {
             return;
         }
         let commits = kind.operations as f64 * f64::from(cell.commits_of_write());
         self.rates.push(commits / seconds);
         let mut latencies = Latencies::default();
-        // A write past the cache and a sync are two operations, and both are the commit: the
-        // percentiles of their sum are not known.
-        if cell.method != CommitMethod::DirectFdatasync {
-            latencies.add(Some(kind));
-        }
+        latencies.add(Some(kind));
         self.latencies.push(latencies);
     }
 }

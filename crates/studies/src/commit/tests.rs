@@ -2,8 +2,10 @@
 
 use super::*;
 use stripewise_results::{
-    AtomicWriteFacts, DeviceFacts, FileSystemFacts, JobOutcome, JobRecord, KindOutcome,
+    AtomicWriteFacts, DeviceFacts, FileSystemFacts, JobOutcome, JobRecord, KindOutcome, KindParts,
+    Severity, Warning,
 };
+use stripewise_units::Hint;
 
 /// A second of commits that take 1 ms, one in a hundred `slow_ns`.
 fn record(run: &Run, slow_ns: u64, status: Status) -> RunRecord {
@@ -31,16 +33,27 @@ fn record(run: &Run, slow_ns: u64, status: Status) -> RunRecord {
         engine: stripewise_results::EngineFacts::default(),
         outcome: JobOutcome {
             duration_ns: RUN_NS,
-            sync: Some(KindOutcome {
+            sync: Some(kind(1_000, 1_000_000)),
+            commit: Some(KindOutcome::from(KindParts {
                 operations: 1_000,
-                histogram: Some(histogram),
-                ..KindOutcome::default()
-            }),
+                bytes: 0,
+                histogram,
+            })),
             ..JobOutcome::default()
         },
         warnings: Vec::new(),
     }];
     record
+}
+
+fn kind(operations: u64, each_ns: u64) -> KindOutcome {
+    let mut histogram = Histogram::default();
+    histogram.record_n(each_ns, operations);
+    KindOutcome::from(KindParts {
+        operations,
+        bytes: 0,
+        histogram,
+    })
 }
 
 fn units(unit_min_bytes: u64, unit_max_bytes: u64) -> AtomicWriteFacts {
@@ -118,16 +131,48 @@ fn a_p99_has_the_interval_of_its_runs() {
     }
     assert_eq!(runs, 450);
     for one in study.records() {
-        // Its write is an operation of its own, and both are the commit.
-        if one.method.contains("O_DIRECT, fdatasync") {
-            assert_eq!(one.latency_ns_p99, None);
-            continue;
-        }
         let p99 = one.latency_ns_p99.expect("5,000 commits");
         let [low, high] = [one.latency_ns_p99_low, one.latency_ns_p99_high];
         assert!(low.unwrap() < p99 && p99 < high.unwrap(), "{one:?}");
         assert!(low.unwrap() > 10_000_000, "{one:?}");
     }
+}
+
+#[test]
+fn syncs_that_cost_nothing_are_warned_of_once() {
+    let warned = |ns: u64, code: Option<&str>| {
+        let mut study = CommitStudy::new(true, true, 1);
+        for _ in 0..2 {
+            let run = next(&study);
+            let mut record = record(&run, 2_000_000, Status::Complete);
+            record.jobs[0].outcome.sync = Some(kind(1_000, ns));
+            let warning = code.map(|code| Warning {
+                code: code.to_owned(),
+                severity: Severity::Warning,
+                message: "flushes end early".to_owned(),
+                short: String::new(),
+                hint: Hint::plain(""),
+            });
+            record.jobs[0].warnings.extend(warning);
+            study.completed(run.id, &record);
+        }
+        let cautions = study.sheet().cautions.into_iter();
+        let warnings = cautions.filter(|one| one.severity == Severity::Warning);
+        let texts: Vec<String> = warnings.map(|one| one.text).collect();
+        texts
+    };
+    let free = warned(7_000, None);
+    assert_eq!(free.len(), 1, "{free:?}");
+    assert!(
+        free[0].starts_with("half of the syncs after a write took 7"),
+        "{free:?}"
+    );
+    assert!(
+        free[0].contains("outlives a loss of power, or it only claims to"),
+        "{free:?}"
+    );
+    assert_eq!(warned(7_000, Some(TOO_FAST)), ["flushes end early"]);
+    assert!(warned(1_000_000, None).is_empty());
 }
 
 #[test]

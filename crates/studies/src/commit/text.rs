@@ -1,6 +1,7 @@
 //! The comparison of commit methods as a sheet.
 
 use super::{BLOCKS, COMMITTERS, CommitMethod, CommitStudy, GROUPS};
+use crate::latencies::free_syncs;
 use crate::qualify::{AtomicWrites, CommitRecord};
 use stripewise_report::{Caution, Cell, Column, Sheet, SheetTable};
 use stripewise_results::{AtomicWriteFacts, Severity};
@@ -59,6 +60,8 @@ fn cautions(study: &CommitStudy) -> Vec<Caution> {
         .collect();
     let too_fast = study.cells.iter().find_map(|cell| cell.too_fast.first());
     cautions.extend(too_fast.map(|text| caution(Severity::Warning, text)));
+    let medians_ns = study.cells.iter().flat_map(|cell| &cell.sync_medians_ns);
+    cautions.extend(free_syncs(medians_ns.min().copied()));
     cautions.push(caution(
         Severity::Note,
         "in a group one write holds the commits of all, and one sync makes them durable",

@@ -189,7 +189,10 @@ fn warnings(study: &Qualify) -> Vec<String> {
         true => one.text,
         false => format!("{} ({})", one.text, one.of),
     });
-    cautions
+    study
+        .stopped()
+        .into_iter()
+        .chain(cautions)
         .chain(study.product().notes.iter().cloned())
         .collect()
 }

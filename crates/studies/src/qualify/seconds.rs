@@ -1,7 +1,7 @@
 //! What is known of a job: operations due and beyond by the second, and their latencies.
 
 use crate::FileState;
-use crate::latencies::Latencies;
+use crate::latencies::{Latencies, TOO_FAST};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use stripewise_results::{
@@ -111,6 +111,14 @@ impl JobSeconds {
             outcome.discard.as_ref(),
         ] {
             self.transfers.add(kind);
+        }
+    }
+
+    /// Median of the syncs, where no warning says what it means.
+    pub(super) fn sync_median_ns(&self) -> Option<u64> {
+        match self.warnings.contains_key(TOO_FAST) {
+            true => None,
+            false => self.syncs.histogram().percentile(50.0),
         }
     }
 

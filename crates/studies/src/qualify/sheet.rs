@@ -3,6 +3,7 @@
 
 use super::judge::operations_word;
 use super::{Judgement, Qualify, QualifyDesign, Verdict};
+use crate::latencies::free_syncs;
 use crate::product::ProductRequirement;
 use std::collections::BTreeMap;
 use stripewise_report::{Caution, Cell, Column, Sheet, SheetTable};
@@ -16,7 +17,7 @@ pub(super) fn sheet(study: &Qualify) -> Sheet {
     Sheet {
         title: product.name.clone(),
         subtitle: product.about.clone(),
-        verdict: Some((judgement(verdict), capitalised(verdict.word()))),
+        verdict: Some((judgement(verdict), capitalised(&study.verdict_words()))),
         answer: answer(study),
         details: details(study),
         tables: vec![
@@ -49,6 +50,7 @@ fn answer(study: &Qualify) -> String {
     let time = format_duration(study.seconds() * 1_000_000_000);
     let after = match (study.seconds(), verdict) {
         (0, _) => String::new(),
+        _ if study.is_open() => String::new(),
         (_, Verdict::NotJudged) => format!("; the table has what {time} of measuring showed"),
         _ => format!(", after {time} of measuring"),
     };
@@ -115,6 +117,10 @@ pub(super) fn cautions(study: &Qualify) -> Vec<Caution> {
             cautions.push(caution(Severity::Warning, failed));
         }
     }
+    let medians_ns = study
+        .jobs()
+        .filter_map(|(_, counts)| counts.sync_median_ns());
+    cautions.extend(free_syncs(medians_ns.min()));
     cautions.extend(warnings(study));
     cautions.sort_by_key(|one| std::cmp::Reverse(one.severity));
     cautions
@@ -278,6 +284,28 @@ impl Qualify {
         lines
     }
 
+    /// The verdict; of what was stopped that first, as more may change it.
+    fn verdict_words(&self) -> String {
+        let verdict = self.verdict();
+        let word = verdict.word();
+        match (self.stopped(), verdict) {
+            (None, _) => word.to_owned(),
+            // What is missed stays missed.
+            (Some(stopped), Verdict::Missed) => format!("{stopped}, {word}"),
+            (Some(stopped), _) => format!("{stopped}, {word} so far"),
+        }
+    }
+
+    /// How far it came, where it was stopped before its end.
+    pub(super) fn stopped(&self) -> Option<String> {
+        let phases = 0..self.state.phases.len();
+        let most = phases.map(|phase| self.seconds_most(phase)).max();
+        let [done, most] = [self.seconds(), most.unwrap_or(0)]
+            .map(|seconds| format_duration(seconds * 1_000_000_000));
+        let words = format!("stopped after {done} of at most {most} of measuring");
+        self.is_open().then_some(words)
+    }
+
     /// The answer in a line, for cron.
     #[must_use]
     pub fn line(&self) -> String {
@@ -294,7 +322,7 @@ impl Qualify {
         format!(
             "{}: {} ({})",
             self.product().name,
-            self.verdict().word(),
+            self.verdict_words(),
             words.join("; ")
         )
     }

@@ -134,6 +134,31 @@ fn drive(study: &mut Qualify, disk: Disk) -> (u32, u32) {
 }
 
 #[test]
+fn what_was_stopped_says_so_first() {
+    let mut study = study(ONE, QualifyDesign::Usual);
+    for status in [Status::Complete, Status::Partial] {
+        let NextStep::Run(run) = study.next() else {
+            panic!("a piece comes next");
+        };
+        study.completed(run.id, &record(&run, GOOD, status));
+    }
+    let stopped = "stopped after 2 m of at most 30 m of measuring";
+    let (_, words) = study.sheet().verdict.expect("there is one");
+    assert_eq!(words, format!("S{}, undecided so far", &stopped[1..]));
+    assert_eq!(study.sheet().answer, "1 of 1 requirement");
+    let line = study.line();
+    assert!(
+        line.starts_with(&format!("one: {stopped}, undecided so far (")),
+        "{line}"
+    );
+    let origin = Origin::default();
+    assert_eq!(QualifyDocument::of(&study, &origin).warnings[0], stopped);
+    drive(&mut study, GOOD);
+    assert_eq!(study.stopped(), None);
+    assert!(study.line().starts_with("one: met ("), "{}", study.line());
+}
+
+#[test]
 fn a_quiet_disk_is_met_at_minute_20_and_a_bad_one_missed_at_minute_3() {
     let mut good = study(ONE, QualifyDesign::Usual);
     assert_eq!(drive(&mut good, GOOD), (20, 0));
