@@ -1,6 +1,7 @@
 //! What a comparison of A with B found: plain types for the store, the JSON of
 //! `compare`, `align` and `check`, and the tables and charts made of them.
 
+use crate::{AnswerBound, AnswerPlace};
 use serde::{Deserialize, Serialize};
 use stripewise_stats::mean;
 
@@ -105,6 +106,22 @@ pub struct ComparisonRow {
     /// What its table's sentences say of it alone, where it is better or worse.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sentence: Option<String>,
+    /// How A and B are to be read, where they are answers of benches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answers: Option<[ComparedAnswer; 2]>,
+}
+
+/// What a value is, that is the answer of a bench.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
+pub struct ComparedAnswer {
+    /// Present where the value is only a bound.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound: Option<AnswerBound>,
+    /// Present where the latency limit is missed: where on its ladder the answer is from instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beyond_limit: Option<AnswerPlace>,
 }
 
 impl ComparisonRow {

@@ -35,8 +35,8 @@ pub use advice::{
 pub use answered::{AnswerReason, SeriesAnswer};
 pub use build::{KindParts, OutcomeParts, P999_OPERATIONS_MIN};
 pub use comparison::{
-    ComparisonGroup, ComparisonRecord, ComparisonRow, DriftRecord, RequirementRecord, SideRecord,
-    Verdict,
+    ComparedAnswer, ComparisonGroup, ComparisonRecord, ComparisonRow, DriftRecord,
+    RequirementRecord, SideRecord, Verdict,
 };
 pub use counting::{CountedOperations, Counting};
 pub use device_report::{

@@ -3,7 +3,7 @@
 
 use super::{cautions, title};
 use crate::comparison::{
-    are_twins, cells_of, columns_of, columns_of_subjects, follows, heads_columns, means,
+    are_twins, cells_of, columns_of, columns_of_subjects, follows, heads_columns, legend, means,
     metric_name, rows_of_subjects, short_sides,
 };
 use crate::difference::in_words;
@@ -163,6 +163,8 @@ pub(crate) fn comparison_tables(records: &[ComparisonRecord]) -> Vec<SheetTable>
             cells_of(record, twin),
         );
         table.note = notes.join(" ");
+        notes.push(legend(record.rows.iter()));
+        notes.retain(|note| !note.is_empty());
         // Of single values nothing is known but that they differ.
         let has_interval = record
             .rows
@@ -212,6 +214,7 @@ fn overall(records: &[ComparisonRecord]) -> Option<Verdict> {
         (found @ (Verdict::Better | Verdict::Worse), _)
         | (_, found @ (Verdict::Better | Verdict::Worse)) => found,
         // Nothing is found where it could be.
+        .with_note(legend(group.iter().flat_map(|record| &record.rows)))
         (Verdict::NoDifference | Verdict::Undecided, _) => Verdict::NoDifference,
     };
     Some(all.fold(first, both))

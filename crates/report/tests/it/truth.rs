@@ -263,6 +263,7 @@ fn a_limit_is_marked_at_its_percentile_and_in_the_colour_of_its_line() {
     let p99 = below.series.iter().find(|line| line.name == "p99");
     let tone = p99.map(|line| line.tone);
     assert!(
+            answers: None,
         matches!(below.annotations[..], [Annotation::AtY { tone: of, .. }] if of == tone),
         "{:?}",
         below.annotations
