@@ -15,7 +15,7 @@ use crate::warning_summary::Marks;
 use crate::warnings::{collected, of_runs, severity_word};
 use crate::words::{Said, requirement_words};
 use std::fmt::Write;
-use stripewise_results::JobRow;
+use stripewise_results::{JobRow, RequirementVerdict};
 
 /// A report as Markdown (GitHub's, with tables).
 #[must_use]
@@ -50,10 +50,9 @@ pub fn markdown(material: &Material) -> String {
         let _ = writeln!(text, "- {}{}", safe(&named.sentence()), safe(&instead));
     }
     for requirement in &document.requirements {
-        let word = match (requirement.met, requirement.undecided) {
-            (true, _) => "met",
-            (false, true) => "**undecided**",
-            (false, false) => "**missed**",
+        let word = match requirement.verdict() {
+            RequirementVerdict::Met => "met".to_owned(),
+            other => format!("**{}**", other.word()),
         };
         let _ = writeln!(text, "- {word}: {}", safe(&requirement_words(requirement)));
     }

@@ -229,3 +229,45 @@ pub struct RequirementRecord {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub undecided: bool,
 }
+
+/// What became of a requirement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RequirementVerdict {
+    /// Certainly not met, or nothing was measured that could meet it.
+    Missed,
+    /// It lies within the interval of what was measured.
+    Undecided,
+    /// Met.
+    Met,
+}
+
+impl RequirementRecord {
+    /// What became of it: the one source of every word about it.
+    #[must_use]
+    pub fn verdict(&self) -> RequirementVerdict {
+        match (self.met, self.undecided) {
+            (true, _) => RequirementVerdict::Met,
+            (false, true) => RequirementVerdict::Undecided,
+            (false, false) => RequirementVerdict::Missed,
+        }
+    }
+}
+
+impl RequirementVerdict {
+    /// As it is in running text and in lists.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            RequirementVerdict::Missed => "missed",
+            RequirementVerdict::Undecided => "undecided",
+            RequirementVerdict::Met => "met",
+        }
+    }
+
+    /// Of several requirements the gravest; none where nothing was required.
+    #[must_use]
+    pub fn of_all(all: &[RequirementRecord]) -> Option<RequirementVerdict> {
+        let verdicts = all.iter().map(RequirementRecord::verdict);
+        verdicts.min_by_key(|verdict| *verdict as u8)
+    }
+}

@@ -36,7 +36,7 @@ pub use answered::{AnswerReason, SeriesAnswer};
 pub use build::{KindParts, OutcomeParts, P999_OPERATIONS_MIN};
 pub use comparison::{
     ComparedAnswer, ComparisonGroup, ComparisonRecord, ComparisonRow, DriftRecord,
-    RequirementRecord, SideRecord, Verdict,
+    RequirementRecord, RequirementVerdict, SideRecord, Verdict,
 };
 pub use counting::{CountedOperations, Counting};
 pub use device_report::{

@@ -9,7 +9,7 @@ use crate::comparison::{
 use crate::difference::in_words;
 use crate::sheet::{Judgement, Sheet, SheetTable};
 use crate::warning_summary::Marks;
-use crate::words::requirement_line;
+use crate::words::{gravest_first, requirement_line, verdict_on};
 use stripewise_results::{ComparisonRecord, Document, RequirementRecord, RunRecord, Verdict};
 use stripewise_units::{capitalised, counted};
 
@@ -85,8 +85,23 @@ pub fn checked_sheet(
     explain: bool,
 ) -> Sheet {
     let mut sheet = comparison_sheet(records, runs, explain);
-    let required = required.iter().map(requirement_line);
-    sheet.details.splice(0..0, required);
+    let lines = gravest_first(required).into_iter().map(requirement_line);
+    sheet.details.splice(0..0, lines);
+    // A requirement that is not met decides as much as what changed.
+    let found = verdict_on(required).filter(|(found, _)| match (&sheet.verdict, found) {
+        (None, _) => true,
+        (Some((Judgement::Bad, _)), Judgement::Open) | (_, Judgement::Good) => false,
+        _ => true,
+    });
+    if let Some(found) = found {
+        let before = sheet.verdict.replace(found);
+        let answer = std::mem::take(&mut sheet.answer);
+        let change = before.map(|(_, word)| match answer.is_empty() {
+            true => word,
+            false => format!("{word}: {answer}"),
+        });
+        sheet.details.splice(0..0, change);
+    }
     sheet
 }
 
@@ -148,6 +163,8 @@ pub(crate) fn comparison_tables(records: &[ComparisonRecord]) -> Vec<SheetTable>
         if !means.is_empty() && !follows(record, &all) {
             notes.push(means);
         }
+        notes.push(legend(record.rows.iter()));
+        notes.retain(|note| !note.is_empty());
         // Names that do not fit above a column are given once.
         let is_same = |other: &ComparisonRecord| {
             (&other.a.name, &other.b.name) == (&record.a.name, &record.b.name)
@@ -163,8 +180,6 @@ pub(crate) fn comparison_tables(records: &[ComparisonRecord]) -> Vec<SheetTable>
             cells_of(record, twin),
         );
         table.note = notes.join(" ");
-        notes.push(legend(record.rows.iter()));
-        notes.retain(|note| !note.is_empty());
         // Of single values nothing is known but that they differ.
         let has_interval = record
             .rows
@@ -199,6 +214,7 @@ fn of_subjects(records: &[ComparisonRecord]) -> Vec<SheetTable> {
             columns_of_subjects(group),
             rows_of_subjects(group),
         )
+        .with_note(legend(group.iter().flat_map(|record| &record.rows)))
     };
     groups.iter().map(table).collect()
 }
@@ -214,7 +230,6 @@ fn overall(records: &[ComparisonRecord]) -> Option<Verdict> {
         (found @ (Verdict::Better | Verdict::Worse), _)
         | (_, found @ (Verdict::Better | Verdict::Worse)) => found,
         // Nothing is found where it could be.
-        .with_note(legend(group.iter().flat_map(|record| &record.rows)))
         (Verdict::NoDifference | Verdict::Undecided, _) => Verdict::NoDifference,
     };
     Some(all.fold(first, both))

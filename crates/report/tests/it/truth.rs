@@ -3,13 +3,13 @@
 
 use std::collections::BTreeSet;
 use stripewise_report::{
-    Annotation, Chart, Material, RunsLook, charts, csv_rows, html, markdown, runs_sheet,
-    sheet_text, svg,
+    Annotation, Chart, Judgement, Material, RunsLook, charts, checked_sheet, csv_rows,
+    document_line, html, markdown, runs_sheet, sheet_text, svg,
 };
 use stripewise_results::{
     AnswerBound, AnswerPlace, AnswerRecord, ComparisonRecord, ComparisonRow, Document,
-    ExperimentPlace, Imported, Interval, JobRecord, KneeRecord, LatencySummary, RunRecord,
-    SeriesRecord, SideRecord, StepRecord, TargetFacts, Verdict,
+    ExperimentPlace, Imported, Interval, JobRecord, KneeRecord, LatencySummary, RequirementRecord,
+    RunRecord, SeriesRecord, SideRecord, StepRecord, TargetFacts, Verdict,
 };
 
 fn latency(ms: u64) -> LatencySummary {
@@ -132,6 +132,46 @@ fn chart<'a>(charts: &'a [Chart], name: &str) -> &'a Chart {
     found.unwrap_or_else(|| panic!("{name} is not among {names:?}"))
 }
 
+/// The words about a requirement are the same wherever it is shown, and one that is undecided is
+/// nowhere said to be missed.
+#[test]
+fn an_undecided_requirement_is_undecided_in_every_text() {
+    let undecided = RequirementRecord {
+        requirement: "iops>=1000".to_owned(),
+        measured: Some(1_000.0),
+        measured_words: "1,000 IOPS".to_owned(),
+        of: String::new(),
+        repetitions: 0,
+        met: false,
+        interval: Some([900.0, 1_100.0]),
+        undecided: true,
+    };
+    let mut material = material(vec![run("a")]);
+    material.document.requirements = vec![undecided.clone()];
+    let terminal = sheet_text(&runs_sheet(&material.document, &RunsLook::default()), 100);
+    let picture = checked_sheet(&[], &[undecided], &[], false);
+    let (judgement, verdict) = picture.verdict.clone().expect("a verdict");
+    assert_eq!(
+        (judgement, verdict.as_str()),
+        (Judgement::Open, "Requirement undecided")
+    );
+    let texts = [
+        html(&material),
+        markdown(&material),
+        terminal,
+        sheet_text(&picture, 100),
+        document_line(&material.document),
+    ];
+    for text in texts {
+        let answer = text.split("<section id=\"answer\"").last();
+        let answer = answer.expect("a text").to_lowercase();
+        assert!(answer.contains("undecided"), "{answer}");
+        for word in [">fail", "not met", "missed:", "missed</"] {
+            assert!(!answer.contains(word), "{word}: {answer}");
+        }
+    }
+}
+
 #[test]
 fn a_mixed_load_has_a_row_for_reads_one_for_writes_and_latencies_only_there() {
     let material = material(vec![mixed("one", 1)]);
@@ -223,6 +263,7 @@ fn a_report_shows_the_metric_of_its_experiment_and_which_way_is_better() {
             difference_percent_max: None,
             published_difference_percent: None,
             sentence: None,
+            answers: None,
         }],
         groups: Vec::new(),
         verdict: Verdict::Worse,
@@ -263,7 +304,6 @@ fn a_limit_is_marked_at_its_percentile_and_in_the_colour_of_its_line() {
     let p99 = below.series.iter().find(|line| line.name == "p99");
     let tone = p99.map(|line| line.tone);
     assert!(
-            answers: None,
         matches!(below.annotations[..], [Annotation::AtY { tone: of, .. }] if of == tone),
         "{:?}",
         below.annotations
