@@ -2,6 +2,7 @@
 //! repeat it. Text of users cannot break out of its cell or become a link, an
 //! image or HTML.
 
+use crate::attribution::About;
 use crate::hosts::{hosts_sentences, hosts_table};
 use crate::identity::{NamedSeries, named_series};
 use crate::markdown_table::{ROWS_MAX, left_out, safe, table};
@@ -68,6 +69,10 @@ pub fn markdown(material: &Material) -> String {
     }
     of_hosts(&mut text, material);
     of_warnings(&mut text, material);
+    let foot = About::of(material).foot().join(" \u{b7} ");
+    if !foot.is_empty() {
+        let _ = writeln!(text, "{}\n", safe(&foot));
+    }
     let mut commands: Vec<String> = Vec::new();
     for run in &document.runs {
         let command = crate::attribution::command_of(run);

@@ -38,11 +38,14 @@ fn the_caps_of_volumes_are_named_and_those_of_a_disk_are_none() {
     assert_eq!(caps(&again), caps(&gp3));
     let shown = desk.run(&["history", "show", &id]).done().stdout;
     assert!(shown.contains("shared by reads and writes"), "{shown}");
-    let end = id.rsplit('-').next().unwrap_or_default();
-    assert!(
-        shown.contains(&format!("Again  stripewise history show {end}")),
-        "{shown}"
-    );
+    // Like a run: where it was made, and by which command.
+    for words in [
+        format!("Id       {id}"),
+        "\nHost ".to_owned(),
+        "\nCommand  stripewise limits sim:ebs-gp3".to_owned(),
+    ] {
+        assert!(shown.contains(&words), "{words}: {shown}");
+    }
     let report = desk.run(&["report", &id, "--format", "md"]).done().stdout;
     assert!(report.contains("shared by reads and writes"), "{report}");
     let listed = desk.run(&["history"]).done().stdout;
