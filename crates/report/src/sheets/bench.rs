@@ -104,12 +104,12 @@ pub(crate) fn lasting_lines(document: &Document) -> Vec<String> {
     let all = named_series(document);
     let line = |named: &NamedSeries<'_>| {
         let series = named.series;
-        let words = series.no_answer.clone().or_else(|| {
-            let found = series.sustained.as_ref()?;
-            let absorbed = found.absorbed_words(series.is_in_bytes())?;
-            Some(format!("{absorbed}; the answer is what lasts"))
-        })?;
-        Some(format!("{}: {words}", named.title()))
+        let found = series.sustained.as_ref()?;
+        let absorbed = found.absorbed_words(series.is_in_bytes())?;
+        series.no_answer.is_none().then(|| {
+            let title = named.title();
+            format!("{title}: {absorbed}; the answer is what lasts")
+        })
     };
     all.iter().filter_map(line).collect()
 }
