@@ -126,13 +126,6 @@ fn beyond_words(found: &SeriesAnswer) -> String {
 /// The lowest latency of a load that misses its limit, and the load that has it: not even so
 /// is the limit met. Nothing where a single step seemed to meet it.
 fn least_latency(series: &SeriesRecord) -> [Cell; 2] {
-    let judged = |step: &StepRecord| {
-        let latency = step.latency_ns.as_ref()?;
-        latency.statistic(series.judged())
-    };
-    let counting = series.steps.iter().filter(|step| step.counts());
-    let least = counting.filter_map(|step| Some((judged(step)?, step.in_flight())));
-    let least = least.min_by(|(a, _), (b, _)| a.total_cmp(b));
     let limit = series.slo.parse::<Slo>().ok();
     match least.filter(|(ns, _)| limit.is_none_or(|slo| *ns >= slo.limit_ns as f64)) {
         Some((ns, load)) => [
@@ -189,6 +182,7 @@ pub(crate) fn width_words(series: &SeriesRecord, record: &AnswerRecord) -> Optio
         narrow => format!("\u{b1}{:.1} %", (narrow * 10.0).ceil() / 10.0),
     })
 }
+    let least = series.least_load().and_then(|(load, ns)| Some((ns?, load)));
 
 /// What a series counts in.
 fn of_series(series: &SeriesRecord, iops: f64, mib_per_s: f64) -> f64 {
