@@ -9,7 +9,7 @@ use stripewise_report::{
 use stripewise_results::{
     AnswerBound, AnswerPlace, AnswerRecord, ComparisonRecord, ComparisonRow, Document,
     ExperimentPlace, Imported, Interval, JobRecord, KneeRecord, LatencySummary, RequirementRecord,
-    RunRecord, SeriesRecord, SideRecord, StepRecord, TargetFacts, Verdict,
+    RunRecord, SeriesRecord, Severity, SideRecord, StepRecord, TargetFacts, Verdict, Warning,
 };
 
 fn latency(ms: u64) -> LatencySummary {
@@ -350,6 +350,122 @@ fn a_missed_limit_is_answered_at_the_knee_and_said_so_wherever_it_is_shown() {
         "{}",
         percentiles.summary
     );
+}
+
+/// The table has the latency that the sentence names: that of the smallest load, also where a
+/// larger one was luckier, and of the runs made for the answer where they are of that load.
+#[test]
+fn a_missed_limit_has_the_latency_of_the_smallest_load() {
+    let mut series = disks("p99<5ms");
+    series.steps[1] = step(8, 700.0, 9);
+    let text = terminal(&of_series(series.clone()), false);
+    let row = |text: &str| {
+        let row = text.lines().find(|line| line.contains("none"));
+        row.expect("a row")
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    assert!(row(&text).contains("none 12 ms 1 "), "{text}");
+    let of_runs = AnswerRecord {
+        at: AnswerPlace::Highest,
+        in_flight: 1.0,
+        bound: None,
+        iops: 171.0,
+        iops_low: None,
+        iops_high: None,
+        mib_per_s: 1.3,
+        mib_per_s_low: None,
+        mib_per_s_high: None,
+        level: 0.95,
+        latency_ns: 13_000_000,
+        latency: Some(latency(13)),
+        runs: 2,
+        runs_left_out: 0,
+    };
+    series.answer = Some(of_runs);
+    assert_eq!(series.least_load(), Some((1, Some(13e6))));
+    assert!(row(&terminal(&of_series(series), false)).contains("none 13 ms 1 "));
+}
+
+#[test]
+fn each_sign_in_the_column_of_ceilings_means_one_thing() {
+    let of = |steps: Vec<StepRecord>| {
+        let series = SeriesRecord {
+            ceiling: Some(steps.len() - 1),
+            within_limit: Some(steps.len() - 1),
+            knee: None,
+            steps,
+            ..disks("p99<900ms")
+        };
+        let text = terminal(&of_series(series), false);
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let rising = of(vec![step(1, 170.0, 12), step(8, 700.0, 19)]);
+    assert!(rising.contains("8 \u{2265} 700 ok"), "{rising}");
+    assert!(rising.contains("; \u{2265}: still rising."), "{rising}");
+    let flat = of(vec![step(1, 700.0, 12), step(8, 700.0, 19)]);
+    assert!(flat.contains(" same ok"), "{flat}");
+    assert!(flat.contains("; same: the answer's."), "{flat}");
+    // Nothing is known of any ceiling.
+    let alone = of(vec![step(1, 700.0, 12)]);
+    assert!(!alone.contains("Ceiling"), "{alone}");
+}
+
+/// One line for a reason that several loads share, and loads in place of runs.
+#[test]
+fn a_warning_of_a_bench_names_the_loads_that_it_concerns() {
+    let series = |name: &str, no_answer: bool| SeriesRecord {
+        id: "bench".to_owned(),
+        name: name.to_owned(),
+        steps: vec![StepRecord {
+            run: format!("run-{name}"),
+            void: if no_answer {
+                vec!["zero-data".to_owned()]
+            } else {
+                Vec::new()
+            },
+            ..step(1, 170.0, 12)
+        }],
+        no_answer: no_answer.then(|| "its only step is VOID (zero-data)".to_owned()),
+        ..disks("p99<900ms")
+    };
+    let all = [
+        series("random-read", true),
+        series("random-write", true),
+        series("log", false),
+    ];
+    let runs = all.iter().map(|series| {
+        let mut run = run(&series.steps[0].run);
+        run.series = Some(series.id.clone());
+        run.series_part = Some(series.name.clone());
+        run.warnings = series
+            .no_answer
+            .iter()
+            .map(|_| Warning {
+                code: "zero-data".to_owned(),
+                severity: Severity::Void,
+                message: "the data are zeros".to_owned(),
+                short: String::new(),
+                hint: Default::default(),
+            })
+            .collect();
+        run
+    });
+    let document = Document {
+        series: all.to_vec(),
+        ..Document::new(runs.collect())
+    };
+    let text = terminal(&Material::new("Bench", document), false);
+    let (_, care) = text.split_once("Read with care").expect("cautions");
+    let care = care.split_whitespace().collect::<Vec<_>>().join(" ");
+    for words in [
+        "X Random read; Random write: no answer; its only step is VOID (zero-data)",
+        "the data are zeros 2 of 3 loads: Random read; Random write [zero-data]",
+    ] {
+        assert!(care.contains(words), "{words}: {text}");
+    }
+    assert_eq!(care.matches("no answer").count(), 1, "{text}");
 }
 
 /// What a terminal shows of runs.
