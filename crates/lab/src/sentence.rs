@@ -2,7 +2,6 @@
 //! first stands before or behind it.
 
 use crate::climb::Ended;
-use crate::ladder::Step;
 use crate::series::SeriesKind;
 use stripewise_results::{
     AnswerBound, AnswerPlace, AnswerReason, AnswerRecord, SeriesRecord, StepRecord, SustainedClaim,
@@ -13,13 +12,7 @@ use stripewise_units::{format_bytes, format_count, format_duration, format_iops,
 
 /// "Random read: 9,800 IOPS (9,500-10,100) at p99 < 5 ms with 16 in flight; the ceiling is
 /// 12,400 at 64." Where no step counts, no number is in it.
-pub(crate) fn answer(
-    kind: SeriesKind,
-    slo: Slo,
-    ended: Ended,
-    series: &SeriesRecord,
-    view: &[Step],
-) -> String {
+pub(crate) fn answer(kind: SeriesKind, slo: Slo, ended: Ended, series: &SeriesRecord) -> String {
     let title = kind.title();
     if let Some(reason) = &series.no_answer {
         return format!("{title}: no answer; {reason}.");
@@ -30,7 +23,7 @@ pub(crate) fn answer(
     };
     words.push_str(&match kind {
         SeriesKind::Log => log(series),
-        _ => ladder(kind, slo, ended, series, view),
+        _ => ladder(kind, slo, ended, series),
     });
     words.push_str(&absorbed(kind, series));
     let void = series.steps.iter().filter(|step| !step.void.is_empty());
@@ -100,13 +93,7 @@ pub(crate) fn no_answer(steps: &[StepRecord]) -> String {
 }
 
 /// What the steps that count say of a limit and a ceiling.
-fn ladder(
-    kind: SeriesKind,
-    slo: Slo,
-    ended: Ended,
-    series: &SeriesRecord,
-    view: &[Step],
-) -> String {
+fn ladder(kind: SeriesKind, slo: Slo, ended: Ended, series: &SeriesRecord) -> String {
     let Some(answer) = series.answered() else {
         return "nothing was measured.".to_owned();
     };
@@ -149,7 +136,7 @@ fn ladder(
             format!(" {rate} {place}, with {load} in flight{run};")
         }
     };
-    format!("{}{instead} {top}.", missed(slo, series, view))
+    format!("{}{instead} {top}.", missed(slo, series))
 }
 
 /// Behind a number that is a single run's.
@@ -165,13 +152,13 @@ fn highest_words(kind: SeriesKind, highest: &str, step: &StepRecord) -> String {
 
 /// The least load that counts: what a step says that was stopped, or that is void, is not
 /// known, and neither is what loads that were not run would give.
-fn missed(slo: Slo, series: &SeriesRecord, view: &[Step]) -> String {
-    let first = series.steps.iter().position(StepRecord::counts);
-    let (load, latency) = first.map_or((1, None), |index| {
-        (series.steps[index].in_flight(), view[index].latency_ns)
-    });
+fn missed(slo: Slo, series: &SeriesRecord) -> String {
+    let (load, latency) = series.least_load().unwrap_or((1, None));
     let there = match latency {
-        Some(ns) => format!("{} is {} there", slo.percentile, format_duration(ns)),
+        Some(ns) => {
+            let latency = format_duration(ns.round() as u64);
+            format!("{} is {latency} there", slo.percentile)
+        }
         None => "no operation completed there".to_owned(),
     };
     let even = if load == 1 { "even " } else { "" };

@@ -9,7 +9,7 @@ use crate::identity::{NamedSeries, named_series};
 use crate::material::Material;
 use crate::sheets::{cautions, width_words};
 use crate::warning_summary::Marks;
-use crate::words::series_title;
+use crate::words::{series_title, verdict_word};
 use stripewise_results::{
     AnswerBound, AnswerPlace, AnswerRecord, Document, LatencySummary, RunRecord, SeriesAnswer,
     SeriesRecord, Severity, StepRecord,
@@ -122,14 +122,10 @@ fn warned(document: &Document) -> Vec<String> {
 /// What was required, and what came of it, in a line: a picture is passed on without the
 /// page. `Required: random-read iops>=800 MISSED, log p99<2ms met.`
 fn required(document: &Document) -> Option<String> {
-    let each = document.requirements.iter().map(|one| {
-        let word = match (one.met, one.undecided) {
-            (true, _) => "met",
-            (false, true) => "UNDECIDED",
-            (false, false) => "MISSED",
-        };
-        format!("{} {word}", one.requirement)
-    });
+    let each = document
+        .requirements
+        .iter()
+        .map(|one| format!("{} {}", one.requirement, verdict_word(one)));
     let each: Vec<String> = each.collect();
     (!each.is_empty()).then(|| format!("Required: {}.", each.join(", ")))
 }

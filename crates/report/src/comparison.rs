@@ -6,7 +6,9 @@
 //! stands in the record; nothing is worked out here.
 
 use crate::sheet::{Cell, Column, Judgement};
-use stripewise_results::{ComparisonGroup, ComparisonRecord, ComparisonRow, Verdict};
+use stripewise_results::{
+    AnswerBound, AnswerPlace, ComparisonGroup, ComparisonRecord, ComparisonRow, Verdict,
+};
 use stripewise_units::{ByteSize, format_count, format_duration};
 
 /// The longest name of a side that heads its column; a longer one is spelt out
@@ -97,14 +99,14 @@ pub(crate) fn rows_of_subjects(group: &[&ComparisonRecord]) -> Vec<Vec<Cell>> {
         first.extend([
             only(!is_single, || metric_name(&load.metric).to_owned()).into(),
             reference.into(),
-            Cell::exact(value(&load.metric, load.a), load.a),
+            side(load, 0),
         ]);
         let of_record = |record: &&ComparisonRecord| {
             let row = record.rows.iter().find(|row| same_load(row, load))?;
             let mut cells = vec![Cell::default(); 2];
             cells.extend([
                 short_sides(record)[1].into(),
-                Cell::exact(value(&row.metric, row.b), row.b),
+                side(row, 1),
                 Cell::exact(two_decimals(row.difference_percent), row.difference_percent),
                 interval(row),
                 judged(row),
@@ -188,8 +190,8 @@ pub(crate) fn cells_of(
         cells.extend([
             only(shown.metric, || metric_name(&row.metric).to_owned()).into(),
             only(shown.blocks, || row.blocks.to_string()).into(),
-            Cell::exact(value(&row.metric, row.a), row.a),
-            Cell::exact(value(&row.metric, row.b), row.b),
+            side(row, 0),
+            side(row, 1),
             Cell::exact(two_decimals(row.difference_percent), row.difference_percent),
             only(shown.published, || printed.clone().unwrap_or_default()).into(),
             interval(row),
@@ -332,8 +334,8 @@ fn cell_words(row: &ComparisonRow) -> Vec<String> {
 fn three(row: &ComparisonRow) -> [Cell; 3] {
     let difference = row.difference_percent;
     [
-        Cell::exact(value(&row.metric, row.a), row.a),
-        Cell::exact(value(&row.metric, row.b), row.b),
+        side(row, 0),
+        side(row, 1),
         Cell::exact(two_decimals(difference), difference),
     ]
 }
@@ -392,6 +394,58 @@ fn value(metric: &str, value: f64) -> String {
         Some((Ok(whole), decimals)) => format!("{}.{decimals}", format_count(whole)),
         _ => text,
     }
+}
+
+/// The value of A or B: `knee 741.41` of an answer beyond its limit, with a sign before a bound.
+fn side(row: &ComparisonRow, index: usize) -> Cell {
+    let number = [row.a, row.b][index];
+    let mut text = value(&row.metric, number);
+    if let Some(answer) = row.answers.map(|both| both[index]) {
+        text = match answer.bound {
+            Some(AnswerBound::AtLeast) => format!("\u{2265} {text}"),
+            Some(AnswerBound::AtMost) => format!("\u{2264} {text}"),
+            None => text,
+        };
+        text = match answer.beyond_limit {
+            Some(place) => format!("{} {text}", beyond_word(place)),
+            None => text,
+        };
+    }
+    Cell::exact(text, number)
+}
+
+fn beyond_word(place: AnswerPlace) -> &'static str {
+    match place {
+        AnswerPlace::Knee => "knee",
+        AnswerPlace::Highest => "peak",
+        _ => "over",
+    }
+}
+
+/// What the words and signs before values of answers mean; empty where there are none.
+pub(crate) fn legend<'a>(rows: impl Iterator<Item = &'a ComparisonRow> + Clone) -> String {
+    let all = || rows.clone().filter_map(|row| row.answers).flatten();
+    let has = |word: &str| {
+        let mut places = all().filter_map(|answer| answer.beyond_limit);
+        places.any(|place| beyond_word(place) == word)
+    };
+    let meanings = [
+        ("knee", "the rate at the knee"),
+        ("peak", "the highest rate"),
+        ("over", "the rate of the only load"),
+    ];
+    let meant = meanings.iter().filter(|(word, _)| has(word));
+    let meant: Vec<String> = meant
+        .map(|(word, what)| format!("{word}: {what}"))
+        .collect();
+    let mut said = Vec::new();
+    if !meant.is_empty() {
+        said.push(format!("Where the limit is missed, {}.", meant.join("; ")));
+    }
+    if all().any(|answer| answer.bound.is_some()) {
+        said.push("\u{2265} and \u{2264}: at least and at most.".to_owned());
+    }
+    said.join(" ")
 }
 
 /// Two decimals, and never a minus before zero.
@@ -453,7 +507,7 @@ fn percent_of(level: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stripewise_results::{ComparisonGroup, SideRecord};
+    use stripewise_results::{ComparedAnswer, ComparisonGroup, SideRecord};
 
     fn row(threads: u32, a: f64, b: f64, found: Option<[f64; 3]>) -> ComparisonRow {
         ComparisonRow {
@@ -479,6 +533,7 @@ mod tests {
             published_difference_percent: None,
             void: Vec::new(),
             sentence: None,
+            answers: None,
         }
     }
 
@@ -528,6 +583,27 @@ mod tests {
              Average difference, random read, IOPS: 33.90 % over 2 rows.\n\n\
              note: A is old.\n"
         );
+    }
+
+    #[test]
+    fn bounds_and_answers_beyond_their_limit_are_marked_and_the_marks_explained() {
+        let mut rows = vec![row(1, 427_054.0, 741.4, None)];
+        rows[0].answers = Some([
+            ComparedAnswer {
+                bound: Some(AnswerBound::AtLeast),
+                beyond_limit: None,
+            },
+            ComparedAnswer {
+                bound: None,
+                beyond_limit: Some(AnswerPlace::Knee),
+            },
+        ]);
+        let text = text(record(rows, ["then", "now"]));
+        assert!(text.contains("\u{2265} 427,054  knee 741.40"), "{text}");
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let legend = "Where the limit is missed, knee: the rate at the knee. \u{2265} and";
+        assert!(words.join(" ").contains(legend), "{text}");
+        assert!(!text.contains("peak"), "{text}");
     }
 
     #[test]

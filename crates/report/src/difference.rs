@@ -129,6 +129,7 @@ mod tests {
             published_difference_percent: None,
             void: Vec::new(),
             sentence: None,
+            answers: None,
         }
     }
 

@@ -2,6 +2,7 @@
 //! repeat it. Text of users cannot break out of its cell or become a link, an
 //! image or HTML.
 
+use crate::attribution::About;
 use crate::hosts::{hosts_sentences, hosts_table};
 use crate::identity::{NamedSeries, named_series};
 use crate::markdown_table::{ROWS_MAX, left_out, safe, table};
@@ -15,7 +16,7 @@ use crate::warning_summary::Marks;
 use crate::warnings::{collected, of_runs, severity_word};
 use crate::words::{Said, requirement_words};
 use std::fmt::Write;
-use stripewise_results::JobRow;
+use stripewise_results::{JobRow, RequirementVerdict};
 
 /// A report as Markdown (GitHub's, with tables).
 #[must_use]
@@ -50,10 +51,9 @@ pub fn markdown(material: &Material) -> String {
         let _ = writeln!(text, "- {}{}", safe(&named.sentence()), safe(&instead));
     }
     for requirement in &document.requirements {
-        let word = match (requirement.met, requirement.undecided) {
-            (true, _) => "met",
-            (false, true) => "**undecided**",
-            (false, false) => "**missed**",
+        let word = match requirement.verdict() {
+            RequirementVerdict::Met => "met".to_owned(),
+            other => format!("**{}**", other.word()),
         };
         let _ = writeln!(text, "- {word}: {}", safe(&requirement_words(requirement)));
     }
@@ -69,6 +69,10 @@ pub fn markdown(material: &Material) -> String {
     }
     of_hosts(&mut text, material);
     of_warnings(&mut text, material);
+    let foot = About::of(material).foot().join(" \u{b7} ");
+    if !foot.is_empty() {
+        let _ = writeln!(text, "{}\n", safe(&foot));
+    }
     let mut commands: Vec<String> = Vec::new();
     for run in &document.runs {
         let command = crate::attribution::command_of(run);

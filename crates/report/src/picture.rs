@@ -5,9 +5,8 @@ use crate::card::{Card, card};
 use crate::chart::Chart;
 use crate::crystaldiskmark::are_like_runs;
 use crate::material::Material;
-use crate::sheet::{Judgement, Sheet};
+use crate::sheet::Sheet;
 use crate::sheets::{RunsLook, checked_sheet, runs_sheet};
-use crate::words::requirements_in_words;
 
 /// Something that is drawn as a picture of its own.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,15 +77,7 @@ fn summary(material: &Material) -> Option<Picture> {
         1..=COMPARED_MAX => {
             // What was required decides as much as what changed.
             let required = &document.requirements;
-            let mut compared = checked_sheet(comparisons, required, &document.runs, false);
-            if required.iter().any(|one| !one.met) {
-                let words = requirements_in_words(required);
-                let before = compared.verdict.replace((Judgement::Bad, words));
-                let answer = std::mem::take(&mut compared.answer);
-                let change = before.map(|(_, word)| format!("{word}: {answer}"));
-                compared.details.splice(0..0, change);
-            }
-            sheet(compared)
+            sheet(checked_sheet(comparisons, required, &document.runs, false))
         }
         _ => None,
     }

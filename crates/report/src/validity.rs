@@ -98,7 +98,8 @@ fn stopped(document: &Document) -> Option<String> {
     }
 }
 
-fn listed(names: &[String]) -> Option<String> {
+/// Names, of which the first few are listed; none where there are none.
+pub(crate) fn listed(names: &[String]) -> Option<String> {
     let (named, more) = names.split_at(names.len().min(NAMED_MAX));
     let mut text = named.join("; ");
     if !more.is_empty() {

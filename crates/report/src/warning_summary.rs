@@ -76,6 +76,11 @@ impl<'a> Marks<'a> {
         Marks(of_some.map(|(warning, _)| warning.code.as_str()).collect())
     }
 
+    /// No row has one.
+    pub(crate) fn is_none(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// ` [1]`, behind the code of a warning.
     pub(crate) fn of_warning(&self, code: &str) -> String {
         let at = self.0.iter().position(|other| *other == code);

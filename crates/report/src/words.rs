@@ -1,7 +1,8 @@
 //! Names in records as people read them.
 
-use stripewise_results::{RequirementRecord, RunRecord};
-use stripewise_units::capitalised;
+use crate::sheet::Judgement;
+use stripewise_results::{RequirementRecord, RequirementVerdict, RunRecord};
+use stripewise_units::{capitalised, counted};
 
 /// Sets a heading off from what follows, as the place can where the text goes.
 pub type Heading<'a> = &'a dyn Fn(&str) -> String;
@@ -23,20 +24,44 @@ pub(crate) fn requirement_words(requirement: &RequirementRecord) -> String {
 /// A line of text about a requirement: `MISSED: p99<1ms: 3.2 ms (...)`.
 #[must_use]
 pub fn requirement_line(requirement: &RequirementRecord) -> String {
-    let word = match (requirement.met, requirement.undecided) {
-        (true, _) => "met",
-        (false, true) => "UNDECIDED",
-        (false, false) => "MISSED",
-    };
+    let word = verdict_word(requirement);
     format!("{word}: {}", requirement_words(requirement))
 }
 
-/// All that was required in a sentence.
-pub(crate) fn requirements_in_words(all: &[RequirementRecord]) -> String {
-    match all.iter().filter(|requirement| !requirement.met).count() {
-        0 => "Pass: all requirements are met".to_owned(),
-        missed => format!("Fail: {missed} of {} requirements not met", all.len()),
+/// `met`, and what is not met in capitals.
+pub(crate) fn verdict_word(requirement: &RequirementRecord) -> String {
+    match requirement.verdict() {
+        RequirementVerdict::Met => "met".to_owned(),
+        other => other.word().to_uppercase(),
     }
+}
+
+/// Whether all that was required is met, as the verdict of a sheet, a page and a picture; none
+/// where nothing was required.
+pub(crate) fn verdict_on(all: &[RequirementRecord]) -> Option<(Judgement, String)> {
+    let verdicts = || all.iter().map(RequirementRecord::verdict);
+    let missed = verdicts().filter(|one| *one == RequirementVerdict::Missed);
+    let open = verdicts().filter(|one| *one == RequirementVerdict::Undecided);
+    let of = counted(all.len(), "requirement", "requirements");
+    Some(match (all.len(), missed.count(), open.count()) {
+        (0, ..) => return None,
+        (1, 1, _) => (Judgement::Bad, "Requirement missed".to_owned()),
+        (1, 0, 1) => (Judgement::Open, "Requirement undecided".to_owned()),
+        (_, missed @ 1.., open @ 1..) => (
+            Judgement::Bad,
+            format!("{missed} of {of} missed, {open} undecided"),
+        ),
+        (_, missed @ 1.., 0) => (Judgement::Bad, format!("{missed} of {of} missed")),
+        (_, 0, open @ 1..) => (Judgement::Open, format!("{open} of {of} undecided")),
+        _ => (Judgement::Good, format!("{of} met")),
+    })
+}
+
+/// Those that are not met first: they are the news.
+pub(crate) fn gravest_first(all: &[RequirementRecord]) -> Vec<&RequirementRecord> {
+    let mut sorted: Vec<&RequirementRecord> = all.iter().collect();
+    sorted.sort_by_key(|one| one.verdict() as u8);
+    sorted
 }
 
 /// `iops` as people say it.
@@ -95,5 +120,41 @@ impl<'a> Said<'a> {
             }
         }
         new
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_verdict_counts_what_is_undecided_beside_what_is_missed() {
+        let required = |(met, undecided): (bool, bool)| RequirementRecord {
+            requirement: "iops>=1".to_owned(),
+            measured: None,
+            measured_words: String::new(),
+            of: String::new(),
+            repetitions: 0,
+            met,
+            interval: None,
+            undecided,
+        };
+        let [met, missed, open] = [(true, false), (false, false), (false, true)].map(required);
+        let said = |all: [&RequirementRecord; 4]| {
+            let all: Vec<RequirementRecord> = all.into_iter().cloned().collect();
+            verdict_on(&all).expect("a verdict").1
+        };
+        assert_eq!(
+            said([&missed, &open, &open, &missed]),
+            "2 of 4 requirements missed, 2 undecided"
+        );
+        assert_eq!(
+            said([&missed, &met, &met, &met]),
+            "1 of 4 requirements missed"
+        );
+        assert_eq!(
+            said([&open, &met, &met, &met]),
+            "1 of 4 requirements undecided"
+        );
     }
 }

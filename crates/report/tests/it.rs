@@ -104,6 +104,7 @@ fn comparison() -> ComparisonRecord {
         published_difference_percent: None,
         void: Vec::new(),
         sentence: None,
+        answers: None,
     };
     ComparisonRecord {
         title: "partition offset".to_owned(),

@@ -4,6 +4,9 @@
 use crate::{AnswerBound, AnswerPlace, AnswerRecord, LatencySummary, SeriesRecord, StepRecord};
 use stripewise_stats::{LatencyStatistic, Slo};
 
+/// More than the highest of all smaller loads by this factor is a rise.
+const RISING: f64 = 1.03;
+
 /// Why this load answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswerReason {
@@ -78,6 +81,39 @@ impl SeriesRecord {
             false => step.iops >= answer.iops,
         });
         above.max_by(|a, b| a.iops.total_cmp(&b.iops))
+    }
+
+    /// The smallest load that counts, and what the limit judges there, nanoseconds: of the runs
+    /// made for the answer where they are of that load.
+    #[must_use]
+    pub fn least_load(&self) -> Option<(u32, Option<f64>)> {
+        let counting = self.steps.iter().filter(|step| step.counts());
+        let least = counting.min_by_key(|step| step.in_flight())?;
+        let load = least.in_flight();
+        let of_answer = self.answer.filter(|answer| {
+            answer.latency_ns > 0 && answer.latency.is_some() && answer.in_flight == f64::from(load)
+        });
+        let judged = match of_answer {
+            Some(answer) => Some(answer.latency_ns as f64),
+            None => least
+                .latency_ns
+                .and_then(|one| one.statistic(self.judged())),
+        };
+        Some((load, judged))
+    }
+
+    /// Throughput still rose by more than a thirtieth at the largest load that ran: what more
+    /// would give is not known.
+    #[must_use]
+    pub fn still_rises(&self) -> bool {
+        let counting = self.steps.iter().filter(|step| step.counts());
+        let mut by_load: Vec<&StepRecord> = counting.collect();
+        by_load.sort_by_key(|step| step.in_flight());
+        let Some((last, before)) = by_load.split_last() else {
+            return false;
+        };
+        let most = before.iter().map(|step| step.iops).fold(0.0, f64::max);
+        !before.is_empty() && last.iops > most * RISING
     }
 
     fn answering_step(&self) -> Option<(AnswerReason, usize)> {

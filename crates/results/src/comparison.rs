@@ -1,6 +1,7 @@
 //! What a comparison of A with B found: plain types for the store, the JSON of
 //! `compare`, `align` and `check`, and the tables and charts made of them.
 
+use crate::{AnswerBound, AnswerPlace};
 use serde::{Deserialize, Serialize};
 use stripewise_stats::mean;
 
@@ -105,6 +106,22 @@ pub struct ComparisonRow {
     /// What its table's sentences say of it alone, where it is better or worse.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sentence: Option<String>,
+    /// How A and B are to be read, where they are answers of benches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answers: Option<[ComparedAnswer; 2]>,
+}
+
+/// What a value is, that is the answer of a bench.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
+pub struct ComparedAnswer {
+    /// Present where the value is only a bound.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound: Option<AnswerBound>,
+    /// Present where the latency limit is missed: where on its ladder the answer is from instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beyond_limit: Option<AnswerPlace>,
 }
 
 impl ComparisonRow {
@@ -211,4 +228,46 @@ pub struct RequirementRecord {
     /// Neither met nor missed for certain: the requirement lies within the interval.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub undecided: bool,
+}
+
+/// What became of a requirement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RequirementVerdict {
+    /// Certainly not met, or nothing was measured that could meet it.
+    Missed,
+    /// It lies within the interval of what was measured.
+    Undecided,
+    /// Met.
+    Met,
+}
+
+impl RequirementRecord {
+    /// What became of it: the one source of every word about it.
+    #[must_use]
+    pub fn verdict(&self) -> RequirementVerdict {
+        match (self.met, self.undecided) {
+            (true, _) => RequirementVerdict::Met,
+            (false, true) => RequirementVerdict::Undecided,
+            (false, false) => RequirementVerdict::Missed,
+        }
+    }
+}
+
+impl RequirementVerdict {
+    /// As it is in running text and in lists.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            RequirementVerdict::Missed => "missed",
+            RequirementVerdict::Undecided => "undecided",
+            RequirementVerdict::Met => "met",
+        }
+    }
+
+    /// Of several requirements the gravest; none where nothing was required.
+    #[must_use]
+    pub fn of_all(all: &[RequirementRecord]) -> Option<RequirementVerdict> {
+        let verdicts = all.iter().map(RequirementRecord::verdict);
+        verdicts.min_by_key(|verdict| *verdict as u8)
+    }
 }

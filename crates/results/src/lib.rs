@@ -35,8 +35,8 @@ pub use advice::{
 pub use answered::{AnswerReason, SeriesAnswer};
 pub use build::{DURABLE_NS_MIN, KindParts, OutcomeParts, P999_OPERATIONS_MIN};
 pub use comparison::{
-    ComparisonGroup, ComparisonRecord, ComparisonRow, DriftRecord, RequirementRecord, SideRecord,
-    Verdict,
+    ComparedAnswer, ComparisonGroup, ComparisonRecord, ComparisonRow, DriftRecord,
+    RequirementRecord, RequirementVerdict, SideRecord, Verdict,
 };
 pub use counting::{CountedOperations, Counting};
 pub use device_report::{

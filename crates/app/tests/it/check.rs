@@ -75,7 +75,11 @@ fn what_a_check_found_is_told_in_text_and_as_a_document() {
     let picture = desk.file("check.svg");
     desk.run(&["report", "last", "-o", &picture]).ended(0);
     let drawn = std::fs::read_to_string(picture).expect("a picture");
-    for words in ["Fail: 1 of ", "MISSED: iops&gt;=1000000:", "fewer IOPS"] {
+    for words in [
+        "Requirement missed",
+        "MISSED: iops&gt;=1000000:",
+        "fewer IOPS",
+    ] {
         assert!(drawn.contains(words), "{words}: {drawn}");
     }
     // The same from the store: what the runs alone do not say.

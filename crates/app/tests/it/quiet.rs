@@ -3,11 +3,13 @@
 use crate::support::Desk;
 
 /// Commands that answer, in an order in which each finds what it needs; lists stay lists.
-const ANSWERS: [&str; 15] = [
+const ANSWERS: [&str; 20] = [
     "run sim:raid10-10k --duration 1s",
     "run sim:nvme --duration 10ms --threads 1,2",
     "bench sim:nvme --series random-read --step 1s --no-report",
+    "history show last",
     "profile sim:raid10-10k --places 16",
+    "history show last",
     "probe flash sim:nvme",
     "align sim:raid10-10k --blocks 10 --step 1s --threads 1 --read",
     "advise sim:raid10-10k --mix random-read=100 --vary offset=63s,1M --passes 6",
@@ -17,6 +19,9 @@ const ANSWERS: [&str; 15] = [
     "compare dataset:oja-nisula-2007-offset",
     "baseline set last-run",
     "qualify sim:raid10-10k --for etcd --quick",
+    "history show last",
+    "limits sim:ebs-gp3",
+    "history show last",
     "doctor .",
     "lab clean",
 ];

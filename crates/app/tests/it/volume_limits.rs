@@ -38,11 +38,14 @@ fn the_caps_of_volumes_are_named_and_those_of_a_disk_are_none() {
     assert_eq!(caps(&again), caps(&gp3));
     let shown = desk.run(&["history", "show", &id]).done().stdout;
     assert!(shown.contains("shared by reads and writes"), "{shown}");
-    let end = id.rsplit('-').next().unwrap_or_default();
-    assert!(
-        shown.contains(&format!("Again  stripewise history show {end}")),
-        "{shown}"
-    );
+    // Like a run: where it was made, and by which command.
+    for words in [
+        format!("Id       {id}"),
+        "\nHost ".to_owned(),
+        "\nCommand  stripewise limits sim:ebs-gp3".to_owned(),
+    ] {
+        assert!(shown.contains(&words), "{words}: {shown}");
+    }
     let report = desk.run(&["report", &id, "--format", "md"]).done().stdout;
     assert!(report.contains("shared by reads and writes"), "{report}");
     let listed = desk.run(&["history"]).done().stdout;
@@ -61,10 +64,16 @@ fn the_caps_of_volumes_are_named_and_those_of_a_disk_are_none() {
     assert_eq!(small.at("a.verdict").text(), "IOPS");
     assert_eq!(small.at("b.verdict").text(), "undecided");
     let text = desk.run(&["compare", &ids[0], &ids[1]]).done().stdout;
+    let rows = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
-        text.contains("\n  4K reads, 64 in flight: A 3,000 IOPS, IOPS; B "),
+        rows.contains("4K reads, 64 in flight 3,000 IOPS ") && rows.contains("A IOPS, B undecided"),
         "{text}"
     );
+    let report = desk.file("compared.md");
+    desk.run(&["compare", &ids[0], &ids[1], "-o", &report])
+        .done();
+    let page = std::fs::read_to_string(report).expect("a report");
+    assert!(page.contains("| A IOPS, B undecided |"), "{page}");
     let run = desk.json(&["run", "sim:nvme", "--duration", "10ms"]);
     desk.run(&["compare", &ids[0], &run.at("runs.0.id").text()])
         .failed(2, &["is not", "hint:"]);

@@ -14,6 +14,7 @@ use crate::steps::series_answers::{ANSWERS, answers_of};
 use crate::steps::stored_check::StoredCheck;
 use crate::steps::stored_experiment::StoredExperiment;
 use crate::steps::surface::MeasuredSurface;
+use crate::steps::verification::text::verdict;
 use crate::steps::verification_page::{of_kept, sheet};
 use rows::{Said, rows, said};
 use serde::Serialize;
@@ -288,6 +289,26 @@ impl KeptMeasurement {
                 .map_err(|error| Failure::of(Exit::Store, error));
         }
         serde_json::from_str(&self.json).map_err(|error| Failure::of(Exit::Store, error))
+    }
+
+    /// As that command printed it with `-q`, and the name under which it is kept.
+    ///
+    /// # Errors
+    /// Where it cannot be read.
+    pub fn line(&self) -> Outcome<String> {
+        if self.kind == headroom::KIND {
+            return Ok(StoredHeadroom::of_stored(&self.json)?.line());
+        }
+        if self.kind == limits::KIND {
+            return Ok(limits::line(&limits::of_stored(&self.json)?));
+        }
+        if self.kind == measured::OBSERVATION {
+            return Ok(ObservationDocument::of_stored(&self.json)?.line());
+        }
+        match MeasuredSurface::of_kept(self.kind, &self.json)? {
+            Some(surface) => Ok(surface.line()),
+            None => of_kept(&self.json).map(|verified| verdict(&verified)),
+        }
     }
 
     /// As that command printed it.

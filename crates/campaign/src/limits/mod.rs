@@ -2,7 +2,7 @@
 
 mod control_group;
 
-pub use crate::steps::limits::{rendered, sheet};
+pub use crate::steps::limits::{line, rendered, sheet};
 
 use crate::steps::limits::KIND;
 use std::path::{Path, PathBuf};

@@ -1,12 +1,16 @@
 //! Two answers of `limits`, or two qualifications, held against each other row by row.
 
+use super::pages::{PictureLook, Rendered, ReportFormat};
+use super::render_sheet::StoredAnswer;
 use super::{limits, qualification};
 use serde::Serialize;
 use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::{Failure, Outcome};
-use stripewise_report::Sheet;
+use stripewise_report::{Cell, Column, KeptFacts, Sheet, SheetTable, sheet_line};
 use stripewise_results::SCHEMA_VERSION;
+use stripewise_stats::difference_percent;
 use stripewise_store::Store;
+use stripewise_units::{counted, format_three_digits};
 
 /// Two answers to one question.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
@@ -159,7 +163,7 @@ fn side(id: &str, target: &str, sheet: &Sheet) -> AnswerSide {
     }
 }
 
-type Row<'a> = [&'a stripewise_report::Cell; 5];
+type Row<'a> = [&'a Cell; 5];
 
 /// The rows of the first table of an answer.
 fn rows(
@@ -181,23 +185,163 @@ fn rows(
 }
 
 impl AnswerComparison {
-    /// For a terminal.
+    /// What differs, for every form of a report.
     #[must_use]
-    pub fn text(&self) -> String {
-        let mut text = format!("{}\n", self.question);
-        for (letter, side) in [("A", &self.a), ("B", &self.b)] {
-            text += &format!(
-                "{letter}  {} on {}: {}\n",
+    pub fn sheet(&self) -> Sheet {
+        let side = |letter: &str, side: &AnswerSide| {
+            format!(
+                "{letter} is {} on {}: {}",
                 side.id, side.target, side.answer
-            );
+            )
+        };
+        let columns = vec![
+            Column::text("Measured"),
+            Column::number("A"),
+            Column::number("B"),
+            Column::number("Change"),
+            Column::text("Verdict"),
+        ];
+        let rows = self.rows.iter().map(AnswerRow::cells).collect();
+        let changed = self.rows.iter().filter(|row| row.is_changed()).count();
+        Sheet {
+            title: format!("{} against {}", self.b.target, self.a.target),
+            subtitle: self.question.clone(),
+            answer: match (self.rows.len(), changed) {
+                (0, _) => "They measured nothing in common".to_owned(),
+                (_, 0) => "No verdict differs".to_owned(),
+                (all, some) => format!("{some} of {} differ", counted(all, "verdict", "verdicts")),
+            },
+            details: vec![side("A", &self.a), side("B", &self.b)],
+            tables: vec![SheetTable::new("", columns, rows)],
+            ..Sheet::default()
         }
-        if self.rows.is_empty() {
-            text += "They measured nothing in common.\n";
-        }
-        for row in &self.rows {
+    }
+
+    /// The same in a line.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let row = |row: &AnswerRow| {
             let of = |value: &AnswerValue| format!("{}, {}", value.text, value.verdict);
-            text += &format!("  {}: A {}; B {}\n", row.name, of(&row.a), of(&row.b));
+            format!("{}: A {}; B {}", row.name, of(&row.a), of(&row.b))
+        };
+        let rows: Vec<String> = self.rows.iter().map(row).collect();
+        format!("{}: {}", sheet_line(&self.sheet()), rows.join("; "))
+    }
+
+    /// In one of the forms of a report.
+    ///
+    /// # Errors
+    /// Where a picture cannot be drawn, or there is none of that name.
+    pub fn rendered(&self, format: ReportFormat, wanted: &PictureLook) -> Outcome<Rendered> {
+        let shown = StoredAnswer {
+            sheet: self.sheet(),
+            kept: KeptFacts {
+                title: "",
+                label: None,
+                target: &self.b.target,
+                host: None,
+                started_at: "",
+                version: env!("CARGO_PKG_VERSION"),
+                id: &self.b.id,
+            },
+            csv: &String::new,
+            document: self,
+        };
+        shown.rendered(format, wanted)
+    }
+}
+
+/// From here on a change is written as a factor.
+const MANY_PERCENT: f64 = 900.0;
+
+impl AnswerRow {
+    fn is_changed(&self) -> bool {
+        self.a.verdict != self.b.verdict
+    }
+
+    /// What was measured, both values, the change, and the verdict or both verdicts.
+    fn cells(&self) -> Vec<Cell> {
+        let value = |of: &AnswerValue| match of.value {
+            Some(value) => Cell::exact(of.text.clone(), value),
+            None => Cell::from(of.text.clone()),
+        };
+        let both = self.a.value.zip(self.b.value);
+        let change = both.and_then(|(a, b)| {
+            let percent = difference_percent(a, b)?;
+            let text = match percent < MANY_PERCENT {
+                true => format!("{percent:+.1} %"),
+                false => format!("{} times", format_three_digits(b / a)),
+            };
+            Some(Cell::exact(text, percent))
+        });
+        let verdict = match self.is_changed() {
+            true => format!("A {}, B {}", self.a.verdict, self.b.verdict),
+            false => self.b.verdict.clone(),
+        };
+        vec![
+            Cell::from(self.name.clone()),
+            value(&self.a),
+            value(&self.b),
+            change.unwrap_or_default(),
+            Cell::from(verdict),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stripewise_report::{sheet_markdown, sheet_page, sheet_text};
+
+    fn value(value: Option<f64>, text: &str, verdict: &str) -> AnswerValue {
+        AnswerValue {
+            value,
+            text: text.to_owned(),
+            verdict: verdict.to_owned(),
         }
-        text
+    }
+
+    #[test]
+    fn two_answers_are_a_table_in_every_form() {
+        let side = |id: &str, target: &str| AnswerSide {
+            id: id.to_owned(),
+            target: target.to_owned(),
+            answer: "Met".to_owned(),
+        };
+        let compared = AnswerComparison {
+            schema_version: SCHEMA_VERSION,
+            question: "etcd".to_owned(),
+            a: side("a", "sim:nvme"),
+            b: side("b", "sim:disk-7k2"),
+            rows: vec![
+                AnswerRow {
+                    name: "fsync".to_owned(),
+                    a: value(Some(1_000.0), "1 ms", "met"),
+                    b: value(Some(1_500.0), "1.5 ms", "missed"),
+                },
+                AnswerRow {
+                    name: "commit".to_owned(),
+                    a: value(None, "not measured", "undecided"),
+                    b: value(Some(1.0), "1 ns", "undecided"),
+                },
+            ],
+        };
+        let sheet = compared.sheet();
+        assert_eq!(sheet.answer, "1 of 2 verdicts differ");
+        let texts = [
+            sheet_text(&sheet, 100),
+            sheet_markdown(&sheet),
+            sheet_page(&sheet, &|_| String::new()),
+        ];
+        for text in texts {
+            for word in ["Change", "+50.0 %", "A met, B missed", "not measured"] {
+                assert!(text.contains(word), "{word}: {text}");
+            }
+        }
+        let line = compared.line();
+        assert!(
+            line.starts_with("sim:disk-7k2 against sim:nvme: 1 of 2 verdicts differ: fsync: A"),
+            "{line}"
+        );
     }
 }

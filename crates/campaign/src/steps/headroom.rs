@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use stripewise_conductor::context::{Context, store_failure};
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
-use stripewise_report::{Judgement, KeptFacts, Sheet, again, format_factor, go_on_by};
+use stripewise_report::{Judgement, KeptFacts, Sheet, again, format_factor, go_on_by, sheet_line};
 use stripewise_store::Store;
 use stripewise_studies::Origin;
 use stripewise_studies::headroom::{
@@ -80,6 +80,14 @@ impl StoredHeadroom {
             pointers,
             ..sheet
         }
+    }
+
+    /// The answer in a line, and the id under which it is stored.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let document = &self.document;
+        let answer = sheet_line(&self.sheet());
+        format!("{}: {answer} [{}]", document.target, document.id)
     }
 
     /// What the document alone says.

@@ -5,7 +5,7 @@ use super::pages::{PictureLook, Rendered, ReportFormat};
 use super::render_sheet::StoredAnswer;
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
-use stripewise_report::{KeptFacts, Sheet, again};
+use stripewise_report::{KeptFacts, Sheet, again, sheet_line};
 use stripewise_store::Store;
 use stripewise_studies::limits::LimitsDocument;
 
@@ -38,6 +38,12 @@ pub fn sheet(document: &LimitsDocument) -> Sheet {
     }
 }
 
+/// The answer in a line, and the id under which it is stored.
+#[must_use]
+pub fn line(document: &LimitsDocument) -> String {
+    format!("{} [{}]", sheet_line(&sheet(document)), document.id)
+}
+
 /// The answer in one of the forms of a report.
 ///
 /// # Errors
@@ -67,7 +73,7 @@ pub fn rendered(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stripewise_report::{sheet_line, sheet_text};
+    use stripewise_report::sheet_text;
 
     #[test]
     fn a_stored_answer_is_shown_with_its_command_and_in_every_form() {
@@ -83,7 +89,11 @@ mod tests {
         assert!(text.contains("No cap is named: rates scatter."), "{text}");
         let again = "Again  stripewise history show 20261127-111110-dhqk\n";
         assert!(text.ends_with(again), "{text}");
-        assert!(sheet_line(&sheet(&document)).starts_with("sim:raid10-10k: "));
+        let line = line(&document);
+        assert!(
+            line.starts_with("sim:raid10-10k: ") && line.ends_with("-dhqk]"),
+            "{line}"
+        );
         let look = PictureLook::default();
         for format in [ReportFormat::Html, ReportFormat::Md, ReportFormat::Json] {
             let rendered = rendered(&document, format, &look).expect("a report");

@@ -6,7 +6,9 @@ use super::pages::material_of;
 use serde::{Deserialize, Serialize};
 use stripewise_conductor::failure::Outcome;
 use stripewise_report::{Material, Sheet, checked_sheet, failed_lines};
-use stripewise_results::{ComparisonRecord, Document, RequirementRecord, RunRecord, Verdict};
+use stripewise_results::{
+    ComparisonRecord, Document, RequirementRecord, RequirementVerdict, RunRecord, Verdict,
+};
 use stripewise_store::Store;
 
 /// Under which it is stored, by the series of its runs.
@@ -69,8 +71,9 @@ impl StoredCheck {
     /// In a word, for lists.
     #[must_use]
     pub fn word(&self) -> &'static str {
-        if self.requirements.iter().any(|one| !one.met) {
-            return "missed";
+        match RequirementVerdict::of_all(&self.requirements) {
+            None | Some(RequirementVerdict::Met) => {}
+            Some(unmet) => return unmet.word(),
         }
         match self.comparisons.first().map(|one| one.verdict) {
             Some(Verdict::Better) => "better",

@@ -2,18 +2,22 @@
 
 use crate::failure::Failure;
 use crate::failure::Outcome;
+use crate::output::write_new;
 use crate::show::context::Context;
 use crate::show::line::print_answer;
-use crate::show::page::{refuse_existing, say_written, write_material};
+use crate::show::page::{
+    format_of_answer, name_the_rest, refuse_existing, say_written, write_material,
+};
 use crate::switches::compare::Compare;
 use serde::Serialize;
 use stripewise_campaign::Exit;
 use stripewise_campaign::compare::{
-    CompareQuestion, compare as compare_subjects, compare_stored_answers,
+    AnswerComparison, CompareQuestion, compare as compare_subjects, compare_stored_answers,
 };
 use stripewise_campaign::headroom::compare_headrooms;
 use stripewise_campaign::observe::compare_observations;
 use stripewise_campaign::profile::{compare_profiles, comparison_text};
+use stripewise_campaign::steps::pages::PictureLook;
 use stripewise_report::{comparison_sheet, experiment_line, one_line};
 use stripewise_results::ComparisonRecord;
 
@@ -34,8 +38,7 @@ pub fn compare(context: &Context, arguments: &Compare) -> Outcome {
             return plain(context, arguments, "headrooms", both);
         }
         if let Some(compared) = compare_stored_answers(context, &arguments.a, b)? {
-            let both = (&compared, compared.text());
-            return plain(context, arguments, "answers", both);
+            return answers(context, arguments, &compared);
         }
     }
     let compared = compare_subjects(
@@ -67,6 +70,26 @@ pub fn compare(context: &Context, arguments: &Compare) -> Outcome {
         say_written(context, path);
     }
     Ok(exit)
+}
+
+/// Two answers of `limits` or of `qualify`.
+fn answers(context: &Context, arguments: &Compare, compared: &AnswerComparison) -> Outcome {
+    let report = arguments.report.as_deref();
+    let report = report.map(|path| Ok((path, format_of_answer(path)?)));
+    let report = report.transpose()?;
+    if context.global.json {
+        context.output.print_json(compared)?;
+    } else {
+        let whole = || context.sheet_text(&compared.sheet());
+        print_answer(context, whole, || compared.line());
+    }
+    if let Some((path, format)) = report {
+        let rendered = compared.rendered(format, &PictureLook::default())?;
+        name_the_rest(context, &rendered);
+        write_new(path, &rendered.bytes)?;
+        say_written(context, path);
+    }
+    Ok(Exit::Done)
 }
 
 /// What has neither runs nor a report: as a document, or as text.

@@ -3,12 +3,11 @@
 use crate::failure::Outcome;
 use crate::output::{check_new, write_new};
 use crate::show::context::Context;
-use crate::show::line::{marked, print_answer};
+use crate::show::line::print_answer;
 use crate::show::page::{format_of, name_the_rest};
 use crate::switches::headroom::Headroom;
 use stripewise_campaign::headroom::{HeadroomRequest, headroom as find};
 use stripewise_campaign::steps::pages::PictureLook;
-use stripewise_report::sheet_line;
 use stripewise_units::{ByteSize, Nanoseconds};
 use stripewise_workload::Workload;
 
@@ -42,12 +41,7 @@ pub fn headroom(context: &Context, arguments: &Headroom) -> Outcome {
         context.output.print_json(&found.document)?;
     } else {
         let sheet = found.sheet();
-        let line = || {
-            let document = &found.document;
-            let line = format!("{}: {}", document.target, sheet_line(&sheet));
-            marked(&line, &document.id)
-        };
-        print_answer(context, || context.sheet_text(&sheet), line);
+        print_answer(context, || context.sheet_text(&sheet), || found.line());
     }
     for path in &arguments.output {
         let rendered = found.rendered(format_of(path)?, &PictureLook::default())?;

@@ -1,8 +1,10 @@
 //! `history`: list, show, delete, salvage.
 
+use super::qualify;
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
 use crate::show::context::Context;
+use crate::show::line::{marked, print_answer};
 use crate::show::runs;
 use crate::switches::small::{History, HistoryAction, HistoryFilter};
 use std::path::{Component, Path};
@@ -10,7 +12,7 @@ use stripewise_campaign::history::{
     check, delete as forget, list as list_stored, measurement, qualification, runs_for_rows,
     salvage as save_readable, show as load, since,
 };
-use stripewise_report::{RunsLook, Sheet, history_table};
+use stripewise_report::{RunsLook, Sheet, again, history_table, runs_origin, sheet_line};
 use stripewise_store::Filter;
 use stripewise_units::{NameText, counted};
 
@@ -92,12 +94,12 @@ fn show(context: &Context, names: &[String], look: &RunsLook<'_>) -> Outcome {
     if let [name] = names
         && let Some(kept) = measurement(context, name)?
     {
-        match context.global.json {
-            true => context.output.print_json(&kept.document()?)?,
-            false => context
-                .output
-                .print_lines(&context.sheet_text(&kept.sheet()?)),
+        if context.global.json {
+            context.output.print_json(&kept.document()?)?;
+            return Ok(Exit::Done);
         }
+        let (sheet, line) = (with_origin(context, names, kept.sheet()?), kept.line()?);
+        print_answer(context, || context.sheet_text(&sheet), || line);
         return Ok(Exit::Done);
     }
     let verdict = match names {
@@ -109,11 +111,15 @@ fn show(context: &Context, names: &[String], look: &RunsLook<'_>) -> Outcome {
             context.output.print_json(&found.document)?;
             return Ok(Exit::Done);
         }
-        context
-            .output
-            .print_lines(&context.sheet_text(&found.sheet));
         // A comparison of commit methods has hundreds of runs, all of which are in its table.
-        if !found.document.commit.is_empty() {
+        let is_all = !found.document.commit.is_empty() || context.global.quiet;
+        let line = qualify::line(&found);
+        let sheet = match is_all {
+            true => with_origin(context, names, found.sheet),
+            false => found.sheet,
+        };
+        print_answer(context, || context.sheet_text(&sheet), || line);
+        if is_all {
             return Ok(Exit::Done);
         }
         context.output.print_text("\n");
@@ -128,12 +134,29 @@ fn show(context: &Context, names: &[String], look: &RunsLook<'_>) -> Outcome {
             && let Some(found) = check(context, name)?
         {
             let sheet = found.sheet(&document.runs, look.explain);
+            if context.global.quiet {
+                let line = || marked(&sheet_line(&sheet), name);
+                print_answer(context, String::new, line);
+                return Ok(Exit::Done);
+            }
             context.output.print_lines(&context.sheet_text(&sheet));
             context.output.print_text("\n");
         }
         runs::print_stored(context, &document, look);
     }
     Ok(Exit::Done)
+}
+
+/// With where its runs were made and by which command, in place of how it is shown again.
+fn with_origin(context: &Context, names: &[String], mut sheet: Sheet) -> Sheet {
+    // Measurements like a profile have no runs.
+    let origin = load(context, names).map(|document| runs_origin(&document));
+    if let Ok(origin) = origin {
+        let is_again = |(name, _): &(String, String)| *name == again("").0;
+        sheet.pointers.retain(|pointer| !is_again(pointer));
+        sheet.pointers.splice(0..0, origin);
+    }
+    sheet
 }
 
 fn delete(context: &Context, names: &[String]) -> Outcome {

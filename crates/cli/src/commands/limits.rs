@@ -3,12 +3,11 @@
 use crate::failure::Outcome;
 use crate::output::{check_new, write_new};
 use crate::show::context::Context;
-use crate::show::line::{marked, print_answer};
+use crate::show::line::print_answer;
 use crate::show::page::{format_of_answer, name_the_rest};
 use crate::switches::limits::Limits;
-use stripewise_campaign::limits::{LimitsRequest, limits as measure, rendered, sheet};
+use stripewise_campaign::limits::{LimitsRequest, limits as measure, line, rendered, sheet};
 use stripewise_campaign::steps::pages::PictureLook;
-use stripewise_report::sheet_line;
 use stripewise_units::ByteSize;
 use stripewise_workload::Request;
 
@@ -53,8 +52,7 @@ pub fn limits(context: &Context, arguments: &Limits) -> Outcome {
         true => context.output.print_json(&document)?,
         false => {
             let sheet = sheet(&document);
-            let line = || marked(&sheet_line(&sheet), &document.id);
-            print_answer(context, || context.sheet_text(&sheet), line);
+            print_answer(context, || context.sheet_text(&sheet), || line(&document));
         }
     }
     for path in &arguments.output {

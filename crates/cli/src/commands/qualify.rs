@@ -68,16 +68,23 @@ fn request(context: &Context, arguments: &Qualify) -> Outcome<QualifyRequest> {
     })
 }
 
+/// The answer in a line.
+pub(super) fn line(qualified: &Qualified) -> String {
+    let document = &qualified.document;
+    let line = format!("{}: {}", document.target, qualified.line);
+    marked(&line, &document.id)
+}
+
 fn show(context: &Context, qualified: &Qualified) -> Outcome<()> {
     let document = &qualified.document;
     if context.global.json {
         return context.output.print_json(document);
     }
-    let line = || {
-        let line = format!("{}: {}", document.target, qualified.line);
-        marked(&line, &document.id)
-    };
-    print_answer(context, || context.sheet_text(&qualified.sheet), line);
+    print_answer(
+        context,
+        || context.sheet_text(&qualified.sheet),
+        || line(qualified),
+    );
     Ok(())
 }
 

@@ -29,6 +29,15 @@ pub fn made(store: &Store, document: &Document) -> String {
     }
 }
 
+/// Stored runs, and the name of the first.
+pub fn stored(document: &Document) -> String {
+    let line = document_line(document);
+    match document.runs.first() {
+        Some(run) => marked(&line, run.series.as_deref().unwrap_or(&run.id)),
+        None => line,
+    }
+}
+
 /// A line with the name under which its answer is kept.
 pub fn marked(line: &str, id: &str) -> String {
     format!("{line} [{id}]")

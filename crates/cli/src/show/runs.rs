@@ -10,9 +10,12 @@ use stripewise_units::NameText;
 
 /// Stored runs: what they were, then everything about them.
 pub fn print_stored(context: &Context, document: &Document, look: &RunsLook<'_>) {
-    let mut sheet = runs_sheet(document, look);
-    sheet.pointers = runs_origin(document);
-    context.output.print_lines(&context.sheet_text(&sheet));
+    let whole = || {
+        let mut sheet = runs_sheet(document, look);
+        sheet.pointers = runs_origin(document);
+        context.sheet_text(&sheet)
+    };
+    line::print_answer(context, whole, || line::stored(document));
 }
 
 /// Runs that were just made: everything about them, and where they are kept.

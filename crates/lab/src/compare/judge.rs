@@ -190,6 +190,7 @@ fn row<'a>(a: &'a Cell<'a>, b: &'a Cell<'a>, options: CompareOptions) -> Option<
         published_difference_percent: None,
         void: void.into_iter().map(str::to_owned).collect(),
         sentence: None,
+        answers: None,
     };
     Some(Judged {
         row,

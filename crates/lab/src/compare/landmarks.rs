@@ -107,6 +107,7 @@ fn row(pair: &Pair<'_>, metric: &str, a: f64, b: f64) -> Option<ComparisonRow> {
         published_difference_percent: None,
         void: Vec::new(),
         sentence: None,
+        answers: None,
     })
 }
 

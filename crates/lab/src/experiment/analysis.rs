@@ -150,5 +150,6 @@ fn record_row(plan: &ExperimentPlan, row: &Row, verdict: Verdict) -> ComparisonR
         published_difference_percent: None,
         void: Vec::new(),
         sentence: None,
+        answers: None,
     }
 }

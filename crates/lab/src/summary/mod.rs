@@ -113,7 +113,7 @@ pub fn summarise(
         stopped: ended.words().to_owned(),
         sentence: String::new(),
     };
-    series.sentence = sentence::answer(kind, slo, ended, &series, &view);
+    series.sentence = sentence::answer(kind, slo, ended, &series);
     Some(series)
 }
 

@@ -180,6 +180,8 @@ fn a_limit_is_missed_only_at_loads_that_ran() {
         "{}",
         missed.sentence
     );
+    // Tables take it from there.
+    assert_eq!(missed.least_load(), Some((1, Some(8e6))));
     // One rung of a ladder, as `report RUN` shows it: the others are not here.
     let rung = of(&[step(128, 90_000.0, 6)]);
     assert_eq!(

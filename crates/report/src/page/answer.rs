@@ -5,11 +5,12 @@ use crate::crystaldiskmark::{are_like_runs, like_table};
 use crate::escape::escaped;
 use crate::identity::named_series;
 use crate::material::Material;
+use crate::sheet::Judgement;
 use crate::sheets::comparison_sheet;
 use crate::warnings::{collected, of_runs};
-use crate::words::{Said, requirement_words, requirements_in_words};
+use crate::words::{Said, gravest_first, requirement_words, verdict_on};
 use std::fmt::Write;
-use stripewise_results::{JobRow, RequirementRecord, Status};
+use stripewise_results::{JobRow, RequirementRecord, RequirementVerdict, Status};
 use stripewise_units::capitalised;
 
 /// Runs in the table of page one.
@@ -85,28 +86,28 @@ pub(super) fn section(material: &Material, card: &str) -> String {
 
 /// What was required, missed ones first: they are the news.
 fn requirements(all: &[RequirementRecord]) -> String {
-    if all.is_empty() {
+    let Some((judgement, words)) = verdict_on(all) else {
         return String::new();
-    }
-    let words = requirements_in_words(all);
-    let class = match all.iter().all(|requirement| requirement.met) {
-        true => "met",
-        false => "missed",
+    };
+    let class = match judgement {
+        Judgement::Good => "met",
+        Judgement::Open => "open",
+        _ => "missed",
     };
     let mut html = format!(
         "<h3>Requirements</h3>\n<p class=\"lead\"><span class=\"{class}\">{words}</span></p>\n<ul class=\"plain\">\n"
     );
-    let mut sorted: Vec<&RequirementRecord> = all.iter().collect();
-    sorted.sort_by_key(|requirement| requirement.met);
-    for requirement in sorted {
-        let (class, word) = match (requirement.met, requirement.undecided) {
-            (true, _) => ("met", "\u{2713} met"),
-            (false, true) => ("open", "undecided"),
-            (false, false) => ("missed", "\u{2717} missed"),
+    for requirement in gravest_first(all) {
+        let verdict = requirement.verdict();
+        let (class, sign) = match verdict {
+            RequirementVerdict::Met => ("met", "\u{2713} "),
+            RequirementVerdict::Undecided => ("open", ""),
+            RequirementVerdict::Missed => ("missed", "\u{2717} "),
         };
+        let word = verdict.word();
         let _ = writeln!(
             html,
-            "<li><span class=\"{class}\">{word}</span> {}</li>",
+            "<li><span class=\"{class}\">{sign}{word}</span> {}</li>",
             escaped(&requirement_words(requirement))
         );
     }

@@ -9,7 +9,6 @@ use crate::warning_summary::Marks;
 use crate::words::series_title;
 use stripewise_results::{
     AnswerBound, AnswerReason, AnswerRecord, Document, RunRecord, SeriesAnswer, SeriesRecord,
-    StepRecord,
 };
 use stripewise_stats::Slo;
 use stripewise_units::{format_bytes, format_duration, format_three_digits};
@@ -40,13 +39,73 @@ pub(crate) fn answers_table(document: &Document) -> SheetTable {
         Column::text(&format!("{:.0} %", level.unwrap_or(0.95) * 100.0)),
         Column::number(judged.as_deref().unwrap_or("p99")),
         Column::number("In flight"),
-        Column::number("Ceiling").dropped(1),
+        Column::number(CEILING).dropped(1),
         Column::text("Verdict"),
     ];
     let rows = all
         .iter()
         .flat_map(|named| load_rows(named, &document.runs));
-    SheetTable::new("", columns, rows.collect())
+    let mut rows: Vec<Vec<Cell>> = rows.collect();
+    let place = columns.iter().position(|one| one.heading == CEILING);
+    let note = place.map_or_else(String::new, |place| ceiling_note(&mut rows, place));
+    SheetTable::new("", columns, rows).with_note(note)
+}
+
+const CEILING: &str = "Ceiling";
+/// In that column: there is one load only.
+const NO_CEILING: &str = "-";
+/// In that column: the rate of the answer is the highest.
+const IS_ANSWER: &str = "same";
+
+/// The highest rate of the ladder. It is a bound where the largest load was still faster than
+/// any before it.
+fn ceiling(series: &SeriesRecord, answer: &AnswerRecord) -> Cell {
+    let counting = series.steps.iter().filter(|step| step.counts());
+    if counting.count() < 2 {
+        return NO_CEILING.into();
+    }
+    let above = series.ceiling_above();
+    let rate = above.map_or_else(
+        || of_series(series, answer.iops, answer.mib_per_s),
+        |step| of_series(series, step.iops, step.mib_per_s),
+    );
+    let text = format_three_digits(rate);
+    let is_bound = answer.bound == Some(AnswerBound::AtLeast) && above.is_none();
+    let of_answer = format_three_digits(of_series(series, answer.iops, answer.mib_per_s));
+    match series.still_rises() || is_bound {
+        true => Cell::exact(format!("\u{2265} {text}"), rate),
+        // What differs in no digit that is shown is the same.
+        false if text == of_answer => Cell::exact(IS_ANSWER, rate),
+        false => Cell::exact(text, rate),
+    }
+}
+
+/// What the signs in the column mean, of those that it has. A column without any rate says
+/// nothing and is left out.
+fn ceiling_note(rows: &mut [Vec<Cell>], place: usize) -> String {
+    let mut cells = rows.iter_mut().filter_map(|row| row.get_mut(place));
+    let has = |cells: &[Vec<Cell>], of: &dyn Fn(&Cell) -> bool| {
+        cells.iter().filter_map(|row| row.get(place)).any(of)
+    };
+    if cells.all(|cell| cell.value.is_none()) {
+        for row in rows.iter_mut() {
+            if let Some(cell) = row.get_mut(place) {
+                *cell = Cell::default();
+            }
+        }
+        return String::new();
+    }
+    let mut note = "Ceiling: highest rate at any latency".to_owned();
+    if has(rows, &|cell| cell.text == IS_ANSWER) {
+        note.push_str("; same: the answer's");
+    }
+    if has(rows, &|cell| cell.text.starts_with('\u{2265}')) {
+        note.push_str("; \u{2265}: still rising");
+    }
+    if has(rows, &|cell| cell.text == NO_CEILING) {
+        note.push_str("; -: one load");
+    }
+    note + "."
 }
 
 fn load_rows(named: &NamedSeries<'_>, runs: &[RunRecord]) -> Vec<Vec<Cell>> {
@@ -70,10 +129,7 @@ fn load_rows(named: &NamedSeries<'_>, runs: &[RunRecord]) -> Vec<Vec<Cell>> {
         first.push(Cell::judged(word, Judgement::Bad));
         return vec![first];
     };
-    let ceiling = series.ceiling_above().map_or_else(Cell::default, |step| {
-        let rate = of_series(series, step.iops, step.mib_per_s);
-        Cell::exact(format_three_digits(rate), rate)
-    });
+    let ceiling = ceiling(series, &found.record);
     let stopped = if series.partial { " (partial)" } else { "" };
     if found.is_within {
         first.extend(answer_cells(series, &found.record));
@@ -98,18 +154,17 @@ fn load_rows(named: &NamedSeries<'_>, runs: &[RunRecord]) -> Vec<Vec<Cell>> {
     vec![first, beyond]
 }
 
-/// Of each load that writes what a cache took before the rate of the answer, and of each
-/// without an answer why it has none.
+/// Of each load that writes what a cache took before the rate of the answer.
 pub(crate) fn lasting_lines(document: &Document) -> Vec<String> {
     let all = named_series(document);
     let line = |named: &NamedSeries<'_>| {
         let series = named.series;
-        let words = series.no_answer.clone().or_else(|| {
-            let found = series.sustained.as_ref()?;
-            let absorbed = found.absorbed_words(series.is_in_bytes())?;
-            Some(format!("{absorbed}; the answer is what lasts"))
-        })?;
-        Some(format!("{}: {words}", named.title()))
+        let found = series.sustained.as_ref()?;
+        let absorbed = found.absorbed_words(series.is_in_bytes())?;
+        series.no_answer.is_none().then(|| {
+            let title = named.title();
+            format!("{title}: {absorbed}; the answer is what lasts")
+        })
     };
     all.iter().filter_map(line).collect()
 }
@@ -123,17 +178,11 @@ fn beyond_words(found: &SeriesAnswer) -> String {
     format!("  {place}")
 }
 
-/// The lowest latency of a load that misses its limit, and the load that has it: not even so
-/// is the limit met. Nothing where a single step seemed to meet it.
+/// The smallest load of a series that misses its limit, and its latency, as the sentence has
+/// them. Nothing where its single step seemed to meet the limit.
 fn least_latency(series: &SeriesRecord) -> [Cell; 2] {
-    let judged = |step: &StepRecord| {
-        let latency = step.latency_ns.as_ref()?;
-        latency.statistic(series.judged())
-    };
-    let counting = series.steps.iter().filter(|step| step.counts());
-    let least = counting.filter_map(|step| Some((judged(step)?, step.in_flight())));
-    let least = least.min_by(|(a, _), (b, _)| a.total_cmp(b));
     let limit = series.slo.parse::<Slo>().ok();
+    let least = series.least_load().and_then(|(load, ns)| Some((ns?, load)));
     match least.filter(|(ns, _)| limit.is_none_or(|slo| *ns >= slo.limit_ns as f64)) {
         Some((ns, load)) => [
             Cell::exact(format_duration(ns.round() as u64), ns),

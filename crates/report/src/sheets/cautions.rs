@@ -1,17 +1,21 @@
 //! What must be read with the numbers of runs, in short lines.
 
+use crate::identity::{NamedSeries, named_series};
 use crate::sheet::{Caution, SheetTable};
-use crate::validity;
+use crate::validity::{self, listed};
 use crate::warning_summary::{Marks, chosen};
 use crate::warnings::{collected, of_runs, severity_word};
-use stripewise_results::{Document, RunRecord, SeriesRecord, Severity, Warning};
+use stripewise_results::{Document, RunRecord, SeriesRecord, Severity, SustainedRecord, Warning};
 use stripewise_units::counted;
 
 /// Void numbers, runs that were stopped, answers of one run, then the gravest warnings and how
 /// many more there are.
 pub(crate) fn cautions(document: &Document, marks: &Marks<'_>) -> Vec<Caution> {
     let runs = &document.runs;
+    let is_bench = !document.series.is_empty();
     let own = validity::cautions(document).into_iter();
+    // Of a bench the lines below name the loads whose numbers are void.
+    let own = own.filter(|text| !(is_bench && text.starts_with("VOID in part")));
     let mut all: Vec<Caution> = own
         .map(|text| {
             let severity = match text.starts_with("VOID") {
@@ -21,20 +25,23 @@ pub(crate) fn cautions(document: &Document, marks: &Marks<'_>) -> Vec<Caution> {
             Caution::own(severity, text.trim_end_matches('.'), "")
         })
         .collect();
-    for series in document
-        .series
-        .iter()
-        .filter(|series| series.no_answer.is_some())
-    {
-        let sentence = series.sentence.trim_end_matches('.');
-        all.push(Caution::own(Severity::Warning, sentence, ""));
-    }
+    all.extend(unanswered(document));
     all.extend(single_runs(&document.series));
-    let (shown, left_out) = chosen(runs);
+    let (mut shown, mut left_out) = chosen(runs);
+    // Why a load has no answer is a line above.
+    let is_said = |code: &str| all.iter().any(|caution| caution.code == code);
+    shown.retain(|(warning, _)| !is_said(&warning.code));
+    // Rows that have the mark of a warning need its line.
+    let room = LINES_MAX.saturating_sub(all.len() + 1).max(1);
+    if is_bench && marks.is_none() && shown.len() + usize::from(left_out > 0) > room + 1 {
+        left_out += shown.len() - room;
+        shown.truncate(room);
+    }
     let caution = |(warning, count): &(&Warning, usize)| {
         let mark = marks.of_warning(&warning.code);
-        let of = format!("{}{mark}", concerned(warning, *count, runs));
-        Caution::new(warning, of.trim_start())
+        let of = loads_concerned(warning, document);
+        let of = of.unwrap_or_else(|| concerned(warning, *count, runs));
+        Caution::new(warning, format!("{of}{mark}").trim_start())
     };
     all.extend(shown.iter().map(caution));
     if left_out > 0 {
@@ -46,6 +53,73 @@ pub(crate) fn cautions(document: &Document, marks: &Marks<'_>) -> Vec<Caution> {
         ));
     }
     all
+}
+
+/// Lines in all, with the one that counts the rest.
+const LINES_MAX: usize = 5;
+
+/// A line for each reason why loads have no answer.
+fn unanswered(document: &Document) -> Vec<Caution> {
+    let mut reasons: Vec<(String, Vec<NamedSeries<'_>>)> = Vec::new();
+    for named in named_series(document) {
+        let series = named.series;
+        let Some(no_answer) = &series.no_answer else {
+            continue;
+        };
+        // How fast it was so far differs from load to load.
+        let sustained = series.sustained.as_ref();
+        let why = sustained.and_then(SustainedRecord::not_reached_words);
+        let why = why.unwrap_or_else(|| no_answer.clone());
+        match reasons.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, alike)) => alike.push(named),
+            None => reasons.push((why, vec![named])),
+        }
+    }
+    let line = |(why, alike): &(String, Vec<NamedSeries<'_>>)| {
+        let titles: Vec<String> = alike.iter().map(NamedSeries::title).collect();
+        let text = match alike.as_slice() {
+            [one] => one.sentence().trim_end_matches('.').to_owned(),
+            _ => format!("{}: no answer; {why}", listed(&titles).unwrap_or_default()),
+        };
+        let mut codes = alike.iter().flat_map(|one| one.series.void_codes());
+        let is_cache = |series: &SeriesRecord| {
+            let sustained = series.sustained.as_ref();
+            sustained.is_some_and(|found| found.not_reached_words().is_some())
+        };
+        let is_said = alike.iter().all(|one| is_cache(one.series));
+        let code = codes.find(|code| is_said && *code == NOT_SUSTAINED);
+        Caution {
+            code: code.unwrap_or_default().to_owned(),
+            ..Caution::own(Severity::Void, text, "")
+        }
+    };
+    reasons.iter().map(line).collect()
+}
+
+/// The warning of loads whose rate does not last.
+const NOT_SUSTAINED: &str = "not-sustained";
+
+/// `2 of 5 loads: Random write; Log`, where a warning concerns some loads of a bench only.
+fn loads_concerned(warning: &Warning, document: &Document) -> Option<String> {
+    let all = named_series(document);
+    let has = |run: &RunRecord| {
+        let of_jobs = run.jobs.iter().flat_map(|job| &job.warnings);
+        let mut warnings = of_jobs.chain(&run.warnings);
+        warnings.any(|other| other.code == warning.code)
+    };
+    let concerned = all.iter().filter(|named| {
+        let series = named.series;
+        let mut runs = document.runs.iter().filter(|run| {
+            run.series.as_deref() == Some(series.id.as_str())
+                && run.series_part.as_deref() == Some(series.name.as_str())
+        });
+        runs.any(has)
+    });
+    let titles: Vec<String> = concerned.map(NamedSeries::title).collect();
+    let is_some = (1..all.len()).contains(&titles.len());
+    let names = listed(&titles).filter(|_| is_some)?;
+    let loads = counted(all.len(), "load", "loads");
+    Some(format!("{} of {loads}: {names}", titles.len()))
 }
 
 /// Answers that rest on one run, which has no interval.

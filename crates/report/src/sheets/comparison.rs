@@ -3,13 +3,13 @@
 
 use super::{cautions, title};
 use crate::comparison::{
-    are_twins, cells_of, columns_of, columns_of_subjects, follows, heads_columns, means,
+    are_twins, cells_of, columns_of, columns_of_subjects, follows, heads_columns, legend, means,
     metric_name, rows_of_subjects, short_sides,
 };
 use crate::difference::in_words;
 use crate::sheet::{Judgement, Sheet, SheetTable};
 use crate::warning_summary::Marks;
-use crate::words::requirement_line;
+use crate::words::{gravest_first, requirement_line, verdict_on};
 use stripewise_results::{ComparisonRecord, Document, RequirementRecord, RunRecord, Verdict};
 use stripewise_units::{capitalised, counted};
 
@@ -85,8 +85,23 @@ pub fn checked_sheet(
     explain: bool,
 ) -> Sheet {
     let mut sheet = comparison_sheet(records, runs, explain);
-    let required = required.iter().map(requirement_line);
-    sheet.details.splice(0..0, required);
+    let lines = gravest_first(required).into_iter().map(requirement_line);
+    sheet.details.splice(0..0, lines);
+    // A requirement that is not met decides as much as what changed.
+    let found = verdict_on(required).filter(|(found, _)| match (&sheet.verdict, found) {
+        (None, _) => true,
+        (Some((Judgement::Bad, _)), Judgement::Open) | (_, Judgement::Good) => false,
+        _ => true,
+    });
+    if let Some(found) = found {
+        let before = sheet.verdict.replace(found);
+        let answer = std::mem::take(&mut sheet.answer);
+        let change = before.map(|(_, word)| match answer.is_empty() {
+            true => word,
+            false => format!("{word}: {answer}"),
+        });
+        sheet.details.splice(0..0, change);
+    }
     sheet
 }
 
@@ -148,6 +163,8 @@ pub(crate) fn comparison_tables(records: &[ComparisonRecord]) -> Vec<SheetTable>
         if !means.is_empty() && !follows(record, &all) {
             notes.push(means);
         }
+        notes.push(legend(record.rows.iter()));
+        notes.retain(|note| !note.is_empty());
         // Names that do not fit above a column are given once.
         let is_same = |other: &ComparisonRecord| {
             (&other.a.name, &other.b.name) == (&record.a.name, &record.b.name)
@@ -197,6 +214,7 @@ fn of_subjects(records: &[ComparisonRecord]) -> Vec<SheetTable> {
             columns_of_subjects(group),
             rows_of_subjects(group),
         )
+        .with_note(legend(group.iter().flat_map(|record| &record.rows)))
     };
     groups.iter().map(table).collect()
 }

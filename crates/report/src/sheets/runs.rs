@@ -12,9 +12,9 @@ use crate::run::{job_details, kinds, percentiles_table, processor_tables, row_na
 use crate::sheet::{Cell, Column, Judgement, Sheet, SheetTable};
 use crate::validity::state_in_brief;
 use crate::warning_summary::Marks;
-use crate::words::requirement_line;
-use stripewise_results::{Document, JobRecord, KindOutcome, RequirementRecord, RunRecord, Status};
-use stripewise_units::{ByteSize, counted};
+use crate::words::{gravest_first, requirement_line, verdict_on};
+use stripewise_results::{Document, JobRecord, KindOutcome, RunRecord, Status};
+use stripewise_units::ByteSize;
 
 /// The sheet of a document of runs: a bench, the lines of another tool's bench, or runs.
 #[must_use]
@@ -50,7 +50,7 @@ pub fn runs_sheet(document: &Document, look: &RunsLook<'_>) -> Sheet {
     Sheet {
         title: title::title(runs),
         subtitle: title::subtitle(runs),
-        verdict: verdict(&document.requirements),
+        verdict: verdict_on(&document.requirements),
         details: requirements(document)
             .chain(bench::lasting_lines(document))
             .chain(partial_lines(runs))
@@ -67,30 +67,11 @@ fn is_step(document: &Document, run: &RunRecord) -> bool {
     steps.any(|step| step.run == run.id)
 }
 
-/// Whether what was required is met.
-fn verdict(all: &[RequirementRecord]) -> Option<(Judgement, String)> {
-    let missed = all.iter().filter(|one| !one.met && !one.undecided).count();
-    let open = all.iter().filter(|one| !one.met && one.undecided).count();
-    let of = counted(all.len(), "requirement", "requirements");
-    Some(match (all.len(), missed, open) {
-        (0, ..) => return None,
-        (1, 1, _) => (Judgement::Bad, "Requirement missed".to_owned()),
-        (1, 0, 1) => (Judgement::Open, "Requirement undecided".to_owned()),
-        (_, 1.., 1..) => (
-            Judgement::Bad,
-            format!("{missed} of {of} missed, {open} undecided"),
-        ),
-        (_, 1.., 0) => (Judgement::Bad, format!("{missed} of {of} missed")),
-        (_, 0, 1..) => (Judgement::Open, format!("{open} of {of} undecided")),
-        _ => (Judgement::Good, format!("{of} met")),
-    })
-}
-
 /// What was required, missed ones first.
 fn requirements(document: &Document) -> impl Iterator<Item = String> {
-    let mut sorted: Vec<&RequirementRecord> = document.requirements.iter().collect();
-    sorted.sort_by_key(|one| one.met);
-    sorted.into_iter().map(requirement_line)
+    gravest_first(&document.requirements)
+        .into_iter()
+        .map(requirement_line)
 }
 
 /// A line for each run that did not end as planned.
@@ -191,40 +172,4 @@ fn row(run: &RunRecord, job: &JobRecord, outcome: &KindOutcome, mark: &str) -> V
         false => text.into(),
     });
     cells
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_verdict_counts_what_is_undecided_beside_what_is_missed() {
-        let required = |(met, undecided): (bool, bool)| RequirementRecord {
-            requirement: "iops>=1".to_owned(),
-            measured: None,
-            measured_words: String::new(),
-            of: String::new(),
-            repetitions: 0,
-            met,
-            interval: None,
-            undecided,
-        };
-        let [met, missed, open] = [(true, false), (false, false), (false, true)].map(required);
-        let said = |all: [&RequirementRecord; 4]| {
-            let all: Vec<RequirementRecord> = all.into_iter().cloned().collect();
-            verdict(&all).expect("a verdict").1
-        };
-        assert_eq!(
-            said([&missed, &open, &open, &missed]),
-            "2 of 4 requirements missed, 2 undecided"
-        );
-        assert_eq!(
-            said([&missed, &met, &met, &met]),
-            "1 of 4 requirements missed"
-        );
-        assert_eq!(
-            said([&open, &met, &met, &met]),
-            "1 of 4 requirements undecided"
-        );
-    }
 }

@@ -3,13 +3,13 @@
 
 use std::collections::BTreeSet;
 use stripewise_report::{
-    Annotation, Chart, Material, RunsLook, charts, csv_rows, html, markdown, runs_sheet,
-    sheet_text, svg,
+    Annotation, Chart, Judgement, Material, RunsLook, charts, checked_sheet, csv_rows,
+    document_line, html, markdown, runs_sheet, sheet_text, svg,
 };
 use stripewise_results::{
     AnswerBound, AnswerPlace, AnswerRecord, ComparisonRecord, ComparisonRow, Document,
-    ExperimentPlace, Imported, Interval, JobRecord, KneeRecord, LatencySummary, RunRecord,
-    SeriesRecord, SideRecord, StepRecord, TargetFacts, Verdict,
+    ExperimentPlace, Imported, Interval, JobRecord, KneeRecord, LatencySummary, RequirementRecord,
+    RunRecord, SeriesRecord, Severity, SideRecord, StepRecord, TargetFacts, Verdict, Warning,
 };
 
 fn latency(ms: u64) -> LatencySummary {
@@ -132,6 +132,46 @@ fn chart<'a>(charts: &'a [Chart], name: &str) -> &'a Chart {
     found.unwrap_or_else(|| panic!("{name} is not among {names:?}"))
 }
 
+/// The words about a requirement are the same wherever it is shown, and one that is undecided is
+/// nowhere said to be missed.
+#[test]
+fn an_undecided_requirement_is_undecided_in_every_text() {
+    let undecided = RequirementRecord {
+        requirement: "iops>=1000".to_owned(),
+        measured: Some(1_000.0),
+        measured_words: "1,000 IOPS".to_owned(),
+        of: String::new(),
+        repetitions: 0,
+        met: false,
+        interval: Some([900.0, 1_100.0]),
+        undecided: true,
+    };
+    let mut material = material(vec![run("a")]);
+    material.document.requirements = vec![undecided.clone()];
+    let terminal = sheet_text(&runs_sheet(&material.document, &RunsLook::default()), 100);
+    let picture = checked_sheet(&[], &[undecided], &[], false);
+    let (judgement, verdict) = picture.verdict.clone().expect("a verdict");
+    assert_eq!(
+        (judgement, verdict.as_str()),
+        (Judgement::Open, "Requirement undecided")
+    );
+    let texts = [
+        html(&material),
+        markdown(&material),
+        terminal,
+        sheet_text(&picture, 100),
+        document_line(&material.document),
+    ];
+    for text in texts {
+        let answer = text.split("<section id=\"answer\"").last();
+        let answer = answer.expect("a text").to_lowercase();
+        assert!(answer.contains("undecided"), "{answer}");
+        for word in [">fail", "not met", "missed:", "missed</"] {
+            assert!(!answer.contains(word), "{word}: {answer}");
+        }
+    }
+}
+
 #[test]
 fn a_mixed_load_has_a_row_for_reads_one_for_writes_and_latencies_only_there() {
     let material = material(vec![mixed("one", 1)]);
@@ -223,6 +263,7 @@ fn a_report_shows_the_metric_of_its_experiment_and_which_way_is_better() {
             difference_percent_max: None,
             published_difference_percent: None,
             sentence: None,
+            answers: None,
         }],
         groups: Vec::new(),
         verdict: Verdict::Worse,
@@ -309,6 +350,122 @@ fn a_missed_limit_is_answered_at_the_knee_and_said_so_wherever_it_is_shown() {
         "{}",
         percentiles.summary
     );
+}
+
+/// The table has the latency that the sentence names: that of the smallest load, also where a
+/// larger one was luckier, and of the runs made for the answer where they are of that load.
+#[test]
+fn a_missed_limit_has_the_latency_of_the_smallest_load() {
+    let mut series = disks("p99<5ms");
+    series.steps[1] = step(8, 700.0, 9);
+    let text = terminal(&of_series(series.clone()), false);
+    let row = |text: &str| {
+        let row = text.lines().find(|line| line.contains("none"));
+        row.expect("a row")
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    assert!(row(&text).contains("none 12 ms 1 "), "{text}");
+    let of_runs = AnswerRecord {
+        at: AnswerPlace::Highest,
+        in_flight: 1.0,
+        bound: None,
+        iops: 171.0,
+        iops_low: None,
+        iops_high: None,
+        mib_per_s: 1.3,
+        mib_per_s_low: None,
+        mib_per_s_high: None,
+        level: 0.95,
+        latency_ns: 13_000_000,
+        latency: Some(latency(13)),
+        runs: 2,
+        runs_left_out: 0,
+    };
+    series.answer = Some(of_runs);
+    assert_eq!(series.least_load(), Some((1, Some(13e6))));
+    assert!(row(&terminal(&of_series(series), false)).contains("none 13 ms 1 "));
+}
+
+#[test]
+fn each_sign_in_the_column_of_ceilings_means_one_thing() {
+    let of = |steps: Vec<StepRecord>| {
+        let series = SeriesRecord {
+            ceiling: Some(steps.len() - 1),
+            within_limit: Some(steps.len() - 1),
+            knee: None,
+            steps,
+            ..disks("p99<900ms")
+        };
+        let text = terminal(&of_series(series), false);
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let rising = of(vec![step(1, 170.0, 12), step(8, 700.0, 19)]);
+    assert!(rising.contains("8 \u{2265} 700 ok"), "{rising}");
+    assert!(rising.contains("; \u{2265}: still rising."), "{rising}");
+    let flat = of(vec![step(1, 700.0, 12), step(8, 700.0, 19)]);
+    assert!(flat.contains(" same ok"), "{flat}");
+    assert!(flat.contains("; same: the answer's."), "{flat}");
+    // Nothing is known of any ceiling.
+    let alone = of(vec![step(1, 700.0, 12)]);
+    assert!(!alone.contains("Ceiling"), "{alone}");
+}
+
+/// One line for a reason that several loads share, and loads in place of runs.
+#[test]
+fn a_warning_of_a_bench_names_the_loads_that_it_concerns() {
+    let series = |name: &str, no_answer: bool| SeriesRecord {
+        id: "bench".to_owned(),
+        name: name.to_owned(),
+        steps: vec![StepRecord {
+            run: format!("run-{name}"),
+            void: if no_answer {
+                vec!["zero-data".to_owned()]
+            } else {
+                Vec::new()
+            },
+            ..step(1, 170.0, 12)
+        }],
+        no_answer: no_answer.then(|| "its only step is VOID (zero-data)".to_owned()),
+        ..disks("p99<900ms")
+    };
+    let all = [
+        series("random-read", true),
+        series("random-write", true),
+        series("log", false),
+    ];
+    let runs = all.iter().map(|series| {
+        let mut run = run(&series.steps[0].run);
+        run.series = Some(series.id.clone());
+        run.series_part = Some(series.name.clone());
+        run.warnings = series
+            .no_answer
+            .iter()
+            .map(|_| Warning {
+                code: "zero-data".to_owned(),
+                severity: Severity::Void,
+                message: "the data are zeros".to_owned(),
+                short: String::new(),
+                hint: Default::default(),
+            })
+            .collect();
+        run
+    });
+    let document = Document {
+        series: all.to_vec(),
+        ..Document::new(runs.collect())
+    };
+    let text = terminal(&Material::new("Bench", document), false);
+    let (_, care) = text.split_once("Read with care").expect("cautions");
+    let care = care.split_whitespace().collect::<Vec<_>>().join(" ");
+    for words in [
+        "X Random read; Random write: no answer; its only step is VOID (zero-data)",
+        "the data are zeros 2 of 3 loads: Random read; Random write [zero-data]",
+    ] {
+        assert!(care.contains(words), "{words}: {text}");
+    }
+    assert_eq!(care.matches("no answer").count(), 1, "{text}");
 }
 
 /// What a terminal shows of runs.

@@ -140,8 +140,9 @@ sim:sata-ssd  480.0 GiB, simulated array, direct, 1 m 30 s, [DATE] [TIME]
   Log: 17,373 IOPS until 40.7 MiB are written; the answer is what lasts
 
 Load         Block   At p99 < 5 ms  95 %        p99  In flight  Ceiling  Verdict
-Random read  8 KiB     67,800 IOPS  ±0.1 %   361 µs         16   67,800  ok
-Log          8 KiB  3,820 writes/s  ±0.2 %  1.93 ms          1           ok
+Random read  8 KiB     67,800 IOPS  ±0.1 %   361 µs         16     same  ok
+Log          8 KiB  3,820 writes/s  ±0.2 %  1.93 ms          1        -  ok
+Ceiling: highest rate at any latency; same: the answer's; -: one load.
 
 Again  stripewise history show [END]  (--ladders, --explain)
 ",
@@ -270,7 +271,8 @@ exit 1
 --- stdout
 sim:raid10-10k?offset=63s  IOPS now against baseline
 
-Worse: 8.35 % fewer IOPS (95 % interval 7.22 to 9.82 %)
+Requirement missed
+  Worse: 8.35 % fewer IOPS (95 % interval 7.22 to 9.82 %)
   MISSED: iops>=700: 680 IOPS (random read, 8K, 1 thread of 16; median of 6 runs)
 
 I/O   Pattern  Block  Threads  QD  baseline     now  diff %  estimate % (95 %, n 6)  Verdict

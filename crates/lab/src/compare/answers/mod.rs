@@ -12,8 +12,8 @@ use crate::experiment::Metric;
 use crate::series::SeriesKind;
 use crate::summary::series_of;
 use stripewise_results::{
-    AnswerBound, AnswerRecord, ComparisonGroup, ComparisonRecord, ComparisonRow, RunRecord,
-    SeriesRecord, SideRecord, Verdict,
+    AnswerBound, AnswerPlace, AnswerReason, AnswerRecord, ComparedAnswer, ComparisonGroup,
+    ComparisonRecord, ComparisonRow, RunRecord, SeriesRecord, SideRecord, Verdict,
 };
 use stripewise_stats::Slo;
 use stripewise_stats::{Estimate, difference_percent, holm, ratio};
@@ -24,6 +24,7 @@ struct Answered<'a> {
     kind: SeriesKind,
     series: &'a SeriesRecord,
     answer: AnswerRecord,
+    compared: ComparedAnswer,
     block_size_bytes: u64,
 }
 
@@ -78,13 +79,23 @@ fn answered<'a>(series: &'a [SeriesRecord], runs: &[RunRecord]) -> Vec<Answered<
                 && run.series_part.as_deref() == Some(series.name.as_str())
         };
         let run = runs.iter().find(of_series)?;
+        // Of two or three runs of a log nothing is known of the next ones.
+        let answer = series
+            .answer
+            .filter(|answer| answer.iops_low.is_some() || answer.bound.is_some())?;
+        let found = series.answered()?;
         Some(Answered {
             kind: SeriesKind::from_name(&series.name)?,
             series,
-            // Of two or three runs of a log nothing is known of the next ones.
-            answer: series
-                .answer
-                .filter(|answer| answer.iops_low.is_some() || answer.bound.is_some())?,
+            answer,
+            compared: ComparedAnswer {
+                bound: answer.bound,
+                beyond_limit: (!found.is_within).then_some(match found.reason {
+                    AnswerReason::Knee => AnswerPlace::Knee,
+                    AnswerReason::Highest => AnswerPlace::Highest,
+                    _ => AnswerPlace::Only,
+                }),
+            },
             block_size_bytes: run.jobs.first()?.workload.block_size_bytes,
         })
     });
@@ -140,6 +151,7 @@ fn row<'a>(a: &'a Answered<'a>, b: &'a Answered<'a>, options: CompareOptions) ->
         published_difference_percent: None,
         void: Vec::new(),
         sentence: None,
+        answers: Some([a.compared, b.compared]),
     };
     Some(Both { a, b, row })
 }
@@ -156,26 +168,70 @@ fn estimate(answer: &AnswerRecord) -> Option<Estimate> {
     })
 }
 
-/// Verdicts of all answers at once. Of two bounds, or a bound and an interval, nothing
-/// follows but where they exclude each other, which is not looked for.
+/// The rates that an answer leaves possible.
+fn possible(answer: &AnswerRecord) -> [f64; 2] {
+    match answer.bound {
+        Some(AnswerBound::AtLeast) => [answer.iops, f64::INFINITY],
+        Some(AnswerBound::AtMost) => [0.0, answer.iops],
+        None => match answer.iops_low.zip(answer.iops_high) {
+            Some((low, high)) => [low, high],
+            None => [0.0, f64::INFINITY],
+        },
+    }
+}
+
+/// Where a bound and an interval, or two bounds, exclude each other.
+fn excluded(a: &AnswerRecord, b: &AnswerRecord) -> Verdict {
+    let [a, b] = [a, b].map(possible);
+    match () {
+        () if b[0] > a[1] => Verdict::Better,
+        () if b[1] < a[0] => Verdict::Worse,
+        () => Verdict::Undecided,
+    }
+}
+
+/// Verdicts of all answers at once. What follows from a bound has no p-value to correct.
 fn correct(rows: &mut [Both<'_>], level: f64) {
     let p_values: Vec<f64> = rows.iter().filter_map(|both| both.row.p_value).collect();
-    let tested = rows.iter_mut().filter(|both| both.row.p_value.is_some());
-    for (both, adjusted) in tested.zip(holm(&p_values)) {
+    let mut corrected = holm(&p_values).into_iter();
+    for both in rows {
         let row = &mut both.row;
+        let adjusted = row.p_value.and_then(|_| corrected.next());
         let estimate = row.estimate_percent.unwrap_or(0.0);
-        row.verdict = match row.interval_percent {
-            _ if adjusted <= 1.0 - level && estimate > 0.0 => Verdict::Better,
-            _ if adjusted <= 1.0 - level => Verdict::Worse,
-            Some(ends @ [low, high]) if low <= 0.0 && 0.0 <= high && is_useful(ends) => {
+        row.verdict = match (adjusted, row.interval_percent) {
+            (None, _) => excluded(&both.a.answer, &both.b.answer),
+            (Some(p), _) if p <= 1.0 - level && estimate > 0.0 => Verdict::Better,
+            (Some(p), _) if p <= 1.0 - level => Verdict::Worse,
+            (_, Some(ends @ [low, high])) if low <= 0.0 && 0.0 <= high && is_useful(ends) => {
                 Verdict::NoDifference
             }
             _ => Verdict::Undecided,
         };
+        // More than the other side, but beyond the limit that the other side meets, is no gain.
+        let beyond = [both.a, both.b].map(|one| one.compared.beyond_limit.is_some());
+        let only_less = match beyond {
+            [true, false] => row.verdict == Verdict::Better,
+            [false, true] => row.verdict == Verdict::Worse,
+            _ => true,
+        };
+        if !only_less {
+            row.verdict = Verdict::Undecided;
+        }
     }
 }
 
-/// `Random read: A has at least 54,900 IOPS only, no interval.`
+/// `at least 718 % more`, of what a bound and an interval leave possible.
+fn least_change(a: &AnswerRecord, b: &AnswerRecord) -> Option<String> {
+    let [a, b] = [a, b].map(possible);
+    let percent = match b[0] > a[1] {
+        true => difference_percent(a[1], b[0])?,
+        false => difference_percent(a[0], b[1])?,
+    };
+    let direction = if percent > 0.0 { "more" } else { "less" };
+    Some(format!("at least {:.2} % {direction}", percent.abs()))
+}
+
+/// `Random read: A has at least 54,900 IOPS (a bound), so the difference has no interval.`
 fn bounds(both: &Both<'_>) -> Option<String> {
     let words = |side: &str, one: &Answered<'_>| {
         let bytes = one.kind.told_in_bytes();
@@ -196,7 +252,10 @@ fn bounds(both: &Both<'_>) -> Option<String> {
         .collect();
     (!said.is_empty()).then(|| {
         let title = both.a.kind.title();
-        format!("{title}: {}, so the difference has none.", said.join(", "))
+        format!(
+            "{title}: {}, so the difference has no interval.",
+            said.join(", ")
+        )
     })
 }
 
@@ -253,10 +312,17 @@ fn record(
 fn sentence(both: &Both<'_>, name_of_b: &str) -> String {
     let words = |one: &Answered<'_>| {
         let bytes = one.kind.told_in_bytes();
-        one.answer
-            .words(bytes, if bytes { "MiB/s" } else { "IOPS" })
+        let amount = one
+            .answer
+            .words(bytes, if bytes { "MiB/s" } else { "IOPS" });
+        match one.compared.beyond_limit {
+            Some(AnswerPlace::Knee) => format!("{amount} at the knee, over the limit"),
+            Some(_) => format!("{amount}, over the limit"),
+            None => amount,
+        }
     };
     let row = &both.row;
+    let least = least_change(&both.a.answer, &both.b.answer);
     let change = match (row.estimate_percent, row.interval_percent, row.verdict) {
         (Some(estimate), Some([low, high]), Verdict::Better) => {
             format!("{name_of_b} gives {estimate:.2} % ({low:.2} to {high:.2} %) more: better")
@@ -271,6 +337,14 @@ fn sentence(both: &Both<'_>, name_of_b: &str) -> String {
         }
         (_, Some([low, high]), _) => {
             format!("the difference is between {low:.2} and {high:.2} %: undecided")
+        }
+        (_, None, Verdict::Better | Verdict::Worse) => {
+            let word = if row.verdict == Verdict::Better {
+                "better"
+            } else {
+                "worse"
+            };
+            format!("{name_of_b} gives {}: {word}", least.unwrap_or_default())
         }
         _ => "undecided".to_owned(),
     };

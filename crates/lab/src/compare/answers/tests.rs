@@ -107,3 +107,100 @@ fn answers_to_different_questions_are_not_compared() {
     // Three runs make no answer.
     assert!(against(one(), log("b", 9_000.0, "p99<5ms")[..3].to_vec()).is_none());
 }
+
+/// An answer of one bench, as it is stored.
+fn answer(bound: Option<AnswerBound>, [low, high]: [f64; 2]) -> AnswerRecord {
+    let iops = match bound {
+        Some(AnswerBound::AtLeast) => low,
+        Some(AnswerBound::AtMost) => high,
+        None => (low * high).sqrt(),
+    };
+    AnswerRecord {
+        at: AnswerPlace::Limit,
+        in_flight: 1.0,
+        bound,
+        iops,
+        iops_low: (bound != Some(AnswerBound::AtMost)).then_some(low),
+        iops_high: (bound != Some(AnswerBound::AtLeast)).then_some(high),
+        mib_per_s: iops / 128.0,
+        mib_per_s_low: None,
+        mib_per_s_high: None,
+        level: 0.95,
+        latency_ns: 1,
+        latency: None,
+        runs: 8,
+        runs_left_out: 0,
+    }
+}
+
+#[test]
+fn a_bound_and_an_interval_that_exclude_each_other_are_different() {
+    use AnswerBound::{AtLeast, AtMost};
+    let interval = |low, high| answer(None, [low, high]);
+    let at_least = |rate| answer(Some(AtLeast), [rate, rate]);
+    let at_most = |rate| answer(Some(AtMost), [rate, rate]);
+    for (a, b, verdict, least) in [
+        (
+            interval(1_000.0, 1_100.0),
+            at_least(9_000.0),
+            Verdict::Better,
+            "at least 718.18 % more",
+        ),
+        (
+            at_least(9_000.0),
+            interval(1_000.0, 1_100.0),
+            Verdict::Worse,
+            "at least 87.78 % less",
+        ),
+        (
+            at_least(9_000.0),
+            at_most(900.0),
+            Verdict::Worse,
+            "at least 90.00 % less",
+        ),
+        (
+            at_most(900.0),
+            interval(850.0, 950.0),
+            Verdict::Undecided,
+            "",
+        ),
+        (
+            at_least(900.0),
+            interval(850.0, 950.0),
+            Verdict::Undecided,
+            "",
+        ),
+        (at_least(900.0), at_least(9_000.0), Verdict::Undecided, ""),
+    ] {
+        assert_eq!(excluded(&a, &b), verdict, "{a:?} {b:?}");
+        if verdict != Verdict::Undecided {
+            assert_eq!(least_change(&a, &b).as_deref(), Some(least));
+        }
+    }
+}
+
+/// What a side gives beyond a limit that the other side meets is not better for being more.
+#[test]
+fn an_answer_beyond_its_limit_is_marked_and_never_better() {
+    let slow = |bench: &str, rate: f64| {
+        let mut runs = log(bench, rate, "p99<5ms");
+        for run in &mut runs {
+            let latency = run.jobs[0].outcome.write.latency_ns.as_mut();
+            latency.expect("latencies").p99 = 9_000_000;
+        }
+        runs
+    };
+    let meets = || log("a", 10_000.0, "p99<5ms");
+    let more = against(meets(), slow("b", 12_000.0)).expect("answers");
+    assert_eq!(more.verdict, Verdict::Undecided, "{more:?}");
+    let [of_a, of_b] = more.rows[0].answers.expect("answers");
+    assert_eq!(
+        (of_a.beyond_limit, of_b.beyond_limit),
+        (None, Some(AnswerPlace::Only))
+    );
+    assert!(more.sentences[0].contains("over the limit"), "{more:?}");
+    let less = against(meets(), slow("b", 9_000.0)).expect("answers");
+    assert_eq!(less.verdict, Verdict::Worse);
+    let both = against(slow("c", 10_000.0), slow("b", 12_000.0)).expect("answers");
+    assert_eq!(both.verdict, Verdict::Better);
+}
