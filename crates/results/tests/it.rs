@@ -91,6 +91,7 @@ prop_compose! {
             duration_ns,
             read,
             write,
+            commit: sync.clone(),
             sync,
             discard,
             in_flight_ns_sum: u128::from(in_flight_ns_sum),

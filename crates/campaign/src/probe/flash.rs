@@ -61,18 +61,7 @@ pub fn flash(
         seed: options.seed,
     };
     let mut asked = ProbeDevice::open(context, &target, &asking)?;
-    if asked.size_bytes() < SIZE_BYTES_MIN {
-        return Err(Failure::new(
-            Exit::Target,
-            format!(
-                "{} has {}; a probe of flash needs {} at least",
-                options.target,
-                format_bytes(asked.size_bytes()),
-                format_bytes(SIZE_BYTES_MIN)
-            ),
-            "name the whole device, or a larger file",
-        ));
-    }
+    is_large_enough(&options.target, asked.size_bytes())?;
     context.status(format_args!(
         "Reading at random places of {}, for {} at most{}",
         options.target,
@@ -126,6 +115,21 @@ pub fn flash(
         )
     };
     Ok((document, exit))
+}
+
+fn is_large_enough(target: &str, size_bytes: u64) -> Outcome<()> {
+    if size_bytes >= SIZE_BYTES_MIN {
+        return Ok(());
+    }
+    Err(Failure::new(
+        Exit::Target,
+        format!(
+            "{target} has {}; a probe of flash needs {} at least",
+            format_bytes(size_bytes),
+            format_bytes(SIZE_BYTES_MIN)
+        ),
+        "name the whole device, or a larger file",
+    ))
 }
 
 /// A target that exists is read; one that is written goes through the rules for that.
