@@ -194,11 +194,7 @@ impl Reader<'_> {
             observed_s: observation.observed_ns as f64 / 1e9,
             lost_events: (pairing.losses > 0).then_some(lost),
             cut_short: self.cut_short(&report),
-            notes: {
-                let remedy = "record again with a larger buffer (`trace-cmd record -b KIB`)";
-                let of_loss = words::of_loss(lost, lost_share, remedy);
-                of_loss.into_iter().chain(notes(&report, capture)).collect()
-            },
+            notes: notes(&report, capture, (lost, lost_share)),
             ..ObservationDocument::default()
         };
         if is_coarse {
@@ -242,8 +238,9 @@ impl Reader<'_> {
     }
 }
 
-fn notes(report: &FileReport, capture: &Capture) -> Vec<String> {
-    let mut notes = Vec::new();
+fn notes(report: &FileReport, capture: &Capture, (lost, lost_share): (u64, f64)) -> Vec<String> {
+    let remedy = "record again with a larger buffer (`trace-cmd record -b KIB`)";
+    let mut notes: Vec<String> = (words::of_loss(lost, lost_share, remedy).into_iter()).collect();
     if report.skipped > 0 {
         notes.push(format!(
             "{} left out; the first is line {}",

@@ -105,15 +105,10 @@ pub fn flash(
     drop(asked);
     let facts = target.place(0).facts().clone();
     target.finish()?;
-    let exit = match &halt {
-        Some(StopReason::Interrupted) => Exit::Interrupted(context.signal().unwrap_or(2)),
-        Some(StopReason::Gone(_)) => Exit::InputOutput,
-        _ => Exit::Done,
-    };
     let reached = watch.map_or_else(Vec::new, |watch| watch.finish(&rates));
     say_all(context, &reached);
     warnings.extend(reached);
-    let exit = exit_with(exit, &warnings);
+    let exit = exit_with(exit_of(context, halt.as_ref()), &warnings);
     let document = FlashDocument {
         warnings,
         ..document(
@@ -126,6 +121,14 @@ pub fn flash(
         )
     };
     Ok((document, exit))
+}
+
+fn exit_of(context: &Context, halt: Option<&StopReason>) -> Exit {
+    match halt {
+        Some(StopReason::Interrupted) => Exit::Interrupted(context.signal().unwrap_or(2)),
+        Some(StopReason::Gone(_)) => Exit::InputOutput,
+        _ => Exit::Done,
+    }
 }
 
 /// A target that exists is read; one that is written goes through the rules for that.

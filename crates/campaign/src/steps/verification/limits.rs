@@ -136,7 +136,8 @@ mod tests {
             by_target: vec![own(0, 1, 400), own(1, 10, 400), own(2, 10, 100)],
             ..PhaseOutcome::of("fill", "direct", 10_000_000_000, none, writes(900))
         };
-        let writes_per_s = |targets: &[u16]| fastest(&[phase.clone()], targets).writes_per_s;
+        let writes_per_s =
+            |targets: &[u16]| fastest(std::slice::from_ref(&phase), targets).writes_per_s;
         assert_eq!(writes_per_s(&[0]), 400.0);
         assert_eq!(writes_per_s(&[1]), 40.0);
         // Two on one device share its limit.
