@@ -9,7 +9,7 @@
 //! | mount points | volumes in folders are links there, which nobody follows |
 
 use crate::observe::InFlight;
-use crate::{Process, System, Throttle};
+use crate::{GroupIo, Process, System, Throttle};
 use std::fs::File;
 use std::path::PathBuf;
 use stripewise_units::DeviceNumber;
@@ -51,6 +51,10 @@ pub(crate) fn processor_pressure_us(_system: &System) -> Option<u64> {
 }
 
 pub(crate) fn all_throttles(_system: &System) -> Vec<Throttle> {
+    Vec::new()
+}
+
+pub(crate) fn io_by_group(_system: &System) -> Vec<GroupIo> {
     Vec::new()
 }
 

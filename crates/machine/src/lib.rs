@@ -51,4 +51,4 @@ pub use std::alloc::System as Memory;
 pub fn explain_lack_of_memory() {}
 
 pub use system::{System, cached_bytes};
-pub use throttle::{Process, Throttle};
+pub use throttle::{GroupCounts, GroupIo, Process, Throttle};

@@ -2,7 +2,7 @@
 
 use crate::host::Host;
 use crate::observe::InFlight;
-use crate::{Process, Throttle, platform};
+use crate::{GroupIo, Process, Throttle, platform};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use stripewise_units::DeviceNumber;
@@ -105,6 +105,12 @@ impl System {
     #[must_use]
     pub fn processor_pressure_us(&self) -> Option<u64> {
         platform::processor_pressure_us(self)
+    }
+
+    /// What each control group that can be seen did by itself on each device, since it was made.
+    #[must_use]
+    pub fn io_by_group(&self) -> Vec<GroupIo> {
+        platform::io_by_group(self)
     }
 
     /// I/O limits of all control groups that can be seen.

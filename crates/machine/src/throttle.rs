@@ -1,4 +1,4 @@
-//! Limits on I/O, and processes: types only.
+//! Limits on I/O, what control groups did, and processes: types only.
 
 use serde::{Deserialize, Serialize};
 use stripewise_units::DeviceNumber;
@@ -29,4 +29,38 @@ pub struct Throttle {
     pub read_iops: Option<u64>,
     /// Writes a second.
     pub write_iops: Option<u64>,
+}
+
+/// What a control group did by itself on one device, since the group was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupIo {
+    /// The control group, as a path inside its hierarchy.
+    pub cgroup: String,
+    /// The device.
+    pub number: DeviceNumber,
+    /// How much.
+    pub counts: GroupCounts,
+}
+
+/// Operations and bytes of a control group.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GroupCounts {
+    /// Reads.
+    pub reads: u64,
+    /// Writes.
+    pub writes: u64,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Bytes written.
+    pub written_bytes: u64,
+}
+
+impl GroupCounts {
+    /// Takes these away; a counter that went backwards gives nothing.
+    pub fn subtract(&mut self, other: &GroupCounts) {
+        self.reads = self.reads.saturating_sub(other.reads);
+        self.writes = self.writes.saturating_sub(other.writes);
+        self.read_bytes = self.read_bytes.saturating_sub(other.read_bytes);
+        self.written_bytes = self.written_bytes.saturating_sub(other.written_bytes);
+    }
 }

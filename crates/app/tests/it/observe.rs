@@ -23,6 +23,46 @@ fn rows() -> String {
 
 const COLUMNS: &str = "time=us,op=R/W,offset=bytes,size=sectors,latency=us";
 
+/// `trace-cmd` marks where its ring was too small.
+#[test]
+fn lost_events_of_a_trace_are_named_with_what_helps() {
+    let desk = Desk::new();
+    let mut text = "cpus=2\n".to_owned();
+    for k in 0..400 {
+        let [issued, done] = [0, 100].map(|us| format!("10.{:06}", k * 1_000 + us));
+        text += &format!(
+            " fio-12   [001]  {issued}: block_rq_issue: 8,0 R 4096 () {} + 8 [fio]\n",
+            k * 8
+        );
+        if k == 200 {
+            text += "CPU:1 [LOST 1717 EVENTS]\n";
+        }
+        text += &format!(
+            " <idle>-0 [001]  {done}: block_rq_complete: 8,0 R () {} + 8 [0]\n",
+            k * 8
+        );
+    }
+    let trace = desk.write("lossy.txt", &text);
+    let answer = desk.run(&["observe", "--from", &trace, "--json"]).ended(1);
+    let found = answer.json();
+    assert_eq!(found.at("lost_events").count(), 1_718);
+    let device = &found.at("devices").items()[0];
+    assert_eq!(device.at("reads").count(), 399);
+    assert!(device.at("depth_mean").is_null());
+    assert_eq!(device.at("latency_ns.read.max").count(), 100_000);
+    assert_eq!(
+        found.at("verdicts").items()[0].at("cause").text(),
+        "lost-events"
+    );
+    desk.run(&["observe", "--from", &trace]).ended(1).printed(&[
+        "No verdict",
+        "1,718 events were lost",
+        "too small",
+        "trace-cmd record -b",
+        "at least 1,000 IOPS",
+    ]);
+}
+
 #[test]
 fn a_trace_with_a_slow_device_is_counted_and_blamed() {
     let desk = Desk::new();

@@ -3,7 +3,7 @@
 use super::capture::{Capture, ModelInTheMaking};
 use super::{ObserveOptions, Observed};
 use crate::steps::observation::result::{Names, blamed, closedness, devices};
-use crate::steps::observation::{ObservationDocument, ObservationSource, ObservedTarget};
+use crate::steps::observation::{ObservationDocument, ObservationSource, ObservedTarget, words};
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -169,8 +169,8 @@ impl Reader<'_> {
             is_anonymous: options.is_anonymous,
         };
         let pairing = &report.pairing;
-        let seen = pairing.paired + pairing.dropped;
-        let lost_share = pairing.dropped as f64 / seen.max(1) as f64;
+        let lost = pairing.dropped + report.lost_events;
+        let lost_share = lost as f64 / (pairing.paired + lost).max(1) as f64;
         let mut observation = std::mem::take(&mut capture.statistics).finish(None);
         let is_coarse = report
             .resolution_ns
@@ -192,9 +192,9 @@ impl Reader<'_> {
             },
             started_at,
             observed_s: observation.observed_ns as f64 / 1e9,
-            lost_events: (pairing.losses > 0).then_some(pairing.dropped),
+            lost_events: (pairing.losses > 0).then_some(lost),
             cut_short: self.cut_short(&report),
-            notes: notes(&report, capture),
+            notes: notes(&report, capture, (lost, lost_share)),
             ..ObservationDocument::default()
         };
         if is_coarse {
@@ -238,14 +238,18 @@ impl Reader<'_> {
     }
 }
 
-fn notes(report: &FileReport, capture: &Capture) -> Vec<String> {
-    let mut notes = Vec::new();
+fn notes(report: &FileReport, capture: &Capture, (lost, lost_share): (u64, f64)) -> Vec<String> {
+    let remedy = "record again with a larger buffer (`trace-cmd record -b KIB`)";
+    let mut notes: Vec<String> = (words::of_loss(lost, lost_share, remedy).into_iter()).collect();
     if report.skipped > 0 {
         notes.push(format!(
-            "{} not of the format and were left out; the first is line {}",
+            "{} left out; the first is line {}",
             match report.skipped {
-                1 => "one row was".to_owned(),
-                many => format!("{} rows were", format_count(many)),
+                1 => "one row was not of the format and was".to_owned(),
+                many => format!(
+                    "{} rows were not of the format and were",
+                    format_count(many)
+                ),
             },
             report.first_skipped.unwrap_or(0)
         ));

@@ -5,6 +5,7 @@
 
 use super::capture::{Capture, ModelInTheMaking};
 use super::events::{EventStream, ORDER_NS};
+use super::groups::GroupWatch;
 use super::pressure::Pressure;
 use super::watched::{Watched, watched};
 use super::{ObserveOptions, Observed, totals};
@@ -25,12 +26,13 @@ use stripewise_machine::observe::Snapshot;
 use stripewise_machine::tracefs::{TraceError, TraceInstance, TraceRequest};
 use stripewise_trace::Operation;
 use stripewise_trace::blame::{ConfiguredLimit, DeviceBlame, WindowFacts};
-use stripewise_trace::closedness::LOST_SHARE_MAX;
 use stripewise_trace::observation::Moment;
-use stripewise_units::{DeviceNumber, Kind, format_count};
+use stripewise_units::{ByteSize, DeviceNumber, Kind, format_bytes, format_count};
 
-/// The buffers of the kernel, all together.
-const BUFFER_BYTES: u64 = 32 << 20;
+/// The buffers of the kernel, all together: usual, least and most.
+pub const BUFFER_BYTES: u64 = 32 << 20;
+const BUFFER_BYTES_MIN: u64 = 1 << 20;
+const BUFFER_BYTES_MAX: u64 = 4 << 30;
 /// Between two readings of the buffers.
 const ROUND: Duration = Duration::from_millis(20);
 /// Between two lines of progress.
@@ -51,7 +53,7 @@ pub fn observe_live(context: &Context, options: &ObserveOptions) -> Outcome<Obse
     let request = TraceRequest {
         devices: with_partitions(&numbers),
         callers: own.iter().copied().collect(),
-        buffer_bytes: BUFFER_BYTES,
+        buffer_bytes: options.buffer_bytes,
     };
     let started_at = context.timestamp();
     let before = Snapshot::take(&stripewise_machine::System::live(), &[], &[]);
@@ -89,6 +91,7 @@ pub fn observe_live(context: &Context, options: &ObserveOptions) -> Outcome<Obse
             .then(|| RawTrace::new(options.is_anonymous)),
         clock_offset_ns,
     };
+    let groups = GroupWatch::start();
     let begun_ns = live.monotonic_ns();
     live.run()?;
     let observed_ns = live.monotonic_ns().saturating_sub(begun_ns);
@@ -96,11 +99,12 @@ pub fn observe_live(context: &Context, options: &ObserveOptions) -> Outcome<Obse
     let after = Snapshot::take(&stripewise_machine::System::live(), &[], &[]);
     let cpu_ns = |one: &Snapshot| one.own_cpu_user_ns + one.own_cpu_system_ns;
     let used_ns = cpu_ns(&after).saturating_sub(cpu_ns(&before));
-    let document = ObservationDocument {
+    let mut document = ObservationDocument {
         started_at,
         overhead_percent: Some(100.0 * used_ns as f64 / observed_ns.max(1) as f64),
         ..live.document(observed_ns)
     };
+    groups.finish(&mut document.devices, options.is_anonymous);
     Ok(Observed {
         document,
         model: live.capture.finish_model(),
@@ -114,6 +118,18 @@ fn check(options: &ObserveOptions, devices: usize) -> Outcome<()> {
         return Err(Failure::usage(
             "nothing is seen in no time",
             "observe for a second at least: <--duration> 10s",
+        ));
+    }
+    let room = BUFFER_BYTES_MIN..=BUFFER_BYTES_MAX;
+    if !room.contains(&options.buffer_bytes) {
+        return Err(Failure::usage(
+            format!(
+                "--buffer {} is not between {} and {}",
+                ByteSize(options.buffer_bytes),
+                format_bytes(BUFFER_BYTES_MIN),
+                format_bytes(BUFFER_BYTES_MAX)
+            ),
+            "leave it out, or give --buffer 128M",
         ));
     }
     if options.wants_model && devices != 1 {
@@ -310,13 +326,17 @@ impl Live<'_> {
     /// What must be known to read the numbers.
     fn notes(&self, lost: u64, lost_share: f64) -> Vec<String> {
         let mut notes = Vec::new();
-        if lost_share > LOST_SHARE_MAX {
-            notes.push(format!(
-                "the kernel lost {} events: counts are too small, and what depends on order is \
-                 left out",
-                format_count(lost)
-            ));
-        }
+        let more = self
+            .options
+            .buffer_bytes
+            .saturating_mul(4)
+            .min(BUFFER_BYTES_MAX);
+        let remedy = format!(
+            "give the kernel more room with --buffer {}, or name a device or --pid, so that \
+             fewer events are recorded",
+            ByteSize(more)
+        );
+        notes.extend(words::of_loss(lost, lost_share, &remedy));
         if self.capture.window.kept_share() < 1.0 {
             notes.push(format!(
                 "causes were judged by the quickest and slowest {:.0} % of the operations",

@@ -7,6 +7,7 @@
 mod capture;
 mod events;
 mod from_file;
+mod groups;
 mod live;
 mod pressure;
 mod snapshots;
@@ -16,6 +17,8 @@ mod watched;
 pub use crate::steps::observation::compare::{
     ComparedRow, ObservationComparison, ObservedSide, compare_observations,
 };
+
+pub use live::BUFFER_BYTES;
 
 use crate::steps::measured::OBSERVATION;
 use crate::steps::observation::{ObservationDocument, RecordedFile, SCHEMA_VERSION};
@@ -43,6 +46,9 @@ pub struct ObserveOptions {
     pub pid: Option<i32>,
     /// How long to observe this machine.
     pub duration_ns: u64,
+    /// Memory of the kernel for events that were not read yet, of all processors together;
+    /// usually [`BUFFER_BYTES`].
+    pub buffer_bytes: u64,
     /// From when on an operation is slow; None: by the calm part.
     pub slow_ns: Option<u64>,
     /// A model of the load is wanted.

@@ -1,6 +1,7 @@
 //! What the system's counters tell without the kernel's events: how many operations and
 //! bytes, not how long each took or whose it was.
 
+use super::groups::GroupWatch;
 use super::{ObserveOptions, Observed};
 use crate::steps::observation::{
     ObservationDocument, ObservationSource, ObservedDevice, ObservedTarget,
@@ -34,6 +35,7 @@ pub fn observe_counters(
         false => numbers.iter().copied().collect(),
     };
     let started_at = context.timestamp();
+    let groups = GroupWatch::start();
     let before = Snapshot::take(&system, &numbers, &[]);
     if !before.devices.iter().any(|one| one.counters.is_some()) {
         let message = format!("{error}, and no counters of these devices can be read");
@@ -50,6 +52,7 @@ pub fn observe_counters(
     let devices = pairs.filter_map(|(before, after)| device(before, after, elapsed_ns));
     let mut devices: Vec<ObservedDevice> = devices.collect();
     devices.sort_by_key(|one| u64::MAX - one.reads - one.writes - one.flushes);
+    groups.finish(&mut devices, options.is_anonymous);
     let document = ObservationDocument {
         target: ObservedTarget {
             name: options.shown_target(),

@@ -61,7 +61,18 @@ pub fn flash(
         seed: options.seed,
     };
     let mut asked = ProbeDevice::open(context, &target, &asking)?;
-    is_large_enough(&options.target, asked.size_bytes())?;
+    if asked.size_bytes() < SIZE_BYTES_MIN {
+        return Err(Failure::new(
+            Exit::Target,
+            format!(
+                "{} has {}; a probe of flash needs {} at least",
+                options.target,
+                format_bytes(asked.size_bytes()),
+                format_bytes(SIZE_BYTES_MIN)
+            ),
+            "name the whole device, or a larger file",
+        ));
+    }
     context.status(format_args!(
         "Reading at random places of {}, for {} at most{}",
         options.target,
@@ -94,15 +105,10 @@ pub fn flash(
     drop(asked);
     let facts = target.place(0).facts().clone();
     target.finish()?;
-    let exit = match &halt {
-        Some(StopReason::Interrupted) => Exit::Interrupted(context.signal().unwrap_or(2)),
-        Some(StopReason::Gone(_)) => Exit::InputOutput,
-        _ => Exit::Done,
-    };
     let reached = watch.map_or_else(Vec::new, |watch| watch.finish(&rates));
     say_all(context, &reached);
     warnings.extend(reached);
-    let exit = exit_with(exit, &warnings);
+    let exit = exit_with(exit_of(context, halt.as_ref()), &warnings);
     let document = FlashDocument {
         warnings,
         ..document(
@@ -117,19 +123,12 @@ pub fn flash(
     Ok((document, exit))
 }
 
-fn is_large_enough(target: &str, size_bytes: u64) -> Outcome<()> {
-    if size_bytes >= SIZE_BYTES_MIN {
-        return Ok(());
+fn exit_of(context: &Context, halt: Option<&StopReason>) -> Exit {
+    match halt {
+        Some(StopReason::Interrupted) => Exit::Interrupted(context.signal().unwrap_or(2)),
+        Some(StopReason::Gone(_)) => Exit::InputOutput,
+        _ => Exit::Done,
     }
-    Err(Failure::new(
-        Exit::Target,
-        format!(
-            "{target} has {}; a probe of flash needs {} at least",
-            format_bytes(size_bytes),
-            format_bytes(SIZE_BYTES_MIN)
-        ),
-        "name the whole device, or a larger file",
-    ))
 }
 
 /// A target that exists is read; one that is written goes through the rules for that.

@@ -8,9 +8,11 @@ use crate::show::page::{format_of, name_the_rest};
 use crate::switches::observe::Observe;
 use std::path::Path;
 use stripewise_campaign::Exit;
-use stripewise_campaign::observe::{Ended, ObserveOptions, Observed, clean_up, observe as look};
+use stripewise_campaign::observe::{
+    BUFFER_BYTES, Ended, ObserveOptions, Observed, clean_up, observe as look,
+};
 use stripewise_campaign::steps::pages::PictureLook;
-use stripewise_units::NameText;
+use stripewise_units::{ByteSize, NameText};
 
 /// How long is observed unless another time is given.
 const DURATION_NS: u64 = 60_000_000_000;
@@ -38,6 +40,7 @@ pub fn observe(context: &Context, arguments: &Observe) -> Outcome {
         from: arguments.from.clone(),
         columns: arguments.columns.clone(),
         pid: arguments.pid,
+        buffer_bytes: arguments.buffer.map_or(BUFFER_BYTES, ByteSize::bytes),
         duration_ns: arguments.duration.map_or(DURATION_NS, |time| time.0),
         slow_ns: arguments.slow.map(|slow| slow.0),
         keeps_trace: arguments.keep_trace.is_some(),

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use std::path::PathBuf;
-use stripewise_units::Nanoseconds;
+use stripewise_units::{ByteSize, Nanoseconds};
 
 /// What does this server do to its disks, and what is slow?
 #[derive(Debug, Args)]
@@ -36,6 +36,10 @@ pub struct Observe {
     /// Operations that take longer are slow [default: by the calm moments]
     #[arg(long, value_name = "TIME")]
     pub slow: Option<Nanoseconds>,
+    /// Memory of the kernel for events that wait to be read, of all processors together; where events are lost, more
+    /// helps [default: 32M]
+    #[arg(long, value_name = "SIZE", conflicts_with = "from")]
+    pub buffer: Option<ByteSize>,
     /// Write a model of the load of one device, without its data, to a new file (.swmodel)
     #[arg(long, value_name = "FILE")]
     pub model: Option<PathBuf>,
@@ -46,7 +50,7 @@ pub struct Observe {
     #[arg(long)]
     pub anonymous: bool,
     /// Remove recordings that killed observers left in the kernel, and do nothing else
-    #[arg(long, conflicts_with_all = ["target", "duration", "pid", "from", "slow", "model", "keep_trace", "anonymous", "output"])]
+    #[arg(long, conflicts_with_all = ["target", "duration", "buffer", "pid", "from", "slow", "model", "keep_trace", "anonymous", "output"])]
     pub clean: bool,
     /// Write a page (.html, .md), a picture (.svg, .png), a table (.csv) or the document (.json) to a new file; may be
     /// given several times

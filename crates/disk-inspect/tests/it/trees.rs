@@ -234,6 +234,85 @@ fn a_container_is_described() {
 }
 
 #[test]
+fn control_groups_are_told_apart_by_what_each_did_itself() {
+    let machine = Machine::new("server");
+    let system = machine.system();
+    let set = |group: &str, text: &str| {
+        machine.set(&format!("sys/fs/cgroup/{group}cgroup.procs"), "");
+        machine.set(&format!("sys/fs/cgroup/{group}io.stat"), text);
+    };
+    // A group's numbers include those of the groups inside it.
+    set(
+        "",
+        "8:16 rbytes=500000 wbytes=0 rios=130 wios=20 dbytes=0 dios=0\n",
+    );
+    set(
+        "system.slice/",
+        "8:16 rbytes=409600 wbytes=0 rios=100 wios=20\n8:0 rios=7\n",
+    );
+    set(
+        "system.slice/postgresql.service/",
+        "8:16 rbytes=368640 wbytes=0 rios=90 wios=20\n",
+    );
+    set(
+        "system.slice/backup.service/",
+        "8:16 rbytes=40960 rios=10\n8:0\n\nx y=1\n",
+    );
+    let mut found: Vec<_> = system
+        .io_by_group()
+        .into_iter()
+        .map(|one| {
+            let counts = one.counts;
+            (
+                one.cgroup,
+                one.number.minor,
+                counts.reads,
+                counts.writes,
+                counts.read_bytes,
+            )
+        })
+        .collect();
+    found.sort();
+    let expected = [
+        ("/", 16, 30, 0, 90_400),
+        ("/system.slice", 0, 7, 0, 0),
+        ("/system.slice/backup.service", 16, 10, 0, 40_960),
+        ("/system.slice/postgresql.service", 16, 90, 20, 368_640),
+    ];
+    let expected = expected
+        .map(|(name, minor, reads, writes, bytes)| (name.to_owned(), minor, reads, writes, bytes));
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn control_groups_of_version_1_count_for_themselves() {
+    let machine = Machine::new("server");
+    machine.set(
+        "proc/self/mountinfo",
+        "29 21 0:26 / /sys/fs/cgroup/blkio rw - cgroup cgroup rw,blkio\n",
+    );
+    let set = |group: &str, reads: u64| {
+        let folder = format!("sys/fs/cgroup/blkio/{group}");
+        machine.set(&format!("{folder}cgroup.procs"), "");
+        let serviced = format!("8:16 Read {reads}\n8:16 Write 3\n8:16 Total 9\nTotal 9\n");
+        machine.set(&format!("{folder}blkio.throttle.io_serviced"), &serviced);
+        let bytes = format!("8:16 Read {}\n8:16 Sync 1\nTotal 1\n", reads * 512);
+        machine.set(&format!("{folder}blkio.throttle.io_service_bytes"), &bytes);
+    };
+    set("", 100);
+    set("batch/", 40);
+    let mut found = machine.system().io_by_group();
+    found.sort_by_key(|one| one.counts.reads);
+    assert_eq!(found.len(), 2);
+    assert_eq!(found[0].cgroup, "/batch");
+    let counts = found[1].counts;
+    assert_eq!(
+        (counts.reads, counts.writes, counts.read_bytes),
+        (100, 3, 51_200)
+    );
+}
+
+#[test]
 fn btrfs_shows_all_its_devices_the_mounted_one_first() {
     let machine = Machine::new("container");
     let system = machine.system();

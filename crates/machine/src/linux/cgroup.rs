@@ -6,6 +6,7 @@ use super::tree::{Tree, field_number};
 use crate::Throttle;
 use crate::host::CpuQuota;
 use crate::observe::CgroupCpu;
+use crate::throttle::{GroupCounts, GroupIo};
 use std::path::{Path, PathBuf};
 use stripewise_units::{DeviceNumber, NameText};
 
@@ -157,35 +158,141 @@ pub fn throttles(tree: Tree, devices: &[DeviceNumber]) -> Vec<Throttle> {
     found
 }
 
-/// Limits of all control groups that can be seen, whoever is in them; at most 4,096 groups
-/// are looked at.
+/// Limits of all control groups that can be seen, whoever is in them.
 pub fn all_throttles(tree: Tree) -> Vec<Throttle> {
+    let each = all_groups(tree).into_iter().flat_map(|group| {
+        let group = Group {
+            name: group.directory.as_text(),
+            ..group
+        };
+        match group.unified {
+            true => unified_throttles(tree, &group),
+            false => flat_throttles(tree, &group),
+        }
+    });
+    each.collect()
+}
+
+/// All groups of the hierarchies that count I/O, a group before those inside it; at most 4,096
+/// are looked at.
+fn all_groups(tree: Tree) -> Vec<Group> {
     const GROUPS_MAX: usize = 4_096;
     let mut found = Vec::new();
-    let mut waiting: Vec<(PathBuf, bool)> = Vec::new();
+    let mut waiting: Vec<Group> = Vec::new();
     for mount in mounts(tree) {
         let is_flat = mount.kind == "cgroup" && mount.option("blkio").is_some();
         if mount.kind == "cgroup2" || is_flat {
-            waiting.push((mount.mount_point, !is_flat));
+            waiting.push(Group {
+                directory: mount.mount_point,
+                name: "/".to_owned(),
+                unified: !is_flat,
+            });
         }
     }
-    for _ in 0..GROUPS_MAX {
-        let Some((directory, unified)) = waiting.pop() else {
-            break;
-        };
-        let inside = |name: String| directory.join(name);
-        let below = tree.names(&directory).into_iter().map(inside);
-        let is_group = |path: &PathBuf| tree.exists(path.join("cgroup.procs"));
-        waiting.extend(below.filter(is_group).map(|path| (path, unified)));
-        let group = Group {
-            name: directory.as_text(),
-            directory,
-            unified,
-        };
-        found.extend(match unified {
-            true => unified_throttles(tree, &group),
-            false => flat_throttles(tree, &group),
+    while let Some(group) = waiting.pop() {
+        let below = tree.names(&group.directory).into_iter().map(|name| Group {
+            directory: group.directory.join(&name),
+            name: format!("{}/{name}", group.name.trim_end_matches('/')),
+            unified: group.unified,
         });
+        let is_group = |one: &Group| tree.exists(one.directory.join("cgroup.procs"));
+        waiting.extend(below.filter(is_group));
+        found.push(group);
+        if found.len() == GROUPS_MAX {
+            break;
+        }
+    }
+    found
+}
+
+/// What each control group read and wrote by itself, not by the groups inside it, since they
+/// were made; groups that did nothing are left out.
+pub fn io_by_group(tree: Tree) -> Vec<GroupIo> {
+    let groups = all_groups(tree);
+    let mut found: Vec<(&Group, GroupIo)> = Vec::new();
+    for group in &groups {
+        let all = match group.unified {
+            true => unified_io(tree, group),
+            false => flat_io(tree, group),
+        };
+        for one in all {
+            // Version 2 counts what is inside a group for the group, too.
+            let mut above = found.iter_mut().filter(|(parent, known)| {
+                let is_parent = group.directory.parent() == Some(&*parent.directory);
+                group.unified && is_parent && known.number == one.number
+            });
+            if let Some((_, parent)) = above.next() {
+                parent.counts.subtract(&one.counts);
+            }
+            found.push((group, one));
+        }
+    }
+    let own = found.into_iter().map(|(_, one)| one);
+    own.filter(|one| one.counts != GroupCounts::default())
+        .collect()
+}
+
+/// Lines such as `8:16 rbytes=1459200 wbytes=314773504 rios=192 wios=353 dbytes=0 dios=0`.
+fn unified_io(tree: Tree, group: &Group) -> Vec<GroupIo> {
+    let text = tree.text(group.directory.join("io.stat"));
+    let text = text.unwrap_or_default();
+    let each = text.lines().filter_map(|line| {
+        let (number, rest) = line.split_once(' ')?;
+        let value = |key: &str| {
+            let mut words = rest.split_whitespace();
+            let value = words.find_map(|word| word.strip_prefix(key)?.strip_prefix('='));
+            value.and_then(|value| value.parse().ok()).unwrap_or(0)
+        };
+        Some(GroupIo {
+            cgroup: group.name.clone(),
+            number: number.parse().ok()?,
+            counts: GroupCounts {
+                reads: value("rios"),
+                writes: value("wios"),
+                read_bytes: value("rbytes"),
+                written_bytes: value("wbytes"),
+            },
+        })
+    });
+    each.collect()
+}
+
+/// Lines such as `8:16 Read 192`; version 1 counts each group for itself.
+fn flat_io(tree: Tree, group: &Group) -> Vec<GroupIo> {
+    let mut found: Vec<GroupIo> = Vec::new();
+    for (file, is_bytes) in [
+        ("blkio.throttle.io_serviced", false),
+        ("blkio.throttle.io_service_bytes", true),
+    ] {
+        let text = tree.text(group.directory.join(file)).unwrap_or_default();
+        for line in text.lines() {
+            let mut words = line.split_whitespace();
+            let (Some(number), Some(kind), Some(value)) =
+                (words.next(), words.next(), words.next())
+            else {
+                continue;
+            };
+            let (Ok(number), Ok(value)) = (number.parse(), value.parse()) else {
+                continue;
+            };
+            let at = found.iter().position(|known| known.number == number);
+            let at = at.unwrap_or_else(|| {
+                found.push(GroupIo {
+                    cgroup: group.name.clone(),
+                    number,
+                    counts: GroupCounts::default(),
+                });
+                found.len() - 1
+            });
+            let counts = &mut found[at].counts;
+            match (kind, is_bytes) {
+                ("Read", false) => counts.reads = value,
+                ("Write", false) => counts.writes = value,
+                ("Read", true) => counts.read_bytes = value,
+                ("Write", true) => counts.written_bytes = value,
+                _ => {}
+            }
+        }
     }
     found
 }

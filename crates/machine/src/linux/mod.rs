@@ -33,7 +33,7 @@ pub(crate) use page_cache::cached_bytes;
 
 use crate::host::Host;
 use crate::observe::{InFlight, Snapshot};
-use crate::{Process, System, Throttle};
+use crate::{GroupIo, Process, System, Throttle};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
@@ -87,6 +87,10 @@ pub(crate) fn processor_pressure_us(system: &System) -> Option<u64> {
 
 pub(crate) fn all_throttles(system: &System) -> Vec<Throttle> {
     cgroup::all_throttles(Tree::of(system))
+}
+
+pub(crate) fn io_by_group(system: &System) -> Vec<GroupIo> {
+    cgroup::io_by_group(Tree::of(system))
 }
 
 pub(crate) fn snapshot(system: &System, devices: &[DeviceNumber], files: &[&File]) -> Snapshot {

@@ -100,6 +100,24 @@ pub(crate) fn trace_cmd(line: &str) -> Option<Option<Event>> {
     Some(Some(event))
 }
 
+/// How many events the kernel lost at this place, where the line says so: `CPU:3 [LOST 17
+/// EVENTS]` of tracefs, `CPU:3 [17 EVENTS DROPPED]` of `trace-cmd report`. The number is
+/// missing where the kernel did not keep it: one at least.
+pub(crate) fn lost(line: &str) -> Option<u64> {
+    let rest = line.trim_start().strip_prefix("CPU:")?;
+    let (processor, said) = rest.split_once(" [")?;
+    processor.parse::<u32>().ok()?;
+    let said = said.trim_end().strip_suffix(']')?;
+    let number = match said.strip_suffix(" DROPPED") {
+        Some(said) => said.strip_suffix("EVENTS")?,
+        None => said.strip_prefix("LOST ")?.strip_suffix("EVENTS")?,
+    };
+    match number.trim() {
+        "" => Some(1),
+        number => number.parse().ok(),
+    }
+}
+
 /// What follows so many words.
 fn after(line: &str, words: usize) -> &str {
     let mut rest = line.trim_start();

@@ -112,6 +112,8 @@ pub struct FileReport {
     /// on); None for fewer than two different times. A second means that the trace says
     /// nothing about what happens within one.
     pub resolution_ns: Option<u64>,
+    /// Events that the recorder lost, by its own lines in the text.
+    pub lost_events: u64,
     /// Of formats that hold events: how they were paired.
     pub pairing: PairingReport,
 }
@@ -128,6 +130,7 @@ enum Parser {
 enum Item {
     Event(Event),
     Operation(Operation),
+    Lost(u64),
     Nothing,
     Skipped,
 }
@@ -299,7 +302,13 @@ impl TraceFile<'_> {
             }
             Parser::Text(parse) => match self.input.line()? {
                 None => return Ok(false),
-                Some(line) => item_of(with_text(&line, *parse), Item::Event),
+                Some(line) => {
+                    let either = with_text(&line, |line| match kernel_text::lost(line) {
+                        Some(events) => Some(Some(Item::Lost(events))),
+                        None => Some(parse(line)?.map(Item::Event)),
+                    });
+                    item_of(either, |item| item)
+                }
             },
             Parser::Stored => match self.input.line()? {
                 None => return Ok(false),
@@ -343,6 +352,15 @@ impl TraceFile<'_> {
                 self.time(operation.arrived_ns);
                 self.hold(operation);
             }
+            Item::Lost(events) => {
+                self.report.lost_events = self.report.lost_events.saturating_add(events);
+                while let Some(event) = self.events.pop_last() {
+                    self.pair(&event);
+                }
+                // What is open must not be paired with what comes behind the gap.
+                self.pairer.lose();
+                self.hand_on();
+            }
             Item::Nothing => {}
             Item::Skipped => {
                 self.report.skipped += 1;
@@ -353,6 +371,11 @@ impl TraceFile<'_> {
 
     fn pair(&mut self, event: &Event) {
         self.pairer.event(event);
+        self.hand_on();
+    }
+
+    /// Holds what was paired until it is due.
+    fn hand_on(&mut self) {
         while let Some(operation) = self.pairer.next_operation() {
             self.hold(operation);
         }
@@ -399,9 +422,7 @@ impl TraceFile<'_> {
             self.pair(&event);
         }
         self.pairer.finish();
-        while let Some(operation) = self.pairer.next_operation() {
-            self.hold(operation);
-        }
+        self.hand_on();
         false
     }
 }

@@ -273,6 +273,41 @@ fn trace_cmd_text_with_and_without_flags() {
     }
 }
 
+/// A captured trace of a ring that was too small: the completion of one read, and the issue of
+/// the next at the same place, are missing.
+#[test]
+fn lines_of_lost_events_are_counted_and_nothing_is_paired_across_them() {
+    for said in ["CPU:1 [LOST 17 EVENTS]", "CPU:1 [17 EVENTS DROPPED]"] {
+        let text = format!(
+            "cpus=2\n\
+            \x20 fio-12    [001]    10.000000: block_rq_issue:       8,0 R 4096 () 2048 + 8 [fio]\n\
+            \x20 <idle>-0  [001]    10.000100: block_rq_complete:    8,0 R () 2048 + 8 [0]\n\
+            \x20 fio-12    [001]    10.000200: block_rq_issue:       8,0 R 4096 () 2048 + 8 [fio]\n\
+            {said}\n\
+            \x20 <idle>-0  [001]    19.000000: block_rq_complete:    8,0 R () 2048 + 8 [0]\n\
+            \x20 fio-12    [001]    19.000100: block_rq_issue:       8,0 R 4096 () 2048 + 8 [fio]\n\
+            \x20 <idle>-0  [001]    19.000300: block_rq_complete:    8,0 R () 2048 + 8 [0]\n"
+        );
+        let (all, report) = read(text.as_bytes());
+        let took: Vec<Option<u64>> = all.iter().map(Operation::whole_ns).collect();
+        assert_eq!(took, [Some(100_000), Some(200_000)], "{said}");
+        assert_eq!((report.lost_events, report.pairing.losses), (17, 1));
+        assert_eq!((report.pairing.dropped, report.pairing.paired), (1, 2));
+        assert_eq!(report.skipped, 1, "the line about processors");
+    }
+    let lost = super::kernel_text::lost;
+    assert_eq!(lost("CPU:0 [EVENTS DROPPED]"), Some(1));
+    assert_eq!(lost("CPU:11 [LOST EVENTS]"), Some(1));
+    for line in [
+        "CPU0 (sda):",
+        "CPU:x [LOST 1 EVENTS]",
+        "CPU:1 [LOST many EVENTS]",
+        "CPU:1 ",
+    ] {
+        assert_eq!(lost(line), None, "{line}");
+    }
+}
+
 /// A record of blktrace, in either order of bytes and either version.
 fn blktrace_record(
     is_wide: bool,

@@ -120,12 +120,39 @@ pub struct ObservedDevice {
     pub sizes: Vec<ObservedSize>,
     /// Who did it, the busiest first; at most 64.
     pub by_process: Vec<ProcessShare>,
+    /// Which control group did it, by the system's counters and including what the observer
+    /// did itself, the busiest first; at most 64.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by_group: Vec<GroupShare>,
     /// What for, by the paths of files, the busiest first.
     pub by_role: Vec<RoleShare>,
     /// The busiest files, as far as they are known; at most 32.
     pub by_file: Vec<FileShare>,
     /// How it went over time.
     pub timeline: ObservedTimeline,
+}
+
+/// What a control group did by itself, without the groups inside it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct GroupShare {
+    /// The group, as a path inside its hierarchy.
+    pub group: String,
+    /// Reads.
+    pub reads: u64,
+    /// Writes.
+    pub writes: u64,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Bytes written.
+    pub write_bytes: u64,
+}
+
+impl GroupShare {
+    /// Reads and writes.
+    #[must_use]
+    pub const fn operations(&self) -> u64 {
+        self.reads + self.writes
+    }
 }
 
 /// Latencies of each kind; null where none is known.

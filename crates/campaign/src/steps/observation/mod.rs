@@ -16,10 +16,10 @@ pub mod words;
 use super::pages::{PictureLook, Rendered, ReportFormat};
 use super::render_sheet::StoredAnswer;
 pub use document::{
-    BlameShare, BlameVerdict, ClosednessRecord, FileShare, KindCounts, KindLatencies, KindMeans,
-    ObservationDocument, ObservationSource, ObservedDevice, ObservedMoment, ObservedSize,
-    ObservedTarget, ObservedTimeline, ProcessShare, RecordedFile, RoleShare, SCHEMA_VERSION,
-    SlowOperation, TaskStructure,
+    BlameShare, BlameVerdict, ClosednessRecord, FileShare, GroupShare, KindCounts, KindLatencies,
+    KindMeans, ObservationDocument, ObservationSource, ObservedDevice, ObservedMoment,
+    ObservedSize, ObservedTarget, ObservedTimeline, ProcessShare, RecordedFile, RoleShare,
+    SCHEMA_VERSION, SlowOperation, TaskStructure,
 };
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};

@@ -128,6 +128,7 @@ fn of_device(device: &DeviceObservation, names: &Names<'_>) -> ObservedDevice {
             .take(PROCESSES_MAX)
             .map(|task| process(task, names))
             .collect(),
+        by_group: Vec::new(),
         by_role: Vec::new(),
         by_file: Vec::new(),
         timeline: timeline(device),

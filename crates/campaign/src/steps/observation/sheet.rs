@@ -1,6 +1,8 @@
 //! An observation as a sheet: whose fault it is, what the load is, and everything behind it.
 
-use super::document::{BlameVerdict, ObservationDocument, ObservedDevice, SlowOperation};
+use super::document::{
+    BlameVerdict, GroupShare, ObservationDocument, ObservedDevice, SlowOperation,
+};
 use super::{tables, words};
 use stripewise_report::{Sheet, again};
 use stripewise_units::{ByteSize, counted, format_count, format_duration, format_iops};
@@ -54,6 +56,7 @@ fn findings(document: &ObservationDocument) -> Vec<(String, String)> {
     };
     add("load", Some(load(document, device)));
     add("processes", processes(device));
+    add("groups", groups(device));
     add("files", roles(device));
     add("waits", waits(document));
     add("slow at", slow_moments(device));
@@ -83,8 +86,15 @@ fn load(document: &ObservationDocument, device: &ObservedDevice) -> String {
     let seconds = document.observed_s.max(1e-9);
     let bytes = (device.read_bytes + device.write_bytes) as f64;
     let transfers = device.reads + device.writes;
+    let least = match words::is_least(document) {
+        true => "at least ",
+        false => "",
+    };
     let mut words = vec![
-        format!("{} IOPS", format_iops(operations(device) as f64 / seconds)),
+        format!(
+            "{least}{} IOPS",
+            format_iops(operations(device) as f64 / seconds)
+        ),
         format!("{:.1} MiB/s", bytes / seconds / MIB),
     ];
     if transfers > 0 {
@@ -113,6 +123,17 @@ fn sizes(device: &ObservedDevice) -> Vec<String> {
         format!("{} {share}", ByteSize(one.size_bytes))
     });
     sizes.collect()
+}
+
+/// Where several control groups did it: `/system.slice/postgresql.service 61 %, / 20 %`.
+fn groups(device: &ObservedDevice) -> Option<String> {
+    let all = device.by_group.iter().map(GroupShare::operations).sum();
+    let shown = device.by_group.iter().take(NAMES_MAX).map(|one| {
+        let share = percent(one.operations(), all);
+        format!("{} {share}", one.group)
+    });
+    let shown: Vec<String> = shown.collect();
+    (shown.len() > 1).then(|| shown.join(", "))
 }
 
 /// Processes of one name together: `postgres 61 % (8), kworker 19 %`.

@@ -1,6 +1,6 @@
 //! Everything behind the answer, as tables of the page and of CSV.
 
-use super::document::{KindCounts, ObservationDocument, ObservedDevice, ProcessShare};
+use super::document::{GroupShare, KindCounts, ObservationDocument, ObservedDevice, ProcessShare};
 use super::words;
 use stripewise_report::{Column, SheetTable};
 use stripewise_results::LatencySummary;
@@ -119,7 +119,17 @@ pub fn tables(document: &ObservationDocument) -> Vec<SheetTable> {
     tables
 }
 
-fn of_device(device: &ObservedDevice) -> [SheetTable; 6] {
+fn group_row(one: &GroupShare) -> Vec<String> {
+    vec![
+        one.group.clone(),
+        format_count(one.reads),
+        format_count(one.writes),
+        format_bytes(one.read_bytes),
+        format_bytes(one.write_bytes),
+    ]
+}
+
+fn of_device(device: &ObservedDevice) -> [SheetTable; 7] {
     let name = &device.name;
     let processes = device.by_process.iter().map(process_row);
     let roles = device.by_role.iter().map(|one| {
@@ -161,6 +171,7 @@ fn of_device(device: &ObservedDevice) -> [SheetTable; 6] {
         table(&format!("{title}, {name}"), head, rows).as_detail()
     };
     let processes = processes.collect();
+    let groups = device.by_group.iter().map(group_row);
     [
         named(
             "Latency by stage",
@@ -171,6 +182,11 @@ fn of_device(device: &ObservedDevice) -> [SheetTable; 6] {
             "Processes",
             &with_counts("process", &["p50", "p99"]),
             processes,
+        ),
+        named(
+            "Control groups",
+            &["group", "reads", "writes", "read", "written"],
+            groups.collect(),
         ),
         named("Roles of files", &with_counts("role", &[]), roles.collect()),
         busiest,

@@ -3,6 +3,7 @@
 use super::document::{BlameShare, BlameVerdict, ObservationDocument};
 use stripewise_report::Judgement;
 use stripewise_trace::blame::{CALM_SHARE_MIN, SLOW_MIN, SLOW_SHARE_MIN};
+use stripewise_trace::closedness::LOST_SHARE_MAX;
 use stripewise_trace::observation::Moment;
 use stripewise_units::{
     counted, format_count, format_duration, format_iops, format_mib_per_s, format_share,
@@ -25,6 +26,26 @@ pub fn verdict(document: &ObservationDocument) -> Option<(Judgement, String)> {
         _ => (Judgement::Bad, "Slow"),
     };
     Some((judged, word.to_owned()))
+}
+
+/// What lost events do to the numbers, and what helps; `None` for so few that they do nothing.
+pub fn of_loss(lost: u64, lost_share: f64, remedy: &str) -> Option<String> {
+    (lost_share > LOST_SHARE_MAX).then(|| {
+        format!(
+            "{} events were lost ({} of all): counts and rates are too small, and what depends \
+             on order is left out; {remedy}",
+            format_count(lost),
+            format_share(lost_share)
+        )
+    })
+}
+
+/// Whether counts and rates are at least what is shown: more was lost than they bear.
+pub fn is_least(document: &ObservationDocument) -> bool {
+    let lost = document.lost_events.unwrap_or(0) as f64;
+    let source = &document.source;
+    let seen = source.events.or(source.rows).unwrap_or(0) as f64;
+    lost > LOST_SHARE_MAX * (seen + lost)
 }
 
 /// The verdict that is shown: that of the busiest device that has one.

@@ -1,0 +1,101 @@
+//! Which control group did how much, by the system's counters: also without the kernel's events.
+
+use crate::steps::observation::{GroupShare, ObservedDevice};
+use stripewise_machine::{GroupIo, System};
+
+/// Groups of a device that are kept.
+const GROUPS_MAX: usize = 64;
+
+/// The counters of all groups at one moment.
+pub struct GroupWatch(Vec<GroupIo>);
+
+impl GroupWatch {
+    /// As they are now.
+    pub fn start() -> GroupWatch {
+        GroupWatch(System::live().io_by_group())
+    }
+
+    /// Tells of each device who did how much since.
+    pub fn finish(self, devices: &mut [ObservedDevice], is_anonymous: bool) {
+        let now = System::live().io_by_group();
+        for device in devices {
+            let number = device.number.as_deref().and_then(|text| text.parse().ok());
+            let own = |all: &[GroupIo]| -> Vec<GroupIo> {
+                let own = all.iter().filter(|one| Some(one.number) == number);
+                own.cloned().collect()
+            };
+            device.by_group = between(&own(&self.0), own(&now), is_anonymous);
+        }
+    }
+}
+
+/// What the groups of one device did between two moments, the busiest first.
+fn between(before: &[GroupIo], now: Vec<GroupIo>, is_anonymous: bool) -> Vec<GroupShare> {
+    let since = now.into_iter().map(|mut one| {
+        if let Some(before) = before.iter().find(|known| known.cgroup == one.cgroup) {
+            one.counts.subtract(&before.counts);
+        }
+        GroupShare {
+            group: one.cgroup,
+            reads: one.counts.reads,
+            writes: one.counts.writes,
+            read_bytes: one.counts.read_bytes,
+            write_bytes: one.counts.written_bytes,
+        }
+    });
+    let mut shares: Vec<GroupShare> = since.filter(|one| one.operations() > 0).collect();
+    shares.sort_by_key(|one| (u64::MAX - one.operations(), one.group.clone()));
+    shares.truncate(GROUPS_MAX);
+    if is_anonymous {
+        for (k, one) in shares.iter_mut().enumerate() {
+            one.group = format!("group {}", k + 1);
+        }
+    }
+    shares
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stripewise_machine::GroupCounts;
+    use stripewise_units::DeviceNumber;
+
+    #[test]
+    fn groups_are_told_by_what_they_did_in_between() {
+        let group = |name: &str, reads, writes| GroupIo {
+            cgroup: name.to_owned(),
+            number: DeviceNumber { major: 8, minor: 0 },
+            counts: GroupCounts {
+                reads,
+                writes,
+                read_bytes: reads * 4_096,
+                written_bytes: writes * 8_192,
+            },
+        };
+        let before = [
+            group("/db", 100, 5),
+            group("/idle", 9, 9),
+            group("/was", 1, 1),
+        ];
+        let now = || {
+            vec![
+                group("/db", 150, 6),
+                group("/idle", 9, 9),
+                // Made meanwhile.
+                group("/backup", 300, 0),
+            ]
+        };
+        let said = |is_anonymous| -> Vec<(String, u64, u64, u64)> {
+            let shares = between(&before, now(), is_anonymous).into_iter();
+            shares
+                .map(|one| (one.group, one.reads, one.writes, one.write_bytes))
+                .collect()
+        };
+        let expected = [
+            ("/backup".to_owned(), 300, 0, 0),
+            ("/db".to_owned(), 50, 1, 8_192),
+        ];
+        assert_eq!(said(false), expected);
+        assert_eq!(said(true)[1].0, "group 2");
+    }
+}
