@@ -154,7 +154,14 @@ fn headroom_has_two_answers_with_intervals() {
     // Runs of another target would be added to these.
     let id = document.at("id").text();
     desk.run(&["headroom", "sim:nvme", "--load", &load, "--resume", &id])
-        .failed(2, &["is of sim:raid10-10k, and this is sim:nvme"]);
+        .failed(2, &["the target was sim:raid10-10k and is sim:nvme"]);
+    desk.run(&[
+        "headroom", "--resume", &id, "--slo", "p99<40ms", "--seed", "2",
+    ])
+    .failed(2, &["other options: --seed was 1 and is 2"]);
+    // All else is as it was: this one is only too far.
+    desk.run(&["headroom", "--resume", &id])
+        .failed(2, &["is finished"]);
     for way in ["more_users", "faster"] {
         let [low, factor, high] =
             ["low", "factor", "high"].map(|end| document.at(&format!("{way}.{end}")).number());

@@ -105,7 +105,7 @@ fn a_burst_without_an_end_is_in_the_answer_and_the_document() {
     assert!((search.at("driven_s").number() - 300.0).abs() < 1.0);
     let line = desk.run(&[&all[..], &["-q"]].concat()).done().stdout;
     assert!(
-        line.contains("No burst ended within 5 min at 3,000 IOPS."),
+        line.contains("No burst ended within 5 min at 3,000 IOPS;"),
         "{line}"
     );
 }

@@ -4,7 +4,7 @@ mod cap;
 mod load;
 
 use crate::steps::TIMES_ARE_SIMULATED;
-pub use crate::steps::headroom::{HeadroomComparison, compare_headrooms};
+pub use crate::steps::headroom::{HeadroomComparison, HeadroomRequest, compare_headrooms};
 use crate::steps::headroom::{KIND, StoredHeadroom};
 use crate::steps::recording::FileRecording;
 use cap::known_cap;
@@ -26,42 +26,10 @@ use stripewise_studies::headroom::{
 };
 use stripewise_targets::Size;
 use stripewise_units::{format_duration, path_of};
-use stripewise_workload::{Request, Workload};
-
-/// The confirming run is at least so long.
-pub const CONFIRM_NS: u64 = 120_000_000_000;
+use stripewise_workload::Request;
 
 /// A recording is at least so many runs long.
 const RUNS_OF_RECORDING_MIN: u64 = 20;
-
-/// What is asked.
-#[derive(Clone, Debug)]
-pub struct HeadroomRequest {
-    /// As typed.
-    pub target: String,
-    /// A trace, a model, or the name of a profile.
-    pub load: String,
-    /// Columns of a trace of an unknown format.
-    pub columns: Option<String>,
-    /// The limit.
-    pub slo: Slo,
-    /// Operations a second of a profile.
-    pub rate: Option<f64>,
-    /// Length of a run, where it does not follow from the recording.
-    pub run_ns: Option<u64>,
-    /// Of the confirming run.
-    pub confirm_ns: u64,
-    /// Size of the test file.
-    pub size_bytes: Option<u64>,
-    /// The engine.
-    pub engine: String,
-    /// Cache mode, data and seed.
-    pub base: Workload,
-    /// Stored with the runs.
-    pub label: Option<String>,
-    /// One that was interrupted: it goes on. All else is asked as it was then.
-    pub resume: Option<String>,
-}
 
 /// What came of it.
 pub struct Answered {
@@ -71,6 +39,48 @@ pub struct Answered {
     pub exit: Exit,
     /// The failure that ended it early, if one did.
     pub ended: Option<Failure>,
+}
+
+/// What was asked by the one of this name, which is to go on.
+///
+/// # Errors
+/// Where there is none, or an earlier version stored it.
+pub fn asked_before(context: &Context, name: &str) -> Outcome<HeadroomRequest> {
+    let store = context.open_store()?;
+    let found = StoredHeadroom::find(&store, name)?;
+    let found = found.ok_or_else(|| none_to_go_on(name))?;
+    let id = found.document.id.clone();
+    found.into_asked().ok_or_else(|| {
+        Failure::usage(
+            format!("{id} was begun by an earlier version, which did not keep what was asked"),
+            "measure again",
+        )
+    })
+}
+
+/// What is asked now, which may repeat what was asked before and nothing else.
+///
+/// # Errors
+/// Where it is something else.
+pub fn refuse_differing(before: &HeadroomRequest, now: &HeadroomRequest) -> Outcome<()> {
+    let differing = now.differing_from(before);
+    match differing.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::usage(
+            format!(
+                "it cannot go on with other options: {}",
+                differing.join("; ")
+            ),
+            "give --resume alone: all else is as it was",
+        )),
+    }
+}
+
+fn none_to_go_on(name: &str) -> Failure {
+    Failure::usage(
+        format!("there is no headroom {name} that can go on"),
+        "give the id that `headroom` printed; `stripewise history` lists them",
+    )
 }
 
 /// Finds the headroom.
@@ -86,7 +96,7 @@ pub fn headroom(
     let mut given = given_load(context, asked)?;
     let mut store = context.open_store()?;
     let begun = (asked.resume.as_deref())
-        .map(|name| begun(&store, name, &asked.target))
+        .map(|name| begun(&store, name))
         .transpose()?;
     given.facts.cap = match &begun {
         Some((_, begun)) => begun.options().facts.cap.clone(),
@@ -129,7 +139,7 @@ pub fn headroom(
         study = going_on(begun, &study)?;
     }
     let mut changed = |store: &mut _, study: &Headroom| {
-        let found = StoredHeadroom::of(study, &origin);
+        let found = StoredHeadroom::of(study, &origin, asked);
         keep_measured(context, store, KIND, &id, &found)
     };
     let conducted = conduct(
@@ -145,7 +155,7 @@ pub fn headroom(
         exit => exit,
     };
     Ok(Answered {
-        found: StoredHeadroom::of(&study, &origin),
+        found: StoredHeadroom::of(&study, &origin, asked),
         exit,
         ended: conducted.ended.err(),
     })
@@ -174,26 +184,11 @@ fn origin(
     Ok([context.free_id(store, &now)?, now, context.host().name])
 }
 
-/// The study of this id on this target, which has something left to measure, and what is stored
-/// of it.
-fn begun(store: &Store, name: &str, target: &str) -> Outcome<(HeadroomDocument, Headroom)> {
+/// The study of this id, which has something left to measure, and what is stored of it.
+fn begun(store: &Store, name: &str) -> Outcome<(HeadroomDocument, Headroom)> {
     let found = StoredHeadroom::find(store, name)?;
-    if let Some(found) = &found
-        && found.document.target != target
-    {
-        let (id, of) = (&found.document.id, &found.document.target);
-        return Err(Failure::usage(
-            format!("{id} is of {of}, and this is {target}"),
-            "repeat the command that was interrupted, with --resume",
-        ));
-    }
     let found = found.and_then(StoredHeadroom::into_study);
-    let (stored, study) = found.ok_or_else(|| {
-        Failure::usage(
-            format!("there is no headroom {name} that can go on"),
-            "give the id that `headroom` printed; `stripewise history` lists them",
-        )
-    })?;
+    let (stored, study) = found.ok_or_else(|| none_to_go_on(name))?;
     match study.is_open() {
         true => Ok((stored, study)),
         false => Err(Failure::usage(
@@ -232,8 +227,8 @@ fn refuse_another(id: &str, begun: &HeadroomOptions, asked: &HeadroomOptions) ->
 
 fn another(id: &str) -> Failure {
     Failure::usage(
-        format!("{id} asked something else"),
-        "repeat the command that was interrupted, with the same load and limit, and --resume",
+        format!("{id} asked something else: its load has changed since"),
+        "measure again, or give it the load that it had",
     )
 }
 
@@ -323,6 +318,7 @@ mod tests {
     use super::*;
     use stripewise_studies::PlacedJob;
     use stripewise_studies::headroom::LoadFacts;
+    use stripewise_workload::Workload;
 
     #[test]
     fn another_question_is_refused_before_the_target_is_opened() {

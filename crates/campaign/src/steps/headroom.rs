@@ -9,14 +9,102 @@ use stripewise_conductor::context::{Context, store_failure};
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_report::{Judgement, KeptFacts, Sheet, again, format_factor, go_on_by, sheet_line};
+use stripewise_stats::{LatencyStatistic, Slo};
 use stripewise_store::Store;
 use stripewise_studies::Origin;
 use stripewise_studies::headroom::{
     Bound, GrowthDocument, HEADROOM_SCHEMA_VERSION, Headroom, HeadroomDocument,
 };
+use stripewise_units::{format_bytes, format_duration};
+use stripewise_workload::Workload;
 
 /// Under which documents are stored.
 pub const KIND: &str = "headroom";
+
+/// What is asked.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HeadroomRequest {
+    /// As typed.
+    pub target: String,
+    /// A trace, a model, or the name of a profile.
+    pub load: String,
+    /// Columns of a trace of an unknown format.
+    pub columns: Option<String>,
+    /// The limit.
+    pub slo: Slo,
+    /// Operations a second of a profile.
+    pub rate: Option<f64>,
+    /// Length of a run, where it does not follow from the recording.
+    pub run_ns: Option<u64>,
+    /// Of the confirming run.
+    pub confirm_ns: u64,
+    /// Size of the test file.
+    pub size_bytes: Option<u64>,
+    /// The engine.
+    pub engine: String,
+    /// Cache mode, data and seed.
+    pub base: Workload,
+    /// Stored with the runs.
+    pub label: Option<String>,
+    /// One that was interrupted: it goes on.
+    #[serde(skip)]
+    pub resume: Option<String>,
+}
+
+impl Default for HeadroomRequest {
+    fn default() -> HeadroomRequest {
+        HeadroomRequest {
+            target: String::new(),
+            load: String::new(),
+            columns: None,
+            slo: Slo {
+                percentile: LatencyStatistic::P99,
+                limit_ns: 5_000_000,
+                inclusive: false,
+            },
+            rate: None,
+            run_ns: None,
+            confirm_ns: 120_000_000_000,
+            size_bytes: None,
+            engine: "auto".to_owned(),
+            base: Workload {
+                seed: 1,
+                ..Workload::default()
+            },
+            label: None,
+            resume: None,
+        }
+    }
+}
+
+impl HeadroomRequest {
+    /// The options that are others than before, each with what it was and is.
+    pub(crate) fn differing_from(&self, before: &HeadroomRequest) -> Vec<String> {
+        let texts = |one: &HeadroomRequest| {
+            let duration = |ns: Option<u64>| ns.map(format_duration);
+            [
+                ("the target", Some(one.target.clone())),
+                ("--load", Some(one.load.clone())),
+                ("--columns", one.columns.clone()),
+                ("--slo", Some(one.slo.to_string())),
+                ("--rate", one.rate.map(|rate| rate.to_string())),
+                ("--run", duration(one.run_ns)),
+                ("--confirm", duration(Some(one.confirm_ns))),
+                ("--size", one.size_bytes.map(format_bytes)),
+                ("--cache", Some(one.base.cache.to_string())),
+                ("--engine", Some(one.engine.clone())),
+                ("--seed", Some(one.base.seed.to_string())),
+                ("--label", one.label.clone()),
+            ]
+        };
+        let pairs = texts(before).into_iter().zip(texts(self));
+        let differing = pairs.filter(|(before, now)| before != now);
+        let text = |text: Option<String>| text.unwrap_or_else(|| "not given".to_owned());
+        differing
+            .map(|((name, was), (_, is))| format!("{name} was {} and is {}", text(was), text(is)))
+            .collect()
+    }
+}
 
 /// The document, and the study that it comes from.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -27,15 +115,19 @@ pub struct StoredHeadroom {
     /// None where an earlier version stored the document alone.
     #[serde(default, deserialize_with = "stripewise_studies::if_readable")]
     study: Option<Headroom>,
+    /// None where an earlier version stored it.
+    #[serde(default, deserialize_with = "stripewise_studies::if_readable")]
+    asked: Option<HeadroomRequest>,
 }
 
 impl StoredHeadroom {
     /// Of a study as far as it came.
     #[must_use]
-    pub fn of(study: &Headroom, origin: &Origin<'_>) -> StoredHeadroom {
+    pub fn of(study: &Headroom, origin: &Origin<'_>, asked: &HeadroomRequest) -> StoredHeadroom {
         StoredHeadroom {
             document: HeadroomDocument::of(study, origin),
             study: Some(study.clone()),
+            asked: Some(asked.clone()),
         }
     }
 
@@ -62,6 +154,11 @@ impl StoredHeadroom {
         Some((self.document, self.study?))
     }
 
+    /// What was asked, if that was stored.
+    pub(crate) fn into_asked(self) -> Option<HeadroomRequest> {
+        self.asked
+    }
+
     /// The answer, and what it comes from.
     #[must_use]
     pub fn sheet(&self) -> Sheet {
@@ -71,9 +168,8 @@ impl StoredHeadroom {
         };
         let id = &self.document.id;
         let mut pointers = vec![again(id)];
-        if self.document.resumable {
-            let text = format!("the same command with --resume {id}");
-            pointers.push(go_on_by(text));
+        if self.document.resumable && self.asked.is_some() {
+            pointers.push(go_on_by(format!("stripewise headroom --resume {id}")));
         }
         Sheet {
             subtitle: format!("on {}", self.document.target),
@@ -456,6 +552,30 @@ mod tests {
         // Of another form.
         let other = json.replacen('{', r#"{"study": {"options": 1}, "#, 1);
         assert_eq!(StoredHeadroom::of_stored(&other).unwrap().study, None);
+    }
+
+    #[test]
+    fn what_is_asked_otherwise_is_named_with_both_values() {
+        let before = HeadroomRequest {
+            load: "load.csv".to_owned(),
+            ..HeadroomRequest::default()
+        };
+        let stored = serde_json::to_string(&before).expect("plain fields");
+        let again: HeadroomRequest = serde_json::from_str(&stored).expect("the same");
+        assert!(again.differing_from(&before).is_empty());
+        let other = HeadroomRequest {
+            slo: "p99<9ms".parse().expect("a limit"),
+            size_bytes: Some(1 << 30),
+            // Goes on with the one that was asked.
+            resume: Some("id".to_owned()),
+            ..again
+        };
+        let differing = other.differing_from(&before);
+        let expected = [
+            "--slo was p99<5ms and is p99<9ms",
+            "--size was not given and is 1 GiB",
+        ];
+        assert_eq!(differing, expected);
     }
 
     #[test]

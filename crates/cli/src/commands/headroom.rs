@@ -6,29 +6,17 @@ use crate::show::context::Context;
 use crate::show::line::print_answer;
 use crate::show::page::{format_of, name_the_rest};
 use crate::switches::headroom::Headroom;
-use stripewise_campaign::headroom::{HeadroomRequest, headroom as find};
+use stripewise_campaign::headroom::{
+    HeadroomRequest, asked_before, headroom as find, refuse_differing,
+};
 use stripewise_campaign::steps::pages::PictureLook;
 use stripewise_units::{ByteSize, Nanoseconds};
 use stripewise_workload::Workload;
 
 pub fn headroom(context: &Context, arguments: &Headroom) -> Outcome {
-    let asked = HeadroomRequest {
-        target: arguments.target.clone(),
-        load: arguments.load.clone(),
-        columns: arguments.columns.clone(),
-        slo: arguments.slo,
-        rate: arguments.rate,
-        run_ns: arguments.run.map(Nanoseconds::ns),
-        confirm_ns: arguments.confirm.ns(),
-        size_bytes: arguments.size.map(ByteSize::bytes),
-        engine: arguments.engine.to_string(),
-        base: Workload {
-            cache: arguments.cache,
-            seed: arguments.seed,
-            ..Workload::default()
-        },
-        label: arguments.label.clone(),
-        resume: arguments.resume.clone(),
+    let asked = match &arguments.resume {
+        Some(name) => resumed(context, name, arguments)?,
+        None => with(arguments, HeadroomRequest::default()),
     };
     let permissions = arguments.safety.permissions();
     for path in &arguments.output {
@@ -51,5 +39,38 @@ pub fn headroom(context: &Context, arguments: &Headroom) -> Outcome {
     match answered.ended {
         Some(failure) => Err(failure),
         None => Ok(answered.exit),
+    }
+}
+
+/// As it was asked then; what is given again must be the same.
+fn resumed(context: &Context, name: &str, arguments: &Headroom) -> Outcome<HeadroomRequest> {
+    let before = asked_before(context, name)?;
+    let asked = with(arguments, before.clone());
+    refuse_differing(&before, &asked)?;
+    Ok(asked)
+}
+
+/// What is given, and the rest as it is here.
+fn with(arguments: &Headroom, rest: HeadroomRequest) -> HeadroomRequest {
+    let given = arguments;
+    HeadroomRequest {
+        target: given.target.clone().unwrap_or(rest.target),
+        load: given.load.clone().unwrap_or(rest.load),
+        columns: given.columns.clone().or(rest.columns),
+        slo: given.slo.unwrap_or(rest.slo),
+        rate: given.rate.or(rest.rate),
+        run_ns: given.run.map(Nanoseconds::ns).or(rest.run_ns),
+        confirm_ns: given.confirm.map_or(rest.confirm_ns, Nanoseconds::ns),
+        size_bytes: given.size.map(ByteSize::bytes).or(rest.size_bytes),
+        engine: given
+            .engine
+            .map_or(rest.engine, |engine| engine.to_string()),
+        base: Workload {
+            cache: given.cache.unwrap_or(rest.base.cache),
+            seed: given.seed.unwrap_or(rest.base.seed),
+            ..rest.base
+        },
+        label: given.label.clone().or(rest.label),
+        resume: given.resume.clone(),
     }
 }

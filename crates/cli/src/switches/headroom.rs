@@ -20,39 +20,39 @@ Exit code 1 where there is no answer, or the load as it is is more than the targ
 keeps what is certain so far, and --resume goes on.")]
 pub struct Headroom {
     /// A directory (a test file is made in it and removed), a file, a block device, or sim:NAME
-    #[arg(value_name = "TARGET", value_parser = super::name_text())]
-    pub target: String,
+    #[arg(value_name = "TARGET", value_parser = super::name_text(), required_unless_present = "resume")]
+    pub target: Option<String>,
     /// A trace, a model (.swmodel), a profile (sqlserver-oltp, postgresql ...), or an observation that kept its
     /// operations
-    #[arg(long, value_name = "LOAD", value_parser = super::name_text())]
-    pub load: String,
+    #[arg(long, value_name = "LOAD", value_parser = super::name_text(), required_unless_present = "resume")]
+    pub load: Option<String>,
     /// Columns of a trace of an unknown format: time=us,op=R/W,offset=bytes,size=sectors
     #[arg(long, value_name = "COLUMNS")]
     pub columns: Option<String>,
-    /// The limit on latency: the headroom ends where it is exceeded
-    #[arg(long, value_name = "LIMIT", default_value = "p99<5ms")]
-    pub slo: Slo,
+    /// The limit on latency: the headroom ends where it is exceeded [default: p99<5ms]
+    #[arg(long, value_name = "LIMIT")]
+    pub slo: Option<Slo>,
     /// Operations per second of a profile, at random instants: the load as it is now
     #[arg(long, value_name = "IOPS")]
     pub rate: Option<f64>,
     /// Length of a run [default: four times the longest bursts of the load, at least 10s]
     #[arg(long, value_name = "TIME")]
     pub run: Option<Nanoseconds>,
-    /// Length of the confirming run, as long as a burst credit may last: 10m on cloud volumes
-    #[arg(long, value_name = "TIME", default_value = "2m")]
-    pub confirm: Nanoseconds,
+    /// Length of the confirming run, as long as a burst credit may last: 10m on cloud volumes [default: 2m]
+    #[arg(long, value_name = "TIME")]
+    pub confirm: Option<Nanoseconds>,
     /// Size of the test file [default: what the load needs]
     #[arg(long, value_name = "SIZE")]
     pub size: Option<ByteSize>,
-    /// How caches are used: direct, direct-sync, buffered, buffered-sync
-    #[arg(long, value_name = "MODE", default_value = "direct")]
-    pub cache: CacheMode,
-    /// I/O engine: auto, uring, nvme, iocp, threads or null
-    #[arg(long, value_name = "NAME", default_value = "auto")]
-    pub engine: EngineName,
-    /// Seed of everything that is drawn
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub seed: u64,
+    /// How caches are used: direct, direct-sync, buffered, buffered-sync [default: direct]
+    #[arg(long, value_name = "MODE")]
+    pub cache: Option<CacheMode>,
+    /// I/O engine: auto, uring, nvme, iocp, threads or null [default: auto]
+    #[arg(long, value_name = "NAME")]
+    pub engine: Option<EngineName>,
+    /// Seed of everything that is drawn [default: 1]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
     /// Write a page (.html, .md), a picture (.svg, .png), a table of the runs (.csv) or the document (.json) to a
     /// new file; may be given several times
     #[arg(long, short, value_name = "FILE")]
@@ -60,7 +60,7 @@ pub struct Headroom {
     /// Label to store with the runs
     #[arg(long, value_name = "TEXT")]
     pub label: Option<String>,
-    /// Go on with one that was interrupted; the rest of the command as it was then
+    /// Go on with one that was interrupted: its id; all else is as it was then
     #[arg(long, value_name = "ID")]
     pub resume: Option<String>,
     #[command(flatten)]

@@ -30,7 +30,7 @@ pub struct Qualify {
     #[arg(long, conflicts_with_all = ["product", "list", "resume", "sign", "quick", "processors", "fail_fast"])]
     pub commit: bool,
     /// Go on with a qualification that was interrupted: its id, or last
-    #[arg(long, value_name = "ID", conflicts_with_all = ["target", "product", "length", "processors", "seed", "fail_fast"])]
+    #[arg(long, value_name = "ID", conflicts_with_all = ["target", "product", "length", "processors", "seed", "fail_fast", "engine", "label"])]
     pub resume: Option<String>,
     /// 90 minutes, of which a minute at a random place of every 3 is measured: a verdict to sign
     #[arg(long, conflicts_with = "busy_ok")]

@@ -80,6 +80,22 @@ enum Planned {
     Deeper,
 }
 
+impl Planned {
+    fn writes(&self) -> bool {
+        matches!(self, Planned::Grid(cell) if cell.writes())
+    }
+}
+
+/// From the end on: reads, then the mix, then writes, which fill a cache the most.
+fn in_order(mut planned: Vec<Planned>) -> Vec<Planned> {
+    planned.sort_by_key(|one| match one {
+        Planned::Grid(LimitCell::Writes) => 0,
+        Planned::Grid(LimitCell::Mix) => 1,
+        _ => 2,
+    });
+    planned
+}
+
 /// Something in the way of an answer, and how often it was.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Obstacle {
@@ -106,6 +122,10 @@ pub struct LimitsStudy {
     binding: BindingRates,
     /// Runs that are still to come in this round, in reverse.
     round: Vec<Planned>,
+    /// Runs that write, of rounds that are over: they come behind all reads of the grid, as a
+    /// cache goes on writing while the next run is measured, for a minute on a disk.
+    #[serde(default)]
+    deferred: Vec<Planned>,
     round_number: usize,
     runs: u32,
     spent_ns: u64,
@@ -133,6 +153,7 @@ impl LimitsStudy {
             rates: LimitRates::default(),
             binding: BindingRates::default(),
             round: Vec::new(),
+            deferred: Vec::new(),
             round_number: 0,
             runs: 0,
             spent_ns: 0,
@@ -157,7 +178,12 @@ impl LimitsStudy {
     /// Which runs come in the next round; none where the grid is done.
     fn plan_round(&mut self) {
         let number = self.round_number;
-        let Some(cells) = self.rates.round(number, self.options.writes) else {
+        let cells = self.rates.round(number, self.options.writes);
+        let is_of_reads = |cells: &Vec<LimitCell>| !cells.iter().any(|cell| cell.writes());
+        if number >= REPETITIONS_MIN && !cells.as_ref().is_some_and(is_of_reads) {
+            self.round = in_order(std::mem::take(&mut self.deferred));
+        }
+        let Some(cells) = cells.filter(|_| self.round.is_empty()) else {
             return;
         };
         let is_catching_up = (REPETITIONS_MIN..2 * REPETITIONS_MIN).contains(&number);
@@ -168,7 +194,11 @@ impl LimitsStudy {
         }
         let mut random = Random::new(self.options.seed ^ ((number as u64 + 1) << 32));
         random.shuffle(&mut planned);
-        self.round = planned;
+        if number < REPETITIONS_MIN {
+            let writes = planned.extract_if(.., |one| one.writes());
+            self.deferred.extend(writes);
+        }
+        self.round = in_order(planned);
         self.round_number += 1;
     }
 
@@ -337,7 +367,7 @@ impl LimitsStudy {
         } else {
             REPETITIONS_MAX.saturating_sub(self.rates.repetitions() + 1) * (fixed + 2)
         };
-        (self.round.len() + most) as u64
+        (self.round.len() + self.deferred.len() + most) as u64
     }
 }
 

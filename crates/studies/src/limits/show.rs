@@ -7,6 +7,7 @@ use super::document::{
 use super::text;
 use stripewise_report::{Cell, Column, Sheet, SheetTable};
 use stripewise_results::where_latency_arises;
+use stripewise_stats::STEP_SECONDS;
 use stripewise_units::{format_bytes, format_count, format_iops, format_share};
 
 const MIB: f64 = 1_048_576.0;
@@ -183,7 +184,10 @@ fn no_burst(search: &BurstSearch, is_refused: bool) -> Option<String> {
     };
     let (rate, driven) = (text::rate(per_s, unit), text::seconds(search.driven_s));
     Some(match search.result {
-        BurstResult::NotEnded => format!("No burst ended within {driven} at {rate}."),
+        BurstResult::NotEnded => format!(
+            "No burst ended within {driven} at {rate}; one that is shorter than {STEP_SECONDS} s is \
+             not seen."
+        ),
         BurstResult::NotMeasured => format!(
             "After {driven} at {rate} the rate fell in a way that fits no burst: no rest was made \
              that would show whether it comes back."
