@@ -144,7 +144,7 @@ fn an_answer_above_all_steps_is_set_beside_no_lower_ceiling() {
             runs_left_out: 0,
         });
         let slo = "p99<5ms".parse().expect("a limit");
-        sentence::answer(SeriesKind::RandomRead, slo, Ended::SingleStep, &series, &[])
+        sentence::answer(SeriesKind::RandomRead, slo, Ended::SingleStep, &series)
     };
     let below = said(1_950.0);
     assert!(
