@@ -143,7 +143,9 @@ fn of_group(group: &[(&RunRecord, &JobRecord)]) -> String {
                 OperationKind::Write => &job.outcome.write,
                 OperationKind::Discard => job.outcome.discard.as_ref()?,
             };
-            Some(outcome.latency_ns.as_ref()?.p99 as f64)
+            // Of other tools' results that do not have it, it is zero.
+            let p99 = outcome.latency_ns.as_ref()?.p99;
+            (p99 > 0).then_some(p99 as f64)
         });
         let all: Vec<f64> = all.collect();
         if let Some(ns) = median(&all) {

@@ -27,12 +27,15 @@ impl Drive {
 
     /// Runs the program under `name`; exit code, stdout, stderr.
     fn call(&self, program: &Path, words: &[&str]) -> (i32, String, String) {
+        // With it, what is stored is shown in a line.
+        let quiet = (words.first() != Some(&"history")).then_some("--quiet");
         let mut command = Command::new(program);
         command
             .current_dir(self.directory.path())
             .env("STRIPEWISE_DRIVE_L", self.path("l"))
             .args(words)
-            .args(["--store", &self.path("store.db"), "--quiet"]);
+            .args(["--store", &self.path("store.db")])
+            .args(quiet);
         let answer = Answer::of(&mut command);
         (answer.code.unwrap_or(-1), answer.stdout, answer.stderr)
     }
