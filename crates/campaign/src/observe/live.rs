@@ -5,12 +5,12 @@
 
 use super::capture::{Capture, ModelInTheMaking};
 use super::events::{EventStream, ORDER_NS};
-use super::groups::GroupWatch;
-use super::pressure::Pressure;
 use super::watched::{Watched, watched};
 use super::{ObserveOptions, Observed, totals};
 use crate::steps::observation::files::FileCounts;
+use crate::steps::observation::groups::GroupWatch;
 use crate::steps::observation::known_files::KnownFiles;
+use crate::steps::observation::pressure::Pressure;
 use crate::steps::observation::raw_trace::RawTrace;
 use crate::steps::observation::result::{Names, blamed, closedness, devices};
 use crate::steps::observation::{ObservationDocument, ObservationSource, ObservedTarget, words};

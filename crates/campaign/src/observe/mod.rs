@@ -7,9 +7,7 @@
 mod capture;
 mod events;
 mod from_file;
-mod groups;
 mod live;
-mod pressure;
 mod snapshots;
 mod totals;
 mod watched;

@@ -1,8 +1,8 @@
 //! What the system's counters tell without the kernel's events: how many operations and
 //! bytes, not how long each took or whose it was.
 
-use super::groups::GroupWatch;
 use super::{ObserveOptions, Observed};
+use crate::steps::observation::groups::GroupWatch;
 use crate::steps::observation::{
     ObservationDocument, ObservationSource, ObservedDevice, ObservedTarget,
 };

@@ -1,6 +1,6 @@
 //! Which control group did how much, by the system's counters: also without the kernel's events.
 
-use crate::steps::observation::{GroupShare, ObservedDevice};
+use super::document::{GroupShare, ObservedDevice};
 use stripewise_machine::{GroupIo, System};
 
 /// Groups of a device that are kept.
