@@ -41,14 +41,14 @@ impl Latencies {
     }
 }
 
-/// What to say where half of the syncs after a write took so long or less and that is
+/// What to say where half of these (`syncs after a write`) took so long or less and that is
 /// sooner than any medium; why it is cannot be told from the outside.
-pub(crate) fn free_syncs(median_ns: Option<u64>) -> Option<Caution> {
+pub(crate) fn free_syncs(what: &str, median_ns: Option<u64>) -> Option<Caution> {
     let median_ns = median_ns.filter(|&ns| ns < DURABLE_NS_MIN)?;
     let text = format!(
-        "half of the syncs after a write took {} or less: they cost nothing, as the write counts as durable \
-         before it is on a medium; either its cache outlives a loss of power, or it only claims to, and \
-         only `verify --power-cut` shows which",
+        "half of the {what} took {} or less, sooner than any medium: a write counts as durable before it is on \
+         one; either the cache outlives a loss of power, or it only claims to, and only \
+         `verify --power-cut` shows which",
         format_duration(median_ns)
     );
     Some(Caution::own(Severity::Warning, text, ""))

@@ -158,7 +158,7 @@ fn headroom_has_two_answers_with_intervals() {
     desk.run(&[
         "headroom", "--resume", &id, "--slo", "p99<40ms", "--seed", "2",
     ])
-    .failed(2, &["other options: --seed was 1 and is 2"]);
+    .failed(2, &["different options: --seed was 1 and is 2"]);
     // All else is as it was: this one is only too far.
     desk.run(&["headroom", "--resume", &id])
         .failed(2, &["is finished"]);

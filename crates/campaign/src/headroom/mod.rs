@@ -7,6 +7,7 @@ use crate::steps::TIMES_ARE_SIMULATED;
 pub use crate::steps::headroom::{HeadroomComparison, HeadroomRequest, compare_headrooms};
 use crate::steps::headroom::{KIND, StoredHeadroom};
 use crate::steps::recording::FileRecording;
+use crate::steps::typed_target::refuse_elsewhere;
 use cap::known_cap;
 use load::{GivenLoad, given_load};
 use std::rc::Rc;
@@ -68,10 +69,10 @@ pub fn refuse_differing(before: &HeadroomRequest, now: &HeadroomRequest) -> Outc
         true => Ok(()),
         false => Err(Failure::usage(
             format!(
-                "it cannot go on with other options: {}",
+                "it cannot go on with different options: {}",
                 differing.join("; ")
             ),
-            "give --resume alone: all else is as it was",
+            "use --resume alone; the other options are stored",
         )),
     }
 }
@@ -92,6 +93,9 @@ pub fn headroom(
     asked: &HeadroomRequest,
     permissions: &Permissions,
 ) -> Outcome<Answered> {
+    if asked.resume.is_some() {
+        refuse_elsewhere(&asked.target, asked.whole_target.as_deref())?;
+    }
     refuse_other_limits(&asked.slo)?;
     let mut given = given_load(context, asked)?;
     let mut store = context.open_store()?;

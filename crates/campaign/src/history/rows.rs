@@ -179,6 +179,8 @@ fn row_of_series(store: &Store, series: &str, runs: &[&(RunSummary, Said)]) -> H
     }
     row.series = name;
     let answer = study_answer(store, series);
+    // A study leaves void runs out of its answer.
+    void &= answer.is_none();
     // Interrupted once and finished since, it is as whole as any.
     let is_finished = answer.as_ref().is_some_and(|answer| answer.is_whole) && !void;
     row.status = status(partial && !is_finished, void, newest.status);
@@ -235,15 +237,17 @@ fn study_answer(store: &Store, series: &str) -> Option<StudyAnswer> {
         let (what, amount) = match (operations, bytes) {
             (Some(iops), Some(bytes)) => (format!("caps, {bytes}"), iops),
             (Some(one), None) | (None, Some(one)) => ("cap".to_owned(), one),
+            (None, None) if found.partial => ("no cap so far".to_owned(), String::new()),
             (None, None) => ("no cap".to_owned(), String::new()),
         };
         return Some(StudyAnswer {
             is_whole: false,
             what,
             amount,
-            status: match found.refused.is_some() {
-                true => "undecided".to_owned(),
-                false => String::new(),
+            status: match (found.refused.is_some(), found.partial) {
+                (true, _) => "undecided".to_owned(),
+                (false, true) => "partial".to_owned(),
+                (false, false) => String::new(),
             },
         });
     }

@@ -169,8 +169,7 @@ impl Reader<'_> {
             is_anonymous: options.is_anonymous,
         };
         let pairing = &report.pairing;
-        let lost = pairing.dropped + report.lost_events;
-        let lost_share = lost as f64 / (pairing.paired + lost).max(1) as f64;
+        let (lost, lost_share) = report.lost();
         let mut observation = std::mem::take(&mut capture.statistics).finish(None);
         let is_coarse = report
             .resolution_ns

@@ -14,6 +14,7 @@ pub use stripewise_studies::qualify::QualifyDesign;
 
 use crate::steps::TIMES_ARE_SIMULATED;
 use crate::steps::qualification::{StoredStudy, exit_of_verdict, qualified};
+use crate::steps::typed_target::refuse_elsewhere;
 use stripewise_conductor::conduct::{Setup, conduct, needs, open};
 use stripewise_conductor::context::Context;
 use stripewise_conductor::exit::Exit;
@@ -92,6 +93,7 @@ pub fn qualify(
 pub fn resume(context: &Context, name: &str, permissions: &Permissions) -> Outcome<Qualified> {
     let mut store = context.open_store_there()?;
     let stored = StoredQualification::load(&store, name)?;
+    refuse_elsewhere(&stored.target, stored.whole_target.as_deref())?;
     let study = match stored.study()? {
         StoredStudy::Product(study) => *study,
         StoredStudy::Commit(study) => {

@@ -334,7 +334,7 @@ fn light(
                 // A page shows what ran.
                 run.request = None;
                 // SQLIO's histograms are drawn of the first few.
-                if runs.len() > RUNS_IN_FULL_MAX {
+                if runs.len() >= RUNS_IN_FULL_MAX {
                     run = run.without_details();
                 }
             }

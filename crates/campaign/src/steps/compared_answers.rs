@@ -10,7 +10,7 @@ use stripewise_report::{Cell, Column, KeptFacts, Sheet, SheetTable, sheet_line};
 use stripewise_results::SCHEMA_VERSION;
 use stripewise_stats::difference_percent;
 use stripewise_store::Store;
-use stripewise_units::{counted, format_three_digits};
+use stripewise_units::{counted, format_three_digits, plural};
 
 /// Two answers to one question.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
@@ -209,7 +209,11 @@ impl AnswerComparison {
             answer: match (self.rows.len(), changed) {
                 (0, _) => "They measured nothing in common".to_owned(),
                 (_, 0) => "No verdict differs".to_owned(),
-                (all, some) => format!("{some} of {} differ", counted(all, "verdict", "verdicts")),
+                (all, some) => format!(
+                    "{some} of {} {}",
+                    counted(all, "verdict", "verdicts"),
+                    plural(some, "differs", "differ")
+                ),
             },
             details: vec![side("A", &self.a), side("B", &self.b)],
             tables: vec![SheetTable::new("", columns, rows)],
@@ -327,7 +331,7 @@ mod tests {
             ],
         };
         let sheet = compared.sheet();
-        assert_eq!(sheet.answer, "1 of 2 verdicts differ");
+        assert_eq!(sheet.answer, "1 of 2 verdicts differs");
         let texts = [
             sheet_text(&sheet, 100),
             sheet_markdown(&sheet),
@@ -340,7 +344,7 @@ mod tests {
         }
         let line = compared.line();
         assert!(
-            line.starts_with("sim:disk-7k2 against sim:nvme: 1 of 2 verdicts differ: fsync: A"),
+            line.starts_with("sim:disk-7k2 against sim:nvme: 1 of 2 verdicts differs: fsync: A"),
             "{line}"
         );
     }

@@ -4,6 +4,7 @@
 use super::measured::json_of_file;
 use super::pages::{PictureLook, Rendered, ReportFormat};
 use super::render_sheet::StoredAnswer;
+use super::typed_target::whole_target;
 use serde::{Deserialize, Serialize};
 use stripewise_conductor::context::{Context, store_failure};
 use stripewise_conductor::exit::Exit;
@@ -26,6 +27,9 @@ pub const KIND: &str = "headroom";
 pub struct HeadroomRequest {
     /// As typed.
     pub target: String,
+    /// Where that was, if it was typed without its directory; set when it is stored.
+    #[serde(default)]
+    pub whole_target: Option<String>,
     /// A trace, a model, or the name of a profile.
     pub load: String,
     /// Columns of a trace of an unknown format.
@@ -55,6 +59,7 @@ impl Default for HeadroomRequest {
     fn default() -> HeadroomRequest {
         HeadroomRequest {
             target: String::new(),
+            whole_target: None,
             load: String::new(),
             columns: None,
             slo: Slo {
@@ -127,7 +132,10 @@ impl StoredHeadroom {
         StoredHeadroom {
             document: HeadroomDocument::of(study, origin),
             study: Some(study.clone()),
-            asked: Some(asked.clone()),
+            asked: Some(HeadroomRequest {
+                whole_target: whole_target(&asked.target),
+                ..asked.clone()
+            }),
         }
     }
 

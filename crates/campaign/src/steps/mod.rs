@@ -35,6 +35,7 @@ pub mod study;
 pub mod subject;
 pub mod surface;
 pub mod token;
+pub mod typed_target;
 pub mod verification;
 pub mod verification_page;
 

@@ -1,6 +1,7 @@
 //! Qualifications in the store: stored after each piece, so that they can be resumed; and what
 //! one answers, for `qualify`, `history` and `report`.
 
+use super::typed_target::whole_target;
 use crate::steps::measured::{self, by_id};
 use crate::steps::pages::{PictureLook, Rendered, ReportFormat};
 use crate::steps::render_sheet::StoredAnswer;
@@ -27,6 +28,9 @@ pub struct StoredQualification {
     pub id: String,
     /// As typed.
     pub target: String,
+    /// Where that was, if it was typed without its directory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub whole_target: Option<String>,
     /// The engine that was asked for.
     pub engine: String,
     /// Stored with its runs.
@@ -72,6 +76,7 @@ impl StoredQualification {
         Ok(StoredQualification {
             id: context.free_id(store, &began_at)?,
             target: target.to_owned(),
+            whole_target: whole_target(target),
             engine: engine.to_owned(),
             label: label.map(str::to_owned),
             is_busy_ok: permissions.busy_ok,

@@ -206,10 +206,10 @@ impl LatencyJudgement {
 fn why_undecided(p_met: f64, p_missed: f64) -> Option<&'static str> {
     match () {
         () if p_met < ONE_SIDE => Some(
-            ": within the limit, but each look has to be surer than 95 %, as several share the errors",
+            ": within the limit, but an early look needs more than 95 % confidence, as several looks share the error rate",
         ),
         () if p_missed < ONE_SIDE => Some(
-            ": beyond the limit, but each look has to be surer than 95 %, as several share the errors",
+            ": beyond the limit, but an early look needs more than 95 % confidence, as several looks share the error rate",
         ),
         () => None,
     }

@@ -425,7 +425,7 @@ fn what_a_look_has_decided_about_a_mean_stands() {
         let early = judge_latency(limit, Design::Continuous, 1, &seconds);
         assert_eq!(early.verdict, QualifyVerdict::Undecided);
         let reason = early.reason("took longer");
-        let words = ": within the limit, but each look has to be surer than 95 %";
+        let words = ": within the limit, but an early look needs more than 95 % confidence";
         assert!(reason.contains(words), "{reason}");
         assert!(
             reason.ends_with(&format!("only {count} seconds were measured")),

@@ -65,9 +65,9 @@ struct CellRuns {
     void: Vec<String>,
     /// Syncs that were faster than a medium.
     too_fast: Vec<String>,
-    /// Medians of the syncs of runs without that warning.
+    /// Medians of the commits of runs without that warning.
     #[serde(default)]
-    sync_medians_ns: Vec<u64>,
+    medians_ns: Vec<u64>,
 }
 
 /// The comparison.
@@ -315,15 +315,19 @@ impl CellRuns {
         self.too_fast
             .extend(too_fast.map(|one| one.in_short().to_owned()));
         let outcome = &job.outcome;
-        if too_fast.is_none() {
-            let sync = outcome.sync.as_ref().and_then(|sync| sync.latency_ns);
-            self.sync_medians_ns.extend(sync.map(|sync| sync.p50));
-        }
         let seconds = outcome.duration_ns as f64 / 1e9;
         // A write that is durable by itself is the commit.
-        let kind = outcome.commit.as_ref().unwrap_or(&outcome.write);
-        if seconds <= 0.0 || kind.operations == 0 {
+        let kind = match job.workload.sync {
+            Some(_) => outcome.commit.as_ref(),
+            None => Some(&outcome.write),
+        };
+        let Some(kind) = kind.filter(|kind| seconds > 0.0 && kind.operations > 0) else {
             return;
+        };
+        // A sync that finds nothing to write costs nothing, and says nothing either.
+        if job.workload.sync.is_some() && too_fast.is_none() {
+            self.medians_ns
+                .extend(kind.latency_ns.map(|latency| latency.p50));
         }
         let commits = kind.operations as f64 * f64::from(cell.commits_of_write());
         self.rates.push(commits / seconds);

@@ -5,6 +5,7 @@ use crate::latencies::free_syncs;
 use crate::qualify::{AtomicWrites, CommitRecord};
 use stripewise_report::{Caution, Cell, Column, Sheet, SheetTable};
 use stripewise_results::{AtomicWriteFacts, Severity};
+use stripewise_stats::median;
 use stripewise_units::{ByteSize, format_duration, format_rate_interval};
 
 /// Databases with pages of these sizes, and what guards those.
@@ -60,8 +61,14 @@ fn cautions(study: &CommitStudy) -> Vec<Caution> {
         .collect();
     let too_fast = study.cells.iter().find_map(|cell| cell.too_fast.first());
     cautions.extend(too_fast.map(|text| caution(Severity::Warning, text)));
-    let medians_ns = study.cells.iter().flat_map(|cell| &cell.sync_medians_ns);
-    cautions.extend(free_syncs(medians_ns.min().copied()));
+    let medians_ns = study.cells.iter().filter_map(|cell| {
+        let medians: Vec<f64> = cell.medians_ns.iter().map(|&ns| ns as f64).collect();
+        median(&medians).map(|ns| ns.round() as u64)
+    });
+    cautions.extend(free_syncs(
+        "commits of the fastest method",
+        medians_ns.min(),
+    ));
     cautions.push(caution(
         Severity::Note,
         "in a group one write holds the commits of all, and one sync makes them durable",

@@ -185,8 +185,8 @@ fn no_burst(search: &BurstSearch, is_refused: bool) -> Option<String> {
     let (rate, driven) = (text::rate(per_s, unit), text::seconds(search.driven_s));
     Some(match search.result {
         BurstResult::NotEnded => format!(
-            "No burst ended within {driven} at {rate}; one that is shorter than {STEP_SECONDS} s is \
-             not seen."
+            "No burst ended within {driven} at {rate}; bursts shorter than {STEP_SECONDS} s are \
+             not detected."
         ),
         BurstResult::NotMeasured => format!(
             "After {driven} at {rate} the rate fell in a way that fits no burst: no rest was made \

@@ -550,7 +550,7 @@ fn a_burst_is_driven_to_its_end_and_its_refill_measured() {
     );
     let answer = sheet(&document).answer;
     let none =
-        "No burst ended within 30 min at 3,000 IOPS; one that is shorter than 20 s is not seen.";
+        "No burst ended within 30 min at 3,000 IOPS; bursts shorter than 20 s are not detected.";
     assert!(answer.ends_with(none), "{answer}");
 }
 

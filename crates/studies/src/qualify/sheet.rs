@@ -120,7 +120,7 @@ pub(super) fn cautions(study: &Qualify) -> Vec<Caution> {
     let medians_ns = study
         .jobs()
         .filter_map(|(_, counts)| counts.sync_median_ns());
-    cautions.extend(free_syncs(medians_ns.min()));
+    cautions.extend(free_syncs("syncs after a write", medians_ns.min()));
     cautions.extend(warnings(study));
     cautions.sort_by_key(|one| std::cmp::Reverse(one.severity));
     cautions

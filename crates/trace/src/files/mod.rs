@@ -118,6 +118,17 @@ pub struct FileReport {
     pub pairing: PairingReport,
 }
 
+impl FileReport {
+    /// Operations that are missing or without an end, and lost events, and what share of all
+    /// that is, up to 1.
+    #[must_use]
+    pub fn lost(&self) -> (u64, f64) {
+        let lost = self.pairing.dropped.saturating_add(self.lost_events);
+        let seen = self.pairing.paired.saturating_add(lost);
+        (lost, lost as f64 / seen.max(1) as f64)
+    }
+}
+
 enum Parser {
     Blktrace(Box<Blktrace>),
     Text(fn(&str) -> Option<Option<Event>>),
@@ -352,6 +363,8 @@ impl TraceFile<'_> {
                 self.time(operation.arrived_ns);
                 self.hold(operation);
             }
+            // Nothing that was observed is missing before the first event.
+            Item::Lost(_) if self.first_ns.is_none() => {}
             Item::Lost(events) => {
                 self.report.lost_events = self.report.lost_events.saturating_add(events);
                 while let Some(event) = self.events.pop_last() {

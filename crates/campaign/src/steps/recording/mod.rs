@@ -82,9 +82,7 @@ impl FileRecording {
                 if let Some(cut) = &report.cut {
                     context.note(format!("{} was read in part: {cut}", path.as_text()));
                 }
-                let pairing = &report.pairing;
-                let seen = (pairing.paired + pairing.dropped).max(1);
-                let lost_share = pairing.dropped as f64 / seen as f64;
+                let (_, lost_share) = report.lost();
                 let facts = (report.resolution_ns, lost_share);
                 (trace.format().name(), Recording::of_operations(all, facts))
             }

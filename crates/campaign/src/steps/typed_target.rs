@@ -1,0 +1,51 @@
+//! Where the target is that was typed: what goes on later must not go on elsewhere.
+
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_targets::whole_path;
+
+/// The whole path of a target that was typed without one.
+#[must_use]
+pub fn whole_target(typed: &str) -> Option<String> {
+    match typed.starts_with("sim:") {
+        true => None,
+        false => whole_path(typed),
+    }
+}
+
+/// Refuses to go on with a target that is another one from here than it was `before`.
+///
+/// # Errors
+/// Where it is another.
+pub fn refuse_elsewhere(typed: &str, before: Option<&str>) -> Outcome<()> {
+    match (before, whole_target(typed)) {
+        (Some(before), Some(now)) if before != now => Err(Failure::usage(
+            format!("it measured {before}; from here, `{typed}` is {now}"),
+            "go on in the directory where it was begun",
+        )),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_directory_is_another_target() {
+        let here = whole_target("data").expect("a relative path");
+        assert!(refuse_elsewhere("data", Some(&here)).is_ok());
+        let elsewhere = refuse_elsewhere("data", Some("/elsewhere/data"));
+        let said = elsewhere.expect_err("another file").error.to_string();
+        assert_eq!(
+            said,
+            format!("it measured /elsewhere/data; from here, `data` is {here}")
+        );
+        for (typed, before) in [
+            ("sim:nvme", Some("x")),
+            ("/data", Some("x")),
+            ("data", None),
+        ] {
+            assert!(refuse_elsewhere(typed, before).is_ok(), "{typed}");
+        }
+    }
+}
