@@ -17,6 +17,9 @@ use stripewise_units::{DeviceNumber, NameText};
 /// How long something may still hold a file system that is to be unmounted.
 const PATIENCE: u32 = 100;
 const BETWEEN: Duration = Duration::from_millis(100);
+/// How often a mount point is tried to be made, a millisecond apart, while others remove
+/// the directory that it is in.
+const MAKE_TRIES: u32 = 60_000;
 
 /// A mounted file system; unmounted when dropped.
 #[derive(Debug)]
@@ -133,7 +136,7 @@ fn make_mount_point(at: &Path) -> Result<()> {
             .parent()
             .map_or(Ok(()), |parent| builder.recursive(true).create(parent));
         match (builder.recursive(false).create(at), parents) {
-            (Err(os), _) if os.kind() == io::ErrorKind::NotFound && tries < PATIENCE => {
+            (Err(os), _) if os.kind() == io::ErrorKind::NotFound && tries < MAKE_TRIES => {
                 tries += 1;
                 // Else whoever waits for the kernel's lock of the directory is always next.
                 std::thread::sleep(Duration::from_millis(1));
@@ -238,7 +241,7 @@ mod tests {
             for name in ["a", "b", "c", "d"] {
                 let at = shared.join(name);
                 scope.spawn(move || {
-                    for _ in 0..200 {
+                    for _ in 0..50 {
                         make_mount_point(&at).expect("it is made");
                         forget_mount_point(&at);
                     }

@@ -4,7 +4,7 @@
 use super::browser::Browser;
 use super::serve_pages::sign_in;
 use crate::support::served::Served;
-use crate::support::{Desk, users_file};
+use crate::support::{Desk, until, users_file};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -88,9 +88,10 @@ fn a_bench_is_watched_to_its_end_and_the_page_said_what_the_records_say() {
         .into_iter()
         .chain(switches.split(' '))
         .collect();
-    let mut running = desk.start(&arguments);
+    let running = desk.start(&arguments);
     let mut seen: Vec<Value> = Vec::new();
-    running.until_true("watched to its end", || {
+    // The page says so a moment after the program has ended.
+    until("watched to its end", || {
         let said = browser.value(LOOK);
         if said["id"].is_string() {
             seen.push(said);
