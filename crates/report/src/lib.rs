@@ -77,7 +77,9 @@ pub use replay::{fidelity_text, format_factor};
 pub use sheet::{Caution, Cell, Column, Judgement, Sheet, SheetTable, again, again_by, go_on_by};
 pub use sheet_csv::sheet_csv;
 pub use sheet_markdown::sheet_markdown;
-pub use sheet_text::{Emphasis, Paint, sheet_line, sheet_text, sheet_text_painted, wrapped_at};
+pub use sheet_text::{
+    Emphasis, Paint, marked, sheet_line, sheet_text, sheet_text_painted, wrapped_at,
+};
 pub use sheets::{
     RunsLook, checked_sheet, comparison_sheet, partial_lines, runs_origin, runs_sheet,
 };

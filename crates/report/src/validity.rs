@@ -9,15 +9,30 @@ use stripewise_units::{counted, plural};
 /// Names that are listed; more are counted.
 const NAMED_MAX: usize = 4;
 
-/// Sentences, the gravest first; none where all numbers count and are whole.
-pub(crate) fn cautions(document: &Document) -> Vec<String> {
-    void(document)
-        .into_iter()
-        .chain(stopped(document))
-        .collect()
+/// What stands against numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Against {
+    /// None of them is the disk's.
+    Void,
+    /// Some are not.
+    VoidInPart,
+    /// They are of what ran before a stop.
+    Stopped,
 }
 
-fn void(document: &Document) -> Option<String> {
+/// Sentences, the gravest first; none where all numbers count and are whole.
+pub(crate) fn cautions(document: &Document) -> Vec<String> {
+    let all = against(document).into_iter();
+    all.map(|(_, sentence)| sentence).collect()
+}
+
+/// The same, each with what it is about.
+pub(crate) fn against(document: &Document) -> Vec<(Against, String)> {
+    let stopped = stopped(document).map(|sentence| (Against::Stopped, sentence));
+    void(document).into_iter().chain(stopped).collect()
+}
+
+fn void(document: &Document) -> Option<(Against, String)> {
     let runs = &document.runs;
     let mut codes: Vec<&str> = Vec::new();
     let mut concerned: Vec<&RunRecord> = Vec::new();
@@ -36,13 +51,17 @@ fn void(document: &Document) -> Option<String> {
     match concerned.len() {
         0 => None,
         all if all == runs.len() => {
-            Some(format!("VOID: these numbers are not the disk's ({codes})."))
+            let sentence = format!("VOID: these numbers are not the disk's ({codes}).");
+            Some((Against::Void, sentence))
         }
-        some => Some(format!(
-            "VOID in part: the numbers of {some} of {}{} are not the disk's ({codes}).",
-            counted(runs.len(), "run", "runs"),
-            places(document, &concerned),
-        )),
+        some => {
+            let sentence = format!(
+                "VOID in part: the numbers of {some} of {}{} are not the disk's ({codes}).",
+                counted(runs.len(), "run", "runs"),
+                places(document, &concerned),
+            );
+            Some((Against::VoidInPart, sentence))
+        }
     }
 }
 

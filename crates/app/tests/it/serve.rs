@@ -1,14 +1,12 @@
 //! `serve` as its attackers and its scripts meet it: over a socket, byte for byte.
 
 use super::support::served::Served;
-use super::support::{Desk, program, users_file};
+use super::support::{Desk, PATIENCE, program, users_file, wait_until};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 use std::time::{Duration, Instant};
-
-const PATIENCE: Duration = Duration::from_secs(600);
 
 fn run(desk: &Desk, label: &str) {
     desk.run(&[
@@ -201,10 +199,7 @@ fn connections_that_never_speak_do_not_keep_others_out() {
     for stream in held.iter_mut().step_by(2) {
         let _ = stream.write_all(b"GET /login HTTP/1.1\r\nHost: ");
     }
-    let began = Instant::now();
-    while TcpStream::connect(&served.address).is_err() {
-        assert!(began.elapsed() < PATIENCE, "nobody gets in");
-    }
+    wait_until("let in", || TcpStream::connect(&served.address).is_ok());
     assert_eq!(served.ask("GET", "/login", &[], "").status, 200);
     // The first ones were ended meanwhile.
     held[0].set_read_timeout(Some(PATIENCE)).unwrap();
@@ -322,10 +317,9 @@ fn runs_are_started_only_where_that_was_allowed_and_stopped_with_what_they_measu
         std::thread::sleep(Duration::from_millis(100));
     }
     assert!(served.post("/api/stop", "{}").body.contains("true"));
-    while served.json("/api/started")["last"]["has_ended"] != true {
-        assert!(began.elapsed() < PATIENCE, "it does not stop");
-        std::thread::sleep(Duration::from_millis(100));
-    }
+    wait_until("stopped", || {
+        served.json("/api/started")["last"]["has_ended"] == true
+    });
     assert_eq!(served.json("/api/started")["last"]["exit_code"], 130);
     let run: serde_json::Value =
         serde_json::from_str(served.get("/api/runs").body.lines().next().unwrap()).unwrap();

@@ -1,8 +1,8 @@
 //! `/api/...` of `serve` against its published schema, line by line.
 
 use super::report::schema;
-use super::support::Desk;
 use super::support::served::{Reply, Served};
+use super::support::{Desk, wait_until};
 
 /// A result of SQLIO.
 const SQLIO: &str = include_str!("../../../compat/tests/data/sqlio-plain.txt");
@@ -178,10 +178,8 @@ fn refusals_are_lines_that_the_schema_has_and_so_is_what_is_wished() {
     let one = schema::definition(SCHEMA, "wish").expect("a definition");
     assert_eq!(schema::faults_of(options, &one), Vec::<String>::new());
     holds_to("done", &served.post("/api/runs", options));
-    let began = std::time::Instant::now();
-    while served.json("/api/started")["last"]["has_ended"] != true {
-        assert!(began.elapsed() < super::support::PATIENCE, "it never ends");
-        std::thread::sleep(std::time::Duration::from_millis(50));
-    }
+    wait_until("ended", || {
+        served.json("/api/started")["last"]["has_ended"] == true
+    });
     assert_eq!(holds_to("started", &served.get("/api/started")), 1);
 }

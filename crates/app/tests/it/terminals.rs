@@ -2,7 +2,7 @@
 
 use crate::support::machine::{append, can_run};
 use crate::support::windows::measured;
-use crate::support::{Desk, PATIENCE, code_of, names};
+use crate::support::{Desk, PATIENCE, code_of, names, wait_until};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use std::fs::File;
 use std::io::Read;
@@ -94,11 +94,7 @@ impl Drop for Process {
 }
 
 fn until_stored(desk: &Desk) {
-    let began = Instant::now();
-    while measured(desk) == 0 {
-        assert!(began.elapsed() < PATIENCE, "nothing is stored");
-        std::thread::sleep(std::time::Duration::from_millis(10));
-    }
+    wait_until("stored intervals", || measured(desk) > 0);
 }
 
 #[test]

@@ -7,7 +7,6 @@ use crate::steps::TIMES_ARE_SIMULATED;
 pub use crate::steps::headroom::{HeadroomComparison, HeadroomRequest, compare_headrooms};
 use crate::steps::headroom::{KIND, StoredHeadroom};
 use crate::steps::recording::FileRecording;
-use crate::steps::typed_target::refuse_elsewhere;
 use cap::known_cap;
 use load::{GivenLoad, given_load};
 use std::rc::Rc;
@@ -45,18 +44,11 @@ pub struct Answered {
 /// What was asked by the one of this name, which is to go on.
 ///
 /// # Errors
-/// Where there is none, or an earlier version stored it.
+/// Where there is none, an earlier version stored it, or its target is another one from here.
 pub fn asked_before(context: &Context, name: &str) -> Outcome<HeadroomRequest> {
     let store = context.open_store()?;
     let found = StoredHeadroom::find(&store, name)?;
-    let found = found.ok_or_else(|| none_to_go_on(name))?;
-    let id = found.document.id.clone();
-    found.into_asked().ok_or_else(|| {
-        Failure::usage(
-            format!("{id} was begun by an earlier version, which did not keep what was asked"),
-            "measure again",
-        )
-    })
+    found.ok_or_else(|| none_to_go_on(name))?.into_asked()
 }
 
 /// What is asked now, which may repeat what was asked before and nothing else.
@@ -93,9 +85,6 @@ pub fn headroom(
     asked: &HeadroomRequest,
     permissions: &Permissions,
 ) -> Outcome<Answered> {
-    if asked.resume.is_some() {
-        refuse_elsewhere(&asked.target, asked.whole_target.as_deref())?;
-    }
     refuse_other_limits(&asked.slo)?;
     let mut given = given_load(context, asked)?;
     let mut store = context.open_store()?;

@@ -291,44 +291,28 @@ impl KeptMeasurement {
         serde_json::from_str(&self.json).map_err(|error| Failure::of(Exit::Store, error))
     }
 
-    /// As that command printed it with `-q`, and the name under which it is kept.
+    /// As that command printed it: the whole, and the line of `-q`.
     ///
     /// # Errors
     /// Where it cannot be read.
-    pub fn line(&self) -> Outcome<String> {
+    pub fn answer(&self) -> Outcome<(Sheet, String)> {
         if self.kind == headroom::KIND {
-            return Ok(StoredHeadroom::of_stored(&self.json)?.line());
+            let found = StoredHeadroom::of_stored(&self.json)?;
+            return Ok((found.sheet(), found.line()));
         }
         if self.kind == limits::KIND {
-            return Ok(limits::line(&limits::of_stored(&self.json)?));
+            let found = limits::of_stored(&self.json)?;
+            return Ok((limits::sheet(&found), limits::line(&found)));
         }
         if self.kind == measured::OBSERVATION {
-            return Ok(ObservationDocument::of_stored(&self.json)?.line());
+            let observed = ObservationDocument::of_stored(&self.json)?;
+            return Ok((observed.sheet(), observed.line()));
         }
-        match MeasuredSurface::of_kept(self.kind, &self.json)? {
-            Some(surface) => Ok(surface.line()),
-            None => of_kept(&self.json).map(|verified| verdict(&verified)),
+        if let Some(surface) = MeasuredSurface::of_kept(self.kind, &self.json)? {
+            return Ok((surface.sheet(), surface.line()));
         }
-    }
-
-    /// As that command printed it.
-    ///
-    /// # Errors
-    /// Where it cannot be read.
-    pub fn sheet(&self) -> Outcome<Sheet> {
-        if self.kind == headroom::KIND {
-            return Ok(StoredHeadroom::of_stored(&self.json)?.sheet());
-        }
-        if self.kind == limits::KIND {
-            return Ok(limits::sheet(&limits::of_stored(&self.json)?));
-        }
-        if self.kind == measured::OBSERVATION {
-            return Ok(ObservationDocument::of_stored(&self.json)?.sheet());
-        }
-        match MeasuredSurface::of_kept(self.kind, &self.json)? {
-            Some(surface) => Ok(surface.sheet()),
-            None => of_kept(&self.json).map(|verified| sheet(&verified)),
-        }
+        let verified = of_kept(&self.json)?;
+        Ok((sheet(&verified), verdict(&verified)))
     }
 }
 

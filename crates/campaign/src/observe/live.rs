@@ -58,6 +58,8 @@ pub fn observe_live(context: &Context, options: &ObserveOptions) -> Outcome<Obse
     let started_at = context.timestamp();
     let before = Snapshot::take(&stripewise_machine::System::live(), &[], &[]);
     let clock_offset_ns = before.clocks.monotonic_ns.saturating_sub(context.now_ns());
+    // Reading the counters of many groups takes a while, in which recorded events would wait.
+    let groups = GroupWatch::start();
     let instance = match TraceInstance::start(&request) {
         Ok(instance) => instance,
         Err(error) => return without_events(context, options, &numbers, &error),
@@ -91,10 +93,10 @@ pub fn observe_live(context: &Context, options: &ObserveOptions) -> Outcome<Obse
             .then(|| RawTrace::new(options.is_anonymous)),
         clock_offset_ns,
     };
-    let groups = GroupWatch::start();
     let begun_ns = live.monotonic_ns();
     live.run()?;
     let observed_ns = live.monotonic_ns().saturating_sub(begun_ns);
+    let groups = groups.finish();
     live.end()?;
     let after = Snapshot::take(&stripewise_machine::System::live(), &[], &[]);
     let cpu_ns = |one: &Snapshot| one.own_cpu_user_ns + one.own_cpu_system_ns;
@@ -104,7 +106,7 @@ pub fn observe_live(context: &Context, options: &ObserveOptions) -> Outcome<Obse
         overhead_percent: Some(100.0 * used_ns as f64 / observed_ns.max(1) as f64),
         ..live.document(observed_ns)
     };
-    groups.finish(&mut document.devices, options.is_anonymous);
+    groups.tell(&mut document.devices, options.is_anonymous);
     Ok(Observed {
         document,
         model: live.capture.finish_model(),

@@ -44,6 +44,7 @@ pub fn observe_counters(
     context.note(format_args!("{error}; only totals are observed"));
     wait(context, options.duration_ns);
     let after = Snapshot::take(&system, &numbers, &[]);
+    let groups = groups.finish();
     let elapsed_ns = after
         .clocks
         .monotonic_ns
@@ -52,7 +53,7 @@ pub fn observe_counters(
     let devices = pairs.filter_map(|(before, after)| device(before, after, elapsed_ns));
     let mut devices: Vec<ObservedDevice> = devices.collect();
     devices.sort_by_key(|one| u64::MAX - one.reads - one.writes - one.flushes);
-    groups.finish(&mut devices, options.is_anonymous);
+    groups.tell(&mut devices, options.is_anonymous);
     let document = ObservationDocument {
         target: ObservedTarget {
             name: options.shown_target(),

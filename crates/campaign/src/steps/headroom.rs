@@ -4,12 +4,14 @@
 use super::measured::json_of_file;
 use super::pages::{PictureLook, Rendered, ReportFormat};
 use super::render_sheet::StoredAnswer;
-use super::typed_target::whole_target;
+use super::typed_target::{refuse_elsewhere, whole_target};
 use serde::{Deserialize, Serialize};
 use stripewise_conductor::context::{Context, store_failure};
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
-use stripewise_report::{Judgement, KeptFacts, Sheet, again, format_factor, go_on_by, sheet_line};
+use stripewise_report::{
+    Judgement, KeptFacts, Sheet, again, format_factor, go_on_by, marked, sheet_line,
+};
 use stripewise_stats::{LatencyStatistic, Slo};
 use stripewise_store::Store;
 use stripewise_studies::Origin;
@@ -27,9 +29,6 @@ pub const KIND: &str = "headroom";
 pub struct HeadroomRequest {
     /// As typed.
     pub target: String,
-    /// Where that was, if it was typed without its directory; set when it is stored.
-    #[serde(default)]
-    pub whole_target: Option<String>,
     /// A trace, a model, or the name of a profile.
     pub load: String,
     /// Columns of a trace of an unknown format.
@@ -59,7 +58,6 @@ impl Default for HeadroomRequest {
     fn default() -> HeadroomRequest {
         HeadroomRequest {
             target: String::new(),
-            whole_target: None,
             load: String::new(),
             columns: None,
             slo: Slo {
@@ -123,6 +121,9 @@ pub struct StoredHeadroom {
     /// None where an earlier version stored it.
     #[serde(default, deserialize_with = "stripewise_studies::if_readable")]
     asked: Option<HeadroomRequest>,
+    /// Where the target was, if it was typed without its directory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    whole_target: Option<String>,
 }
 
 impl StoredHeadroom {
@@ -132,10 +133,8 @@ impl StoredHeadroom {
         StoredHeadroom {
             document: HeadroomDocument::of(study, origin),
             study: Some(study.clone()),
-            asked: Some(HeadroomRequest {
-                whole_target: whole_target(&asked.target),
-                ..asked.clone()
-            }),
+            asked: Some(asked.clone()),
+            whole_target: whole_target(&asked.target),
         }
     }
 
@@ -162,9 +161,22 @@ impl StoredHeadroom {
         Some((self.document, self.study?))
     }
 
-    /// What was asked, if that was stored.
-    pub(crate) fn into_asked(self) -> Option<HeadroomRequest> {
-        self.asked
+    /// What was asked, which can go on from here.
+    ///
+    /// # Errors
+    /// Where an earlier version stored it, or its target is another one from here.
+    pub(crate) fn into_asked(self) -> Outcome<HeadroomRequest> {
+        let asked = self.asked.ok_or_else(|| {
+            Failure::usage(
+                format!(
+                    "{} was begun by an earlier version, which did not keep what was asked",
+                    self.document.id
+                ),
+                "measure again",
+            )
+        })?;
+        refuse_elsewhere(&asked.target, self.whole_target.as_deref())?;
+        Ok(asked)
     }
 
     /// The answer, and what it comes from.
@@ -191,7 +203,7 @@ impl StoredHeadroom {
     pub fn line(&self) -> String {
         let document = &self.document;
         let answer = sheet_line(&self.sheet());
-        format!("{}: {answer} [{}]", document.target, document.id)
+        marked(&format!("{}: {answer}", document.target), &document.id)
     }
 
     /// What the document alone says.

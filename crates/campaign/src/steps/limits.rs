@@ -5,7 +5,7 @@ use super::pages::{PictureLook, Rendered, ReportFormat};
 use super::render_sheet::StoredAnswer;
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
-use stripewise_report::{KeptFacts, Sheet, again, sheet_line};
+use stripewise_report::{KeptFacts, Sheet, again, marked, sheet_line};
 use stripewise_store::Store;
 use stripewise_studies::limits::LimitsDocument;
 
@@ -41,7 +41,7 @@ pub fn sheet(document: &LimitsDocument) -> Sheet {
 /// The answer in a line, and the id under which it is stored.
 #[must_use]
 pub fn line(document: &LimitsDocument) -> String {
-    format!("{} [{}]", sheet_line(&sheet(document)), document.id)
+    marked(&sheet_line(&sheet(document)), &document.id)
 }
 
 /// The answer in one of the forms of a report.

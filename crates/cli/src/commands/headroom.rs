@@ -55,7 +55,6 @@ fn with(arguments: &Headroom, rest: HeadroomRequest) -> HeadroomRequest {
     let given = arguments;
     HeadroomRequest {
         target: given.target.clone().unwrap_or(rest.target),
-        whole_target: rest.whole_target,
         load: given.load.clone().unwrap_or(rest.load),
         columns: given.columns.clone().or(rest.columns),
         slo: given.slo.unwrap_or(rest.slo),

@@ -98,8 +98,9 @@ fn show(context: &Context, names: &[String], look: &RunsLook<'_>) -> Outcome {
             context.output.print_json(&kept.document()?)?;
             return Ok(Exit::Done);
         }
-        let (sheet, line) = (with_origin(context, names, kept.sheet()?), kept.line()?);
-        print_answer(context, || context.sheet_text(&sheet), || line);
+        let (sheet, line) = kept.answer()?;
+        let whole = || context.sheet_text(&with_origin(context, names, sheet));
+        print_answer(context, whole, || line);
         return Ok(Exit::Done);
     }
     let verdict = match names {
@@ -112,14 +113,14 @@ fn show(context: &Context, names: &[String], look: &RunsLook<'_>) -> Outcome {
             return Ok(Exit::Done);
         }
         // A comparison of commit methods has hundreds of runs, all of which are in its table.
-        let is_all = !found.document.commit.is_empty() || context.global.quiet;
+        let is_all = !found.document.commit.is_empty();
         let line = qualify::line(&found);
-        let sheet = match is_all {
-            true => with_origin(context, names, found.sheet),
-            false => found.sheet,
+        let whole = || match is_all {
+            true => context.sheet_text(&with_origin(context, names, found.sheet)),
+            false => context.sheet_text(&found.sheet),
         };
-        print_answer(context, || context.sheet_text(&sheet), || line);
-        if is_all {
+        print_answer(context, whole, || line);
+        if is_all || context.global.quiet {
             return Ok(Exit::Done);
         }
         context.output.print_text("\n");

@@ -1,6 +1,7 @@
 //! With `-q` an answer is one line on stdout: what cron mails and a log keeps.
 
 use crate::show::context::Context;
+pub use stripewise_report::marked;
 use stripewise_report::{Sheet, document_line, one_line, sheet_line};
 use stripewise_results::{Document, RunRecord};
 use stripewise_store::Store;
@@ -21,26 +22,20 @@ pub fn print_answer(
 
 /// Runs that were just made, and the name under which they are kept.
 pub fn made(store: &Store, document: &Document) -> String {
-    let line = document_line(document);
-    let kept = |run: &&RunRecord| store.keeps(&run.id);
-    match document.runs.iter().find(kept) {
-        Some(run) => marked(&line, run.series.as_deref().unwrap_or(&run.id)),
-        None => line,
-    }
+    named(document, |run| store.keeps(&run.id))
 }
 
 /// Stored runs, and the name of the first.
 pub fn stored(document: &Document) -> String {
+    named(document, |_| true)
+}
+
+fn named(document: &Document, is_kept: impl Fn(&RunRecord) -> bool) -> String {
     let line = document_line(document);
-    match document.runs.first() {
+    match document.runs.iter().find(|run| is_kept(run)) {
         Some(run) => marked(&line, run.series.as_deref().unwrap_or(&run.id)),
         None => line,
     }
-}
-
-/// A line with the name under which its answer is kept.
-pub fn marked(line: &str, id: &str) -> String {
-    format!("{line} [{id}]")
 }
 
 /// Prints a sheet, or with `-q` its line.

@@ -7,6 +7,7 @@ use crate::Throttle;
 use crate::host::CpuQuota;
 use crate::observe::CgroupCpu;
 use crate::throttle::{GroupCounts, GroupIo};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use stripewise_units::{DeviceNumber, NameText};
 
@@ -209,7 +210,8 @@ fn all_groups(tree: Tree) -> Vec<Group> {
 /// were made; groups that did nothing are left out.
 pub fn io_by_group(tree: Tree) -> Vec<GroupIo> {
     let groups = all_groups(tree);
-    let mut found: Vec<(&Group, GroupIo)> = Vec::new();
+    let mut found: Vec<GroupIo> = Vec::new();
+    let mut places: HashMap<(&Path, DeviceNumber), usize> = HashMap::new();
     for group in &groups {
         let all = match group.unified {
             true => unified_io(tree, group),
@@ -217,19 +219,19 @@ pub fn io_by_group(tree: Tree) -> Vec<GroupIo> {
         };
         for one in all {
             // Version 2 counts what is inside a group for the group, too.
-            let mut above = found.iter_mut().filter(|(parent, known)| {
-                let is_parent = group.directory.parent() == Some(&*parent.directory);
-                group.unified && is_parent && known.number == one.number
-            });
-            if let Some((_, parent)) = above.next() {
-                parent.counts.subtract(&one.counts);
+            if group.unified {
+                let above = group.directory.parent();
+                let above = above.and_then(|above| places.get(&(above, one.number)));
+                if let Some(&parent) = above {
+                    found[parent].counts.subtract(&one.counts);
+                }
+                places.insert((&group.directory, one.number), found.len());
             }
-            found.push((group, one));
+            found.push(one);
         }
     }
-    let own = found.into_iter().map(|(_, one)| one);
-    own.filter(|one| one.counts != GroupCounts::default())
-        .collect()
+    found.retain(|one| one.counts != GroupCounts::default());
+    found
 }
 
 /// Lines such as `8:16 rbytes=1459200 wbytes=314773504 rios=192 wios=353 dbytes=0 dios=0`.

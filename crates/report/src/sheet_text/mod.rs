@@ -53,6 +53,12 @@ pub fn sheet_text_painted(sheet: &Sheet, width: usize, paint: Paint<'_>) -> Stri
     parts.join("\n")
 }
 
+/// A line with the name under which its answer is kept.
+#[must_use]
+pub fn marked(line: &str, id: &str) -> String {
+    format!("{line} [{id}]")
+}
+
 /// The answer in one line, for cron and logs: `TITLE: VERDICT: answer`, or what was found.
 #[must_use]
 pub fn sheet_line(sheet: &Sheet) -> String {

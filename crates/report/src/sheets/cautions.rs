@@ -2,7 +2,7 @@
 
 use crate::identity::{NamedSeries, named_series};
 use crate::sheet::{Caution, SheetTable};
-use crate::validity::{self, listed};
+use crate::validity::{self, Against, listed};
 use crate::warning_summary::{Marks, chosen};
 use crate::warnings::{collected, of_runs, severity_word};
 use stripewise_results::{Document, RunRecord, SeriesRecord, Severity, SustainedRecord, Warning};
@@ -13,14 +13,14 @@ use stripewise_units::counted;
 pub(crate) fn cautions(document: &Document, marks: &Marks<'_>) -> Vec<Caution> {
     let runs = &document.runs;
     let is_bench = !document.series.is_empty();
-    let own = validity::cautions(document).into_iter();
+    let own = validity::against(document).into_iter();
     // Of a bench the lines below name the loads whose numbers are void.
-    let own = own.filter(|text| !(is_bench && text.starts_with("VOID in part")));
+    let own = own.filter(|(what, _)| !(is_bench && *what == Against::VoidInPart));
     let mut all: Vec<Caution> = own
-        .map(|text| {
-            let severity = match text.starts_with("VOID") {
-                true => Severity::Void,
-                false => Severity::Warning,
+        .map(|(what, text)| {
+            let severity = match what {
+                Against::Void | Against::VoidInPart => Severity::Void,
+                Against::Stopped => Severity::Warning,
             };
             Caution::own(severity, text.trim_end_matches('.'), "")
         })

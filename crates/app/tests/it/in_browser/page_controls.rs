@@ -2,7 +2,7 @@
 //! scales, panels, saved pictures, labels of axes, legends, tables.
 
 use super::browser::Browser;
-use crate::support::{Desk, TWO_JOBS, text};
+use crate::support::{Desk, TWO_JOBS, text, wait_until};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -115,14 +115,7 @@ fn a_page_of_many_charts_is_short_and_each_opens_by_its_title() {
         let enter = json!({"type": kind, "key": "Enter", "code": "Enter", "windowsVirtualKeyCode": 13, "text": "\r"});
         browser.ask("Input.dispatchKeyEvent", enter);
     }
-    let began = std::time::Instant::now();
-    while !browser.is_true(&drawn) {
-        assert!(
-            began.elapsed() < crate::support::PATIENCE,
-            "it stays closed"
-        );
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
+    wait_until("open", || browser.is_true(&drawn));
     for (words, all) in [("Open all", true), ("Close all", false)] {
         browser.value(&format!(
             "[...document.querySelectorAll('button')].find(one => one.textContent === '{words}').click()"

@@ -4,7 +4,7 @@
 use super::browser::Browser;
 use super::serve_pages::sign_in;
 use crate::support::served::Served;
-use crate::support::{Desk, until, users_file};
+use crate::support::{Desk, users_file, wait_until};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -91,7 +91,7 @@ fn a_bench_is_watched_to_its_end_and_the_page_said_what_the_records_say() {
     let running = desk.start(&arguments);
     let mut seen: Vec<Value> = Vec::new();
     // The page says so a moment after the program has ended.
-    until("watched to its end", || {
+    wait_until("watched to its end", || {
         let said = browser.value(LOOK);
         if said["id"].is_string() {
             seen.push(said);

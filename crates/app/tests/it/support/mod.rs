@@ -430,15 +430,6 @@ pub struct Running {
     stderr: BufReader<std::process::ChildStderr>,
 }
 
-/// Waits until a question is answered with yes, whatever has ended meanwhile.
-pub fn until(what: &str, mut question: impl FnMut() -> bool) {
-    let began = Instant::now();
-    while !question() {
-        assert!(began.elapsed() < PATIENCE, "never {what}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-}
-
 impl Running {
     pub fn start(mut command: Command) -> Running {
         Running::of(&mut command)

@@ -1,14 +1,10 @@
 //! A server that a test started, and a client that says exactly what it is told to.
 
-use super::Desk;
+use super::{Desk, PATIENCE};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
-
-/// Longer than anything here takes on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(600);
 
 /// `stripewise serve`, ended with the test.
 pub struct Served {

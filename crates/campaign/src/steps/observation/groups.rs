@@ -15,16 +15,31 @@ impl GroupWatch {
         GroupWatch(System::live().io_by_group())
     }
 
-    /// Tells of each device who did how much since.
-    pub fn finish(self, devices: &mut [ObservedDevice], is_anonymous: bool) {
-        let now = System::live().io_by_group();
+    /// What they did since.
+    pub fn finish(self) -> GroupsSince {
+        GroupsSince {
+            before: self.0,
+            now: System::live().io_by_group(),
+        }
+    }
+}
+
+/// The counters of all groups at two moments.
+pub struct GroupsSince {
+    before: Vec<GroupIo>,
+    now: Vec<GroupIo>,
+}
+
+impl GroupsSince {
+    /// Tells of each device who did how much.
+    pub fn tell(&self, devices: &mut [ObservedDevice], is_anonymous: bool) {
         for device in devices {
             let number = device.number.as_deref().and_then(|text| text.parse().ok());
             let own = |all: &[GroupIo]| -> Vec<GroupIo> {
                 let own = all.iter().filter(|one| Some(one.number) == number);
                 own.cloned().collect()
             };
-            device.by_group = between(&own(&self.0), own(&now), is_anonymous);
+            device.by_group = between(&own(&self.before), own(&self.now), is_anonymous);
         }
     }
 }
