@@ -107,14 +107,22 @@ impl Programs {
     }
 }
 
-/// Builds all test binaries; their errors and warnings come as Cargo prints them. Of the
-/// examples only that one is what tests run, on a disk that is nearly full. `--tests` means all
-/// libraries and binaries too, except those whose manifest says `test = false`.
+/// Builds all test binaries; their errors and warnings come as Cargo prints them. `--tests` means
+/// all libraries and binaries too, except those whose manifest says `test = false`.
 fn build(root: &Path) -> Result<Vec<Program>> {
+    // What tests run instead of the program on a disk that is nearly full. `cargo test` would
+    // make a test binary of it, and leave the program as an earlier build left it, if any did.
+    let example = [
+        "build",
+        "--workspace",
+        "--locked",
+        "--example",
+        "stripewise",
+    ];
+    shell::run(&mut cargo(root, &example))?;
     let mut build = cargo(root, &["test", "--workspace", "--locked", "--no-run"]);
     build
-        .args(["--tests", "--example", "stripewise"])
-        .arg("--message-format=json-render-diagnostics")
+        .args(["--tests", "--message-format=json-render-diagnostics"])
         .stdin(Stdio::null())
         .stderr(Stdio::inherit());
     let what = shell::line(&build);
