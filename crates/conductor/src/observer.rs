@@ -1,4 +1,4 @@
-//! What happens, as data: each front end renders it in its own way.
+//! Events as data: each front end renders them in its own way.
 
 use serde::Serialize;
 use stripewise_results::RunRecord;
@@ -107,14 +107,14 @@ pub struct JobInterval {
     pub latency_ns_mean: f64,
 }
 
-/// Hears what happens. Called from the thread that started the use case, also while
+/// Receives events. Called on the thread that started the use case, also while
 /// operations are in flight: it must not block.
 pub trait Observer {
     /// Something happened.
     fn hear(&self, event: &Event<'_>);
 }
 
-/// Hears nothing.
+/// Ignores all events.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NullObserver;
 
@@ -122,14 +122,14 @@ impl Observer for NullObserver {
     fn hear(&self, _event: &Event<'_>) {}
 }
 
-/// A part of the work whose length is known in nanoseconds or bytes; over when dropped.
+/// A part of the work with a known length in nanoseconds or bytes; ends when dropped.
 pub struct Progress<'a> {
     observer: Option<&'a dyn Observer>,
 }
 
 impl<'a> Progress<'a> {
-    /// Begins it. What a unit is stays with the caller, who words the title. A part that
-    /// is `hidden` is over before anybody could look.
+    /// Begins it. The caller, who words the title, defines the unit. A part that
+    /// is `hidden` ends too soon for anyone to see.
     pub fn begin(observer: &'a dyn Observer, hidden: bool, total: u64, title: &str) -> Self {
         if hidden {
             return Progress { observer: None };
@@ -140,7 +140,7 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// Where it is, and how long it may still take.
+    /// Reports the position, and the time that may remain.
     pub fn update(&self, position: u64, title: &str, left_ns: Option<u64>) {
         self.hear(&Event::Progress {
             title,
@@ -149,7 +149,7 @@ impl<'a> Progress<'a> {
         });
     }
 
-    /// Its length has become known better.
+    /// Corrects its length.
     pub fn set_total(&self, total: u64) {
         self.hear(&Event::Total { total });
     }
