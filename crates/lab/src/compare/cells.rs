@@ -176,7 +176,7 @@ impl<'a> Cell<'a> {
         self.kinds().len() > 1
     }
 
-    /// Those kinds; `None` if its source does not say.
+    /// Those kinds; empty if its source does not say.
     fn kinds(&self) -> Vec<OperationKind> {
         let says = |row: &&JobRow<'_>| {
             let percent = row.job.workload.read_percent;

@@ -175,7 +175,7 @@ impl LimitsStudy {
         self.options.writes
     }
 
-    /// Plans the runs of the next round; returns `None` if the grid is done.
+    /// Plans the runs of the next round; none if the grid is done.
     fn plan_round(&mut self) {
         let number = self.round_number;
         let cells = self.rates.round(number, self.options.writes);
