@@ -22,7 +22,7 @@ pub struct DevicePart {
 /// Where the target lies on its disk, before any time is spent on reading it.
 ///
 /// # Errors
-/// Where it is simulated, its place on the disk is not known, or it ends on several disks of
+/// If it is simulated, its place on the disk is not known, or it ends on several disks of
 /// this machine: an array that Linux made itself tells how it is laid out, and what was
 /// measured of it is no fact about any one of its members.
 pub fn place(context: &Context, readable: &Readable, name: &str) -> Outcome<DevicePart> {
@@ -73,7 +73,7 @@ pub fn place(context: &Context, readable: &Readable, name: &str) -> Outcome<Devi
 /// Keeps the answer; `false` where there is none, or where it is not the disk's.
 ///
 /// # Errors
-/// Where the store does not take it.
+/// If the store does not take it.
 pub fn keep(context: &Context, document: &StripeDocument, mut place: DevicePart) -> Outcome<bool> {
     let void = void_codes(&document.warnings);
     if !void.is_empty() {

@@ -46,7 +46,7 @@ pub struct FlashWish {
 /// Probes flash. The exit is [`Exit::Done`] also where there is no answer.
 ///
 /// # Errors
-/// Where the target cannot be opened, or writing is asked for and not permitted.
+/// If the target cannot be opened, or writing is asked for and not permitted.
 pub fn flash(
     context: &Context,
     options: &FlashWish,

@@ -39,7 +39,7 @@ pub struct StripeOptions {
 /// there are none.
 ///
 /// # Errors
-/// Where the target cannot be opened.
+/// If the target cannot be opened.
 pub fn stripe(
     context: &Context,
     options: &StripeOptions,

@@ -83,10 +83,10 @@ impl ProfileComparison {
 }
 
 /// Compares two profiles, by their ids in the store or as files that `--json` printed.
-/// `None` where neither of both is a profile.
+/// `None` if neither of both is a profile.
 ///
 /// # Errors
-/// Where only one of them is a profile, or the store cannot be read.
+/// If only one of them is a profile, or the store cannot be read.
 pub fn compare_profiles(context: &Context, a: &str, b: &str) -> Outcome<Option<ProfileComparison>> {
     match (kept(context, a)?, kept(context, b)?) {
         (None, None) => Ok(None),

@@ -55,7 +55,7 @@ pub struct FillOptions {
 /// devices need the permission to overwrite or destroy. The document is kept in the store.
 ///
 /// # Errors
-/// Where the target cannot be written, or the permission is missing.
+/// If the target cannot be written, or the permission is missing.
 pub fn fill(
     context: &Context,
     options: &FillOptions,

@@ -53,7 +53,7 @@ pub struct ProfileOptions {
 /// Profiles a target; reads only. The document is kept in the store.
 ///
 /// # Errors
-/// Where the target cannot be opened, or is too small.
+/// If the target cannot be opened, or is too small.
 pub fn profile(
     context: &Context,
     options: &ProfileOptions,

@@ -31,7 +31,7 @@ pub struct CommitRequest {
 /// Measures every method.
 ///
 /// # Errors
-/// Where it cannot begin: nothing was measured.
+/// If it cannot begin: nothing was measured.
 pub fn commit(
     context: &Context,
     asked: &CommitRequest,

@@ -56,7 +56,7 @@ pub struct QualifyRequest {
 /// Measures until every requirement is decided, or the design is over.
 ///
 /// # Errors
-/// Where it cannot begin: nothing was measured.
+/// If it cannot begin: nothing was measured.
 pub fn qualify(
     context: &Context,
     request: &QualifyRequest,
@@ -89,7 +89,7 @@ pub fn qualify(
 /// Goes on with a qualification that was interrupted.
 ///
 /// # Errors
-/// Where it is not known, or nothing is left to measure.
+/// If it is not known, or nothing is left to measure.
 pub fn resume(context: &Context, name: &str, permissions: &Permissions) -> Outcome<Qualified> {
     let mut store = context.open_store_there()?;
     let stored = StoredQualification::load(&store, name)?;

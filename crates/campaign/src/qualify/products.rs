@@ -73,7 +73,7 @@ pub fn product_names() -> impl Iterator<Item = &'static str> {
 /// The file of a product: a bundled one by its name, or `FILE.toml`.
 ///
 /// # Errors
-/// Where there is none of that name: the nearest is named, and all are listed.
+/// If there is none of that name: the nearest is named, and all are listed.
 pub fn product_text(context: &Context, name: &str) -> Outcome<ProductText> {
     if let Some((_, text)) = BUNDLED.iter().find(|(known, _)| *known == name) {
         return Ok(ProductText {

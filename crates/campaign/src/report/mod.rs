@@ -54,7 +54,7 @@ pub struct Reported {
 /// Makes a report; nothing is written.
 ///
 /// # Errors
-/// Where a subject cannot be read, or there is nothing to report on.
+/// If a subject cannot be read, or there is nothing to report on.
 pub fn report(context: &Context, question: &ReportQuestion) -> Outcome<Reported> {
     let store = context.open_store_to_read();
     let kinds = [

@@ -45,7 +45,7 @@ pub struct ResumeOptions {
 /// Goes on with the experiment of this id.
 ///
 /// # Errors
-/// Where it is not known, or cannot go on. What failed later is in the sitting.
+/// If it is not known, or cannot go on. What failed later is in the sitting.
 pub fn resume(
     context: &Context,
     id: &str,

@@ -88,7 +88,7 @@ pub fn crystaldiskmark(options: &LikeOptions) -> Request {
 /// the reads, with a note.
 ///
 /// # Errors
-/// Where it cannot begin: nothing was measured.
+/// If it cannot begin: nothing was measured.
 pub fn run_like_crystaldiskmark(
     context: &Context,
     store: &mut Store,

@@ -56,7 +56,7 @@ pub struct Beside {
 /// Runs a request and keeps its records.
 ///
 /// # Errors
-/// Where it cannot begin: nothing was measured.
+/// If it cannot begin: nothing was measured.
 pub fn run(
     context: &Context,
     store: &mut Store,
@@ -124,7 +124,7 @@ pub fn run(
 /// The requirements of a request, which holds them as they were typed.
 ///
 /// # Errors
-/// Where one is none, or names no job of the request.
+/// If one is none, or names no job of the request.
 pub fn requirements(request: &Request) -> Outcome<Vec<Requirement>> {
     let each = request.requirements.iter().map(|text| {
         text.parse::<Requirement>()

@@ -65,7 +65,7 @@ pub struct ReplayOptions {
 /// Replays.
 ///
 /// # Errors
-/// Where it cannot begin: nothing was measured.
+/// If it cannot begin: nothing was measured.
 pub fn replay(
     context: &Context,
     store: &mut Store,

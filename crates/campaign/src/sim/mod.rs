@@ -67,7 +67,7 @@ pub fn list() -> SimListDocument {
 /// The array of this name, with changes: `raid10-10k?offset=63s`.
 ///
 /// # Errors
-/// Where there is none, or a change is refused.
+/// If there is none, or a change is refused.
 pub fn show(context: &Context, name: &str) -> Outcome<SimShowDocument> {
     let name = name.strip_prefix("sim:").unwrap_or(name);
     let spec = simulated::spec(context, name)?;

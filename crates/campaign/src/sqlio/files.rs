@@ -150,7 +150,7 @@ fn grow(
     Ok(Some(growth))
 }
 
-/// The size of a file; `None` where there is none.
+/// The size of a file; `None` if there is none.
 fn size_of(path: &Path) -> Outcome<Option<u64>> {
     match std::fs::metadata(path) {
         Ok(found) if found.is_file() => Ok(Some(found.len())),

@@ -49,7 +49,7 @@ pub struct SqlioRun {
 /// Understands a command line of SQLIO.
 ///
 /// # Errors
-/// Where it cannot be understood.
+/// If it cannot be understood.
 pub fn parse(words: &[String]) -> Outcome<Command> {
     if words.iter().any(|word| word.trim().is_empty()) {
         return Err(Failure::usage(
@@ -64,7 +64,7 @@ pub fn parse(words: &[String]) -> Outcome<Command> {
 /// script would take for a result's head.
 ///
 /// # Errors
-/// Where its files cannot be used as it asks, or its run cannot start.
+/// If its files cannot be used as it asks, or its run cannot start.
 pub fn run(
     context: &Context,
     command: &Command,
@@ -307,7 +307,7 @@ fn name_the_flag(failure: Failure) -> Failure {
 /// A kept result of SQLIO, as SQLIO printed it.
 ///
 /// # Errors
-/// Where there is no such run, or it is not a result of SQLIO.
+/// If there is no such run, or it is not a result of SQLIO.
 pub fn show(context: &Context, name: &str) -> Outcome<String> {
     let store = context.open_store_to_read()?;
     let record = store.load(name).map_err(store_failure)?;

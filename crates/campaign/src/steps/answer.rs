@@ -99,7 +99,7 @@ impl Answer {
         }
     }
 
-    /// How many hosts made its runs together; none where one did. What several made cannot
+    /// How many hosts made its runs together; `None` if one did. What several made cannot
     /// be continued by one.
     #[must_use]
     pub fn hosts(&self) -> Option<usize> {

@@ -61,7 +61,7 @@ pub struct ArrayFacts {
 
 impl ArrayFacts {
     /// The first place from 1 MiB of the disk on at which a measured stripe unit begins;
-    /// `None` where nothing was measured, or where 1 MiB is such a place.
+    /// `None` if nothing was measured, or where 1 MiB is such a place.
     #[must_use]
     pub fn aligned_bytes(&self) -> Option<u64> {
         let unit = self.stripe_unit_bytes.filter(|unit| *unit > 0)?;
@@ -70,7 +70,7 @@ impl ArrayFacts {
         (at != MIB).then_some(at)
     }
 
-    /// That the stripe unit was measured: how, when, how exactly; `None` where it was not.
+    /// That the stripe unit was measured: how, when, how exactly; `None` if it was not.
     #[must_use]
     pub fn measured_note(&self) -> Option<String> {
         let (unit, found) = self.stripe_unit_bytes.zip(self.measured.as_ref())?;
@@ -122,7 +122,7 @@ impl KnownArrays {
     /// From the store, where there is one: looking does not make it.
     ///
     /// # Errors
-    /// Where the store cannot be read.
+    /// If the store cannot be read.
     pub fn load(context: &Context) -> Outcome<Self> {
         if !context.store_path().is_ok_and(|path| path.exists()) {
             return Ok(KnownArrays::default());
@@ -166,7 +166,7 @@ impl KnownArrays {
     /// everything that was surveyed, as given for this once. Nothing is kept.
     ///
     /// # Errors
-    /// Where there is no such disk, or it contradicts itself or what is kept.
+    /// If there is no such disk, or it contradicts itself or what is kept.
     pub fn assume(
         &mut self,
         survey: &Survey,

@@ -101,7 +101,7 @@ impl KeptBaseline {
         }
     }
 
-    /// What a check of so many repetitions can see; none where a load has one run only.
+    /// What a check of so many repetitions can see; `None` if a load has one run only.
     #[must_use]
     pub fn sensitivity(&self) -> Option<Sensitivity> {
         sensitivity(&self.runs, self.metric(), REPETITIONS)
@@ -135,7 +135,7 @@ impl KeptBaseline {
     /// Keeps it, in place of one of the same name.
     ///
     /// # Errors
-    /// Where the store does not take it.
+    /// If the store does not take it.
     pub fn keep(&self, context: &Context, store: &mut Store) -> Outcome<()> {
         keep_document(context, store, KIND, &self.name, self)
     }
@@ -179,17 +179,17 @@ impl KeptBaseline {
     /// All of them, newest first.
     ///
     /// # Errors
-    /// Where the store, or one of them, cannot be read.
+    /// If the store, or one of them, cannot be read.
     pub fn all(store: &Store) -> Outcome<Vec<KeptBaseline>> {
         let documents = store.documents(KIND).map_err(store_failure)?;
         documents.iter().map(KeptBaseline::of_json).collect()
     }
 
     /// The one of this name; without a name the only one, or the one called
-    /// `baseline`; none where there is none at all.
+    /// `baseline`; `None` if there is none at all.
     ///
     /// # Errors
-    /// Where there is none of that name, or several and none was named.
+    /// If there is none of that name, or several and none was named.
     pub fn find(store: &Store, name: Option<&str>) -> Outcome<Option<KeptBaseline>> {
         let mut all = KeptBaseline::all(store)?;
         let names = all

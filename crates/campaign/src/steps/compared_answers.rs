@@ -67,10 +67,10 @@ struct Stored {
     rows: Vec<(String, AnswerValue)>,
 }
 
-/// Compares two answers by their ids. `None` where neither of both is one.
+/// Compares two answers by their ids. `None` if neither of both is one.
 ///
 /// # Errors
-/// Where only one of them is one, or they answer different questions.
+/// If only one of them is one, or they answer different questions.
 pub fn compare_stored_answers(
     context: &Context,
     a: &str,
@@ -116,7 +116,7 @@ pub fn compare_stored_answers(
     }))
 }
 
-/// The answer of this id; none where it is something else, or the name of a file.
+/// The answer of this id; `None` if it is something else, or the name of a file.
 fn stored(store: &Store, name: &str) -> Outcome<Option<Stored>> {
     if let Some(document) = limits::find(store, name)? {
         let sheet = limits::sheet(&document);
@@ -235,7 +235,7 @@ impl AnswerComparison {
     /// In one of the forms of a report.
     ///
     /// # Errors
-    /// Where a picture cannot be drawn, or there is none of that name.
+    /// If a picture cannot be drawn, or there is none of that name.
     pub fn rendered(&self, format: ReportFormat, wanted: &PictureLook) -> Outcome<Rendered> {
         let shown = StoredAnswer {
             sheet: self.sheet(),

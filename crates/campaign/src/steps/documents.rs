@@ -36,7 +36,7 @@ pub fn asked_of(runs: &[RunRecord]) -> Cow<'_, [RunRecord]> {
 /// be taken for a missed one. `names` are those of jobs and parts of series.
 ///
 /// # Errors
-/// Where one names none of these.
+/// If one names none of these.
 pub fn check_names<'a>(
     required: &[Requirement],
     names: impl IntoIterator<Item = &'a str>,

@@ -115,10 +115,10 @@ pub struct StoredHeadroom {
     /// What `--json` prints.
     #[serde(flatten)]
     pub document: HeadroomDocument,
-    /// None where an earlier version stored the document alone.
+    /// `None` if an earlier version stored the document alone.
     #[serde(default, deserialize_with = "stripewise_studies::if_readable")]
     study: Option<Headroom>,
-    /// None where an earlier version stored it.
+    /// `None` if an earlier version stored it.
     #[serde(default, deserialize_with = "stripewise_studies::if_readable")]
     asked: Option<HeadroomRequest>,
     /// Where the target was, if it was typed without its directory.
@@ -141,21 +141,21 @@ impl StoredHeadroom {
     /// One that was stored.
     ///
     /// # Errors
-    /// Where it cannot be read.
+    /// If it cannot be read.
     pub fn of_stored(json: &str) -> Outcome<StoredHeadroom> {
         serde_json::from_str(json).map_err(|error| Failure::of(Exit::Store, error))
     }
 
-    /// The one of this name in the store. None where there is none.
+    /// The one of this name in the store. `None` if there is none.
     ///
     /// # Errors
-    /// Where the store cannot be read.
+    /// If the store cannot be read.
     pub fn find(store: &Store, name: &str) -> Outcome<Option<StoredHeadroom>> {
         let json = json_of(store, name)?;
         json.as_deref().map(StoredHeadroom::of_stored).transpose()
     }
 
-    /// With its study; none where that cannot be read.
+    /// With its study; `None` if that cannot be read.
     #[must_use]
     pub fn into_study(self) -> Option<(HeadroomDocument, Headroom)> {
         Some((self.document, self.study?))
@@ -164,7 +164,7 @@ impl StoredHeadroom {
     /// What was asked, which can go on from here.
     ///
     /// # Errors
-    /// Where an earlier version stored it, or its target is another one from here.
+    /// If an earlier version stored it, or its target is another one from here.
     pub(crate) fn into_asked(self) -> Outcome<HeadroomRequest> {
         let asked = self.asked.ok_or_else(|| {
             Failure::usage(
@@ -250,7 +250,7 @@ impl StoredHeadroom {
     /// In one of the forms of a report.
     ///
     /// # Errors
-    /// Where a picture cannot be drawn, or there is none of that name.
+    /// If a picture cannot be drawn, or there is none of that name.
     pub fn rendered(&self, format: ReportFormat, wanted: &PictureLook) -> Outcome<Rendered> {
         let document = &self.document;
         let shown = StoredAnswer {
@@ -287,18 +287,18 @@ impl StoredHeadroom {
     }
 }
 
-/// The JSON of the one of this name in the store. None where there is none.
+/// The JSON of the one of this name in the store. `None` if there is none.
 ///
 /// # Errors
-/// Where the store cannot be read.
+/// If the store cannot be read.
 pub fn json_of(store: &Store, name: &str) -> Outcome<Option<String>> {
     json_of_series(store, KIND, name)
 }
 
-/// The JSON of the answer of this kind that a series of runs came to. None where there is none.
+/// The JSON of the answer of this kind that a series of runs came to. `None` if there is none.
 ///
 /// # Errors
-/// Where the store cannot be read.
+/// If the store cannot be read.
 pub fn json_of_series(store: &Store, kind: &str, name: &str) -> Outcome<Option<String>> {
     // A name that the store does not know may be a file's.
     let id = store.full_name(name).unwrap_or_else(|_| name.to_owned());
@@ -373,7 +373,7 @@ impl Answer {
 /// where neither of both is one.
 ///
 /// # Errors
-/// Where only one of them is one, or they are of different loads or limits.
+/// If only one of them is one, or they are of different loads or limits.
 pub fn compare_headrooms(
     context: &Context,
     a: &str,

@@ -58,7 +58,7 @@ fn experiment_of(context: &Context, a: &Subject) -> Outcome<Option<StoredExperim
 /// A metric as people type it: `latency_p99` and `p99` are `latency_ns_p99`.
 ///
 /// # Errors
-/// Where there is no such metric.
+/// If there is no such metric.
 pub fn metric(text: &str) -> Outcome<Metric> {
     let short = text.strip_prefix("latency_").unwrap_or(text);
     let short = short
@@ -83,7 +83,7 @@ pub fn nothing(reason: &NothingToCompare) -> Failure {
 /// The levels of one subject against its baseline.
 ///
 /// # Errors
-/// Where it has no levels, or not the one that is asked for.
+/// If it has no levels, or not the one that is asked for.
 pub fn alone(context: &Context, a: &Subject, asked_for: &Alone) -> Outcome<Vec<ComparisonRecord>> {
     let options = CompareOptions {
         metric: asked_for.metric.unwrap_or_default(),

@@ -15,15 +15,15 @@ pub const KIND: &str = "limits";
 /// One that was stored.
 ///
 /// # Errors
-/// Where it cannot be read.
+/// If it cannot be read.
 pub fn of_stored(json: &str) -> Outcome<LimitsDocument> {
     serde_json::from_str(json).map_err(|error| Failure::of(Exit::Store, error))
 }
 
-/// The one of this name in the store. None where there is none.
+/// The one of this name in the store. `None` if there is none.
 ///
 /// # Errors
-/// Where the store cannot be read.
+/// If the store cannot be read.
 pub fn find(store: &Store, name: &str) -> Outcome<Option<LimitsDocument>> {
     let json = json_of_series(store, KIND, name)?;
     json.as_deref().map(of_stored).transpose()
@@ -47,7 +47,7 @@ pub fn line(document: &LimitsDocument) -> String {
 /// The answer in one of the forms of a report.
 ///
 /// # Errors
-/// Where a picture cannot be drawn, or there is none of that name.
+/// If a picture cannot be drawn, or there is none of that name.
 pub fn rendered(
     document: &LimitsDocument,
     format: ReportFormat,

@@ -17,7 +17,7 @@ use stripewise_units::path_of;
 /// of, and handed back to be kept with what is measured.
 ///
 /// # Errors
-/// Where no read reaches a disk: a file in memory, or one of holes.
+/// If no read reaches a disk: a file in memory, or one of holes.
 pub fn read_from_a_medium(
     context: &Context,
     target: &OpenTarget,
@@ -36,7 +36,7 @@ pub fn read_from_a_medium(
 /// The same of writes, before anything is made.
 ///
 /// # Errors
-/// Where no write reaches a disk.
+/// If no write reaches a disk.
 pub fn written_to_a_medium(context: &Context, name: &str) -> Outcome<Vec<Warning>> {
     match name.parse() {
         Ok(TargetName::Path(path)) => {

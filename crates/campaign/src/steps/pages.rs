@@ -213,7 +213,7 @@ fn targets_of(document: &Document) -> Vec<&str> {
     targets
 }
 
-/// The labels of all runs, each once; none where a run has none.
+/// The labels of all runs, each once; `None` if a run has none.
 fn labels_of(document: &Document) -> Vec<&str> {
     let mut labels: Vec<&str> = Vec::new();
     for run in &document.runs {
@@ -319,7 +319,7 @@ pub fn document_of(context: &Context, subjects: Vec<Subject>) -> (Document, Vec<
 /// A report in a format.
 ///
 /// # Errors
-/// Where there is nothing to draw, or no such picture.
+/// If there is nothing to draw, or no such picture.
 pub fn rendered(
     material: &Material,
     format: ReportFormat,
@@ -349,7 +349,7 @@ pub fn rendered(
 /// One of these pictures in its format.
 ///
 /// # Errors
-/// Where there is none, or none of the wanted name.
+/// If there is none, or none of the wanted name.
 pub(crate) fn rendered_picture(
     pictures: &[Picture],
     about: &About,
@@ -441,7 +441,7 @@ fn charts_of(pictures: &[Picture]) -> Vec<Chart> {
 /// A report on an experiment of the store.
 ///
 /// # Errors
-/// Where the store does not have it.
+/// If the store does not have it.
 pub fn material_on(context: &Context, store: &Store, id: &str) -> Outcome<Material> {
     let (document, notes) = document_of(context, vec![stored(context, store, id)?]);
     let title = title_of(&document);

@@ -57,7 +57,7 @@ impl<'a> ProbeDevice<'a> {
     /// Opens it for this. A simulated array is at rest at time 0.
     ///
     /// # Errors
-    /// Where the target cannot be opened, or no engine works here.
+    /// If the target cannot be opened, or no engine works here.
     pub fn open(context: &'a Context, target: &OpenTarget, how: &ProbeOptions) -> Outcome<Self> {
         match target {
             OpenTarget::Simulated(simulated) => {

@@ -64,7 +64,7 @@ impl StoredQualification {
     /// One of a product that begins now; its study is stored with the first state.
     ///
     /// # Errors
-    /// Where the store cannot be read.
+    /// If the store cannot be read.
     pub fn begun(
         context: &Context,
         store: &Store,
@@ -100,7 +100,7 @@ impl StoredQualification {
     /// Stores the state that the study has now.
     ///
     /// # Errors
-    /// Where the store does not take it.
+    /// If the store does not take it.
     pub fn keep(
         &mut self,
         context: &Context,
@@ -114,7 +114,7 @@ impl StoredQualification {
     /// The qualification of this id or the beginning of one; `last`: the newest.
     ///
     /// # Errors
-    /// Where there is none, or several begin so.
+    /// If there is none, or several begin so.
     pub fn load(store: &Store, name: &str) -> Outcome<StoredQualification> {
         let found = match name {
             "last" => (store.documents(KIND).map_err(store_failure)?)
@@ -134,7 +134,7 @@ impl StoredQualification {
     /// The qualification of exactly this id, if it is one.
     ///
     /// # Errors
-    /// Where the store cannot be read, or the document is damaged.
+    /// If the store cannot be read, or the document is damaged.
     pub fn named(store: &Store, id: &str) -> Outcome<Option<StoredQualification>> {
         let Some(found) = store.document(KIND, id).map_err(store_failure)? else {
             return Ok(None);
@@ -157,7 +157,7 @@ impl StoredQualification {
     /// The study as it was stored.
     ///
     /// # Errors
-    /// Where the document is damaged.
+    /// If the document is damaged.
     pub fn study(&self) -> Outcome<StoredStudy> {
         let study = match self.is_commit {
             true => CommitStudy::from_json(&self.study).map(StoredStudy::Commit),
@@ -186,10 +186,10 @@ pub struct Qualified {
     pub ended: Option<Failure>,
 }
 
-/// The answer of a stored qualification; none where `name` is something else.
+/// The answer of a stored qualification; `None` if `name` is something else.
 ///
 /// # Errors
-/// Where the store cannot be read, or several ids begin so.
+/// If the store cannot be read, or several ids begin so.
 pub fn answered(store: &Store, name: &str) -> Outcome<Option<Qualified>> {
     let name = measured::full_name(store, name)?;
     let Some(stored) = StoredQualification::named(store, &name)? else {
@@ -281,7 +281,7 @@ impl Qualified {
     /// In one of the forms of a report.
     ///
     /// # Errors
-    /// Where a picture cannot be drawn, or there is none of that name.
+    /// If a picture cannot be drawn, or there is none of that name.
     pub fn rendered(&self, format: ReportFormat, wanted: &PictureLook) -> Outcome<Rendered> {
         let document = &self.document;
         let shown = StoredAnswer {

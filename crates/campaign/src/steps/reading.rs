@@ -51,7 +51,7 @@ impl Readable {
 /// Opens a target that exists, to read it. Nothing is made.
 ///
 /// # Errors
-/// Where it does not exist, is a directory, is not to be read, or can only be read from
+/// If it does not exist, is a directory, is not to be read, or can only be read from
 /// memory.
 pub fn open_to_read(
     context: &Context,

@@ -28,7 +28,7 @@ impl<D: Serialize> Renderable<'_, D> {
     /// In one of the forms of a report.
     ///
     /// # Errors
-    /// Where a picture cannot be drawn, or there is none of that name.
+    /// If a picture cannot be drawn, or there is none of that name.
     pub(crate) fn rendered(&self, format: ReportFormat, wanted: &PictureLook) -> Outcome<Rendered> {
         let mut boxes = String::new();
         let bytes = match format {
@@ -95,7 +95,7 @@ impl<D: Serialize> StoredAnswer<'_, D> {
     /// In one of the forms of a report; of its pictures the summary is the first.
     ///
     /// # Errors
-    /// Where a picture cannot be drawn, or there is none of that name.
+    /// If a picture cannot be drawn, or there is none of that name.
     pub(crate) fn rendered(self, format: ReportFormat, wanted: &PictureLook) -> Outcome<Rendered> {
         let mut sheet = self.sheet;
         if let Some(title) = &wanted.title {

@@ -17,7 +17,7 @@ pub const ANSWERS: [(&str, &str); 4] = [
 /// The kinds of those that there are of a series, each with what it is in words.
 ///
 /// # Errors
-/// Where the store cannot be read.
+/// If the store cannot be read.
 pub fn answers_of(store: &Store, series: &str) -> Outcome<Vec<(&'static str, &'static str)>> {
     let mut found = Vec::new();
     for answer in ANSWERS {

@@ -44,7 +44,7 @@ impl Drives {
     /// From `L=PATH` and so on, and what the environment says of other drives.
     ///
     /// # Errors
-    /// Where a mapping is none.
+    /// If a mapping is none.
     pub fn parse(mappings: &[String], environment: Box<Environment>) -> Outcome<Drives> {
         let mut drives = Drives {
             given: Vec::new(),
@@ -79,7 +79,7 @@ impl Drives {
     /// targets `L:` and `9:`. Drives of files must be directories that are there.
     ///
     /// # Errors
-    /// Where it leads nowhere.
+    /// If it leads nowhere.
     pub fn place(&self, name: &str, raw: bool) -> Outcome<NamedPlace> {
         let letter = name.split_once(':').filter(|(drive, _)| is_drive(drive));
         if let (Some((drive, _)), false) = (letter, raw)
@@ -118,7 +118,7 @@ impl Drives {
     /// be this one.
     ///
     /// # Errors
-    /// Where it leads nowhere.
+    /// If it leads nowhere.
     pub fn named(&self, name: &str, raw: bool) -> Outcome<NamedPlace> {
         if name.starts_with("sim:") {
             return Ok(NamedPlace::Simulated(name.to_owned()));

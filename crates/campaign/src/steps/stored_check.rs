@@ -17,7 +17,7 @@ pub const KIND: &str = "check";
 /// What a check found.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct StoredCheck {
-    /// Name of the baseline; none where requirements alone were judged.
+    /// Name of the baseline; `None` if requirements alone were judged.
     pub baseline: Option<String>,
     /// The table of changes; empty without a baseline.
     pub comparisons: Vec<ComparisonRecord>,
@@ -31,11 +31,11 @@ pub struct StoredCheck {
 }
 
 impl StoredCheck {
-    /// The one whose runs are this series. None where there is none, or one that cannot be
+    /// The one whose runs are this series. `None` if there is none, or one that cannot be
     /// understood: the runs are shown all the same.
     ///
     /// # Errors
-    /// Where the store cannot be read.
+    /// If the store cannot be read.
     pub fn find(store: &Store, series: &str) -> Outcome<Option<StoredCheck>> {
         let json = json_of_series(store, KIND, series)?;
         Ok(json.and_then(|json| serde_json::from_str(&json).ok()))

@@ -9,7 +9,7 @@ pub type NoChance = getrandom::Error;
 /// A new token: 64 hexadecimal digits.
 ///
 /// # Errors
-/// Where the system gives no random bytes.
+/// If the system gives no random bytes.
 pub fn new() -> Result<String, NoChance> {
     let mut bytes = [0_u8; BYTES];
     getrandom::fill(&mut bytes)?;

@@ -15,7 +15,7 @@ pub fn whole_target(typed: &str) -> Option<String> {
 /// Refuses to go on with a target that is another one from here than it was `before`.
 ///
 /// # Errors
-/// Where it is another.
+/// If it is another.
 pub fn refuse_elsewhere(typed: &str, before: Option<&str>) -> Outcome<()> {
     match (before, whole_target(typed)) {
         (Some(before), Some(now)) if before != now => Err(Failure::usage(

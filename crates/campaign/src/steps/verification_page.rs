@@ -34,7 +34,7 @@ type Rows = Vec<Vec<String>>;
 /// The document that the store keeps.
 ///
 /// # Errors
-/// Where it cannot be read.
+/// If it cannot be read.
 pub fn of_kept(json: &str) -> Outcome<VerifyDocument> {
     serde_json::from_str(json).map_err(|error| Failure::of(Exit::Store, error))
 }
@@ -42,7 +42,7 @@ pub fn of_kept(json: &str) -> Outcome<VerifyDocument> {
 /// In one of the forms of a report.
 ///
 /// # Errors
-/// Where a picture cannot be drawn, or there is none of that name.
+/// If a picture cannot be drawn, or there is none of that name.
 pub fn rendered(
     document: &VerifyDocument,
     format: ReportFormat,

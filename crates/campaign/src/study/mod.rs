@@ -57,7 +57,7 @@ pub struct Repeated {
 /// Repeats a study.
 ///
 /// # Errors
-/// Where it cannot begin: nothing was measured.
+/// If it cannot begin: nothing was measured.
 pub fn repeat(
     context: &Context,
     options: &StudyOptions,

@@ -118,7 +118,7 @@ pub(super) fn build_workers(
 /// What a burn-in of a target of this size would do, without a target.
 ///
 /// # Errors
-/// Where the size is too small.
+/// If the size is too small.
 pub fn plan_of_size(options: &VerifyOptions, size_bytes: u64) -> Outcome<VerifyPlan> {
     let plan = plan(options)?;
     let map_bytes = plan.map_bytes(size_bytes, SECTOR_BYTES_MIN);

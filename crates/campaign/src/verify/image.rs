@@ -28,7 +28,7 @@ const UNPROVEN_NAMED_MAX: usize = 100;
 /// it.
 ///
 /// # Errors
-/// Where it cannot be read at all, or holds nothing of Stripewise.
+/// If it cannot be read at all, or holds nothing of Stripewise.
 pub fn judge_image(
     context: &Context,
     store: &mut Store,

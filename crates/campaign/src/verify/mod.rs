@@ -101,7 +101,7 @@ pub struct VerifyOptions {
 /// Runs a burn-in, and keeps its document.
 ///
 /// # Errors
-/// Where it cannot begin, or the engine breaks. Faults are no errors: they are in the
+/// If it cannot begin, or the engine breaks. Faults are no errors: they are in the
 /// document.
 pub fn verify(
     context: &Context,

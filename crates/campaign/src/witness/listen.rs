@@ -28,7 +28,7 @@ pub(super) struct Heard {
     pub refused: u64,
 }
 
-/// Waits for it; `None` where somebody ended the wait.
+/// Waits for it; `None` if somebody ended the wait.
 pub(super) fn one_connection(
     context: &Context,
     address: &str,

@@ -85,7 +85,7 @@ pub struct WitnessDocument {
 /// Keeps reports in a new file until they end.
 ///
 /// # Errors
-/// Where the file cannot be made or written, nobody can listen, or nothing comes.
+/// If the file cannot be made or written, nobody can listen, or nothing comes.
 pub fn witness(context: &Context, path: &Path, reports: Reports) -> Outcome<WitnessDocument> {
     let file = stripewise_store::create_new(path).map_err(|error| cannot_make(path, &error))?;
     let mut keeper = Keeper {

@@ -65,7 +65,7 @@ pub fn announce(context: &Context, kept: &StoredExperiment, simulated: bool) {
 
 /// What one sitting came to.
 pub struct ExperimentSession {
-    /// What was found; none where no block was finished.
+    /// What was found; `None` if no block was finished.
     pub answer: Option<Answer>,
     /// The failure that ended it, if one did; what was found is shown first.
     pub ended: Outcome<()>,
@@ -83,7 +83,7 @@ pub struct Earlier {
 /// Runs what is left of the experiment. The target is given back in any case.
 ///
 /// # Errors
-/// Where the experiment could not be kept, or its target not be given back.
+/// If the experiment could not be kept, or its target not be given back.
 pub fn run_sitting(
     context: &Context,
     store: &mut Store,

@@ -40,7 +40,7 @@ pub struct PlacedExperiment {
 /// Opens the target and places the layouts on it.
 ///
 /// # Errors
-/// Where a factor cannot be varied without making anything, or the target is refused.
+/// If a factor cannot be varied without making anything, or the target is refused.
 pub fn prepare_on_target(
     context: &Context,
     store: &mut Store,
@@ -98,7 +98,7 @@ pub fn prepare_on_target(
 /// The experiment as it would be, without opening the target.
 ///
 /// # Errors
-/// Where a factor cannot be varied without making anything.
+/// If a factor cannot be varied without making anything.
 pub fn foresee_on_target(
     context: &Context,
     store: &Store,

@@ -13,7 +13,7 @@ pub struct Pace {
     limit_ns: Option<u64>,
     /// Passes in all.
     likely: u64,
-    /// A pass of this sitting; `None` where nobody knows before there was one.
+    /// A pass of this sitting; `None` if nobody knows before there was one.
     pass_ns: Option<u64>,
 }
 

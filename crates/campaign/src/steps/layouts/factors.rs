@@ -37,7 +37,7 @@ pub enum Sets<'a> {
 /// What this factor sets on a simulated array.
 ///
 /// # Errors
-/// Where there is no such factor, or a simulated array has none; the hint names the nearest.
+/// If there is no such factor, or a simulated array has none; the hint names the nearest.
 pub fn sets(name: &str) -> Outcome<Sets<'_>> {
     match name {
         "offset" => return Ok(Sets::Key("offset")),
@@ -106,7 +106,7 @@ fn raid(text: &str) -> Outcome<String> {
 /// The array of a layout as a target, and the options that it sets.
 ///
 /// # Errors
-/// Where a factor or level is not valid by itself.
+/// If a factor or level is not valid by itself.
 pub fn place(target: &str, levels: &LayoutLevels) -> Outcome<LayoutPlace> {
     let mut overrides: Vec<String> = Vec::new();
     let mut options = Vec::new();
@@ -154,10 +154,10 @@ pub fn overridden(target: &str, overrides: &[String]) -> String {
     }
 }
 
-/// Why a layout cannot exist on this array; none where it can.
+/// Why a layout cannot exist on this array; `None` if it can.
 ///
 /// # Errors
-/// Where a level is not valid whatever the others are.
+/// If a level is not valid whatever the others are.
 pub fn cannot(context: &Context, target: &str, levels: &LayoutLevels) -> Outcome<Option<String>> {
     let place = place(target, levels)?;
     let name = place.target.strip_prefix("sim:").unwrap_or(&place.target);
@@ -183,7 +183,7 @@ pub fn cannot(context: &Context, target: &str, levels: &LayoutLevels) -> Outcome
 /// level makes no difference.
 ///
 /// # Errors
-/// Where there is such a level, or one that is not valid by itself.
+/// If there is such a level, or one that is not valid by itself.
 pub fn check_levels(context: &Context, target: &str, factor: &Factor) -> Outcome<()> {
     let mut seen: Vec<(String, &String)> = Vec::new();
     let mut first_failure = None;

@@ -52,7 +52,7 @@ pub fn run_options(
     }
 }
 
-/// What an experiment takes of a run; none where it was cut short or has no rate.
+/// What an experiment takes of a run; `None` if it was cut short or has no rate.
 #[must_use]
 pub fn value_of(record: &RunRecord) -> Option<CellValue> {
     let job = record.jobs.first()?;
@@ -64,7 +64,7 @@ pub fn value_of(record: &RunRecord) -> Option<CellValue> {
     })
 }
 
-/// The mean of runs of one making: they are no replicates. None where there are none.
+/// The mean of runs of one making: they are no replicates. `None` if there are none.
 #[must_use]
 pub fn mean_of(values: &[CellValue]) -> Option<CellValue> {
     if values.is_empty() {

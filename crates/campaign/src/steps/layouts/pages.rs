@@ -15,7 +15,7 @@ impl StoredLayouts {
     /// This answer of it in some form; `None` for the forms that only hold runs.
     ///
     /// # Errors
-    /// Where a picture cannot be drawn, or there is none of the wanted name.
+    /// If a picture cannot be drawn, or there is none of the wanted name.
     pub fn page(
         &self,
         record: &AdviceRecord,

@@ -57,7 +57,7 @@ pub struct Asked {
 /// The experiment, not yet kept, and its arrays.
 ///
 /// # Errors
-/// Where a factor, a level or a cell cannot be.
+/// If a factor, a level or a cell cannot be.
 pub fn prepare(context: &Context, store: &Store, asked: Asked) -> Outcome<(StoredLayouts, Arrays)> {
     let set = set_of(context, &asked.target, asked.factors)?;
     let places = (0..set.len())
@@ -120,7 +120,7 @@ pub(super) fn slots_of(plan: &LayoutPlan) -> Outcome<SlotPlan> {
 /// Slots are refused where they would save nothing, or cannot be had.
 ///
 /// # Errors
-/// Where they were asked for.
+/// If they were asked for.
 pub fn refuse_slots(asked: &Asked, why: &str) -> Outcome<()> {
     match asked.slots {
         false => Ok(()),
@@ -141,7 +141,7 @@ fn bare(target: &str) -> &str {
 /// The logical sector of a simulated array.
 ///
 /// # Errors
-/// Where there is no such array.
+/// If there is no such array.
 pub fn sector_of(context: &Context, target: &str) -> Outcome<u64> {
     Ok(spec(context, bare(target))?.sector_bytes)
 }
@@ -177,7 +177,7 @@ pub fn problem_failure(problem: PlanProblem) -> Failure {
 /// others are held against.
 ///
 /// # Errors
-/// Where there is no such factor.
+/// If there is no such factor.
 pub fn present_levels(spec: &ArraySpec, factors: &mut [Factor]) -> Outcome<LayoutLevels> {
     let mut present = LayoutLevels::new();
     for factor in factors {
@@ -192,7 +192,7 @@ pub fn present_levels(spec: &ArraySpec, factors: &mut [Factor]) -> Outcome<Layou
 /// The present levels of a target's array.
 ///
 /// # Errors
-/// Where there is no such array or factor.
+/// If there is no such array or factor.
 pub fn present_of(
     context: &Context,
     target: &str,
@@ -205,7 +205,7 @@ pub fn present_of(
 /// model, and a note.
 ///
 /// # Errors
-/// Where there is no such array.
+/// If there is no such array.
 pub fn without_allocation_unit(
     context: &Context,
     target: &str,
@@ -225,7 +225,7 @@ pub fn without_allocation_unit(
     Ok(Some((no_effect(&factor), note.to_owned())))
 }
 
-/// The level of a factor that is there now, as the factor spells it; none where that is
+/// The level of a factor that is there now, as the factor spells it; `None` if that is
 /// not known.
 fn present_level(spec: &ArraySpec, factor: &str, levels: &[String]) -> Outcome<Option<String>> {
     let now = match sets(factor)? {

@@ -69,7 +69,7 @@ impl Bench<'_, '_> {
     /// workload that of the layout.
     ///
     /// # Errors
-    /// Where a signal came, or a run could not be made or kept.
+    /// If a signal came, or a run could not be made or kept.
     pub fn cells(
         &mut self,
         place: PlaceInPass,

@@ -46,7 +46,7 @@ pub fn announce(context: &Context, kept: &StoredLayouts, simulated: bool) {
 /// Runs what is left of an experiment on simulated arrays.
 ///
 /// # Errors
-/// Where the experiment could not be kept.
+/// If the experiment could not be kept.
 pub fn simulate_layouts(
     context: &Context,
     store: &mut Store,
@@ -66,7 +66,7 @@ pub fn simulate_layouts(
 /// Makes what is left of an experiment on real devices. What is on them is lost.
 ///
 /// # Errors
-/// Where the experiment could not be kept.
+/// If the experiment could not be kept.
 pub fn make_layouts(
     context: &Context,
     store: &mut Store,
@@ -90,7 +90,7 @@ pub fn make_layouts(
 /// Measures layouts on a target that is there.
 ///
 /// # Errors
-/// Where the experiment could not be kept.
+/// If the experiment could not be kept.
 pub fn measure_on_target(
     context: &Context,
     store: &mut Store,
@@ -164,7 +164,7 @@ fn stopped(context: &Context, kept: &StoredLayouts) -> Outcome<()> {
 /// or limits that are given take the place of the plan's.
 ///
 /// # Errors
-/// Where it cannot go on.
+/// If it cannot go on.
 pub fn resume_layouts(
     context: &Context,
     store: &mut Store,

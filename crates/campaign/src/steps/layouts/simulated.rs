@@ -38,7 +38,7 @@ impl Arrays {
     /// Builds them once, to see that they can be built.
     ///
     /// # Errors
-    /// Where one cannot be.
+    /// If one cannot be.
     pub fn open(context: &Context, places: &[LayoutPlace]) -> Outcome<Arrays> {
         const GRAIN: u64 = 1 << 20;
         let open = |place: &LayoutPlace| {
@@ -60,7 +60,7 @@ impl Arrays {
     /// Divides the array into a slot for each layout.
     ///
     /// # Errors
-    /// Where it is too small for that, with the size that it must have.
+    /// If it is too small for that, with the size that it must have.
     pub fn divide(&mut self, target: &str, cells: &[LayoutCell]) -> Outcome<()> {
         // All stripe units in use divide it: a slot begins where a stripe does.
         const GRAIN: u64 = 64 << 20;
@@ -138,7 +138,7 @@ impl Arrays {
     /// Checks all cells on all layouts.
     ///
     /// # Errors
-    /// Where a cell does not fit a layout.
+    /// If a cell does not fit a layout.
     pub fn check(&self, context: &Context, plan: &LayoutPlan) -> Outcome<()> {
         let how = options(context, Request::default());
         for (layout, array) in self.arrays.iter().enumerate() {
@@ -156,7 +156,7 @@ impl Arrays {
     /// these comes back.
     ///
     /// # Errors
-    /// Where a cell does not fit a layout.
+    /// If a cell does not fit a layout.
     pub fn find_durations(
         &self,
         context: &Context,

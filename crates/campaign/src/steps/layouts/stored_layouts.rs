@@ -189,7 +189,7 @@ impl StoredLayouts {
     /// A document for a new experiment.
     ///
     /// # Errors
-    /// Where the store does not answer.
+    /// If the store does not answer.
     pub fn new(
         context: &Context,
         store: &Store,
@@ -229,7 +229,7 @@ impl StoredLayouts {
     /// Keeps it, in place of what was kept before.
     ///
     /// # Errors
-    /// Where the store cannot be written to.
+    /// If the store cannot be written to.
     pub fn keep(&self, context: &Context, store: &mut Store) -> Outcome<()> {
         keep_document(context, store, KIND, &self.id, self)
     }
@@ -237,17 +237,17 @@ impl StoredLayouts {
     /// The experiment of exactly this id.
     ///
     /// # Errors
-    /// Where it cannot be read.
+    /// If it cannot be read.
     pub fn named(store: &Store, id: &str) -> Outcome<Option<StoredLayouts>> {
         let document = store.document(KIND, id).map_err(store_failure)?;
         document.as_ref().map(read).transpose()
     }
 
-    /// The experiment of this id, or of the only id that begins so; `None` where no
+    /// The experiment of this id, or of the only id that begins so; `None` if no
     /// experiment over layouts is called so.
     ///
     /// # Errors
-    /// Where it cannot be read, or several ids begin so.
+    /// If it cannot be read, or several ids begin so.
     pub fn load(store: &Store, id: &str) -> Outcome<Option<StoredLayouts>> {
         let found = by_id(store, KIND, id, EXPERIMENTS)?;
         found.as_ref().map(read).transpose()
@@ -256,7 +256,7 @@ impl StoredLayouts {
     /// All of them, the one that was worked on last first.
     ///
     /// # Errors
-    /// Where one cannot be read.
+    /// If one cannot be read.
     pub fn all(store: &Store) -> Outcome<Vec<StoredLayouts>> {
         let documents = store.documents(KIND).map_err(store_failure)?;
         documents.iter().map(read).collect()
@@ -265,7 +265,7 @@ impl StoredLayouts {
     /// Ids of its runs, oldest first; damaged ones are named and left out.
     ///
     /// # Errors
-    /// Where the store cannot be read.
+    /// If the store cannot be read.
     pub fn run_ids(&self, context: &Context, store: &Store) -> Outcome<Vec<String>> {
         let filter = Filter {
             series: Some(self.id.clone()),
@@ -278,7 +278,7 @@ impl StoredLayouts {
     /// Forgets the document; its runs are deleted apart.
     ///
     /// # Errors
-    /// Where the store cannot be written to.
+    /// If the store cannot be written to.
     pub fn forget(&self, store: &mut Store) -> Outcome<()> {
         store
             .forget_document(KIND, &self.id)

@@ -88,7 +88,7 @@ struct Stretch {
 /// series and no tool: a filter by one of those leaves them out.
 ///
 /// # Errors
-/// Where the store cannot be read.
+/// If the store cannot be read.
 pub fn measurements(store: &Store, filter: &Filter) -> Outcome<Vec<Measurement>> {
     let by_others = filter.label.is_some() || filter.series.is_some() || filter.tool.is_some();
     if by_others || filter.status.is_some() {

@@ -33,16 +33,16 @@ pub const KINDS: [&str; 4] = [PROFILE, FILL, VERIFY, OBSERVATION];
 /// What `last` and `last~1` stand for: [`Store::full_name_among`] all that is done here.
 ///
 /// # Errors
-/// Where less was done here, or the store cannot be read.
+/// If less was done here, or the store cannot be read.
 pub fn full_name(store: &Store, name: &str) -> Outcome<String> {
     store.full_name_among(name, &KINDS).map_err(store_failure)
 }
 
-/// The document of this kind and id, or the only one whose id begins so. None where there is
+/// The document of this kind and id, or the only one whose id begins so. `None` if there is
 /// none.
 ///
 /// # Errors
-/// Where the store cannot be read, or several ids begin so; `hint` says what to do then.
+/// If the store cannot be read, or several ids begin so; `hint` says what to do then.
 pub fn by_id(
     store: &Store,
     kind: &str,
@@ -68,7 +68,7 @@ pub fn by_id(
 /// The measurement of this id, with its kind.
 ///
 /// # Errors
-/// Where the store cannot be read.
+/// If the store cannot be read.
 pub fn document(store: &Store, id: &str) -> Outcome<Option<(&'static str, KeptDocument)>> {
     for kind in KINDS {
         if let Some(document) = store.document(kind, id).map_err(store_failure)? {
@@ -79,10 +79,10 @@ pub fn document(store: &Store, id: &str) -> Outcome<Option<(&'static str, KeptDo
 }
 
 /// The JSON of a measurement of this kind, by its id in the store or as a file; of a file it
-/// may be that of something else. None where there is neither.
+/// may be that of something else. `None` if there is neither.
 ///
 /// # Errors
-/// Where the store cannot be read.
+/// If the store cannot be read.
 pub fn json_of(context: &Context, kind: &str, name: &str) -> Outcome<Option<String>> {
     // Files are compared without a store; one that cannot be read is reported by whatever
     // needs it.
@@ -100,7 +100,7 @@ pub fn json_of(context: &Context, kind: &str, name: &str) -> Outcome<Option<Stri
     Ok(json_of_file(name))
 }
 
-/// The text of a file that may be a document; none where it is no file, no text, or longer than
+/// The text of a file that may be a document; `None` if it is no file, no text, or longer than
 /// any document.
 #[must_use]
 pub fn json_of_file(name: &str) -> Option<String> {
@@ -111,10 +111,10 @@ pub fn json_of_file(name: &str) -> Option<String> {
     (read as u64 <= BYTES_MAX).then_some(text)
 }
 
-/// Refuses a measurement where a run was asked for; none where `id` is none.
+/// Refuses a measurement where a run was asked for; `None` if `id` is none.
 ///
 /// # Errors
-/// Where the store cannot be read.
+/// If the store cannot be read.
 pub fn no_run(store: &Store, id: &str) -> Outcome<Option<Failure>> {
     let found = document(store, id)?;
     Ok(found.map(|(kind, _)| {

@@ -59,10 +59,10 @@ pub struct ComparedRow {
 }
 
 /// Compares two observations, by their ids in the store or as files that `--json` printed.
-/// `None` where neither of both is an observation.
+/// `None` if neither of both is an observation.
 ///
 /// # Errors
-/// Where only one of them is one, or the store cannot be read.
+/// If only one of them is one, or the store cannot be read.
 pub fn compare_observations(
     context: &Context,
     a: &str,

@@ -18,7 +18,7 @@ const PLAIN: [&str; 5] = ["ext2", "ext3", "ext4", "xfs", "f2fs"];
 pub struct KnownFiles {
     system: System,
     /// Where the file systems of directories begin on a device that carries out operations;
-    /// None where that cannot be said.
+    /// `None` if that cannot be said.
     places: HashMap<PathBuf, Option<(DeviceNumber, u64)>>,
     /// Below it all files are looked at.
     directory: Option<PathBuf>,

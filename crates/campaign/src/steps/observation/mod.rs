@@ -31,7 +31,7 @@ impl ObservationDocument {
     /// The document that the store keeps.
     ///
     /// # Errors
-    /// Where it cannot be read.
+    /// If it cannot be read.
     pub fn of_stored(json: &str) -> Outcome<ObservationDocument> {
         serde_json::from_str(json).map_err(|error| Failure::of(Exit::Store, error))
     }
@@ -69,7 +69,7 @@ impl ObservationDocument {
     /// In one of the forms of a report.
     ///
     /// # Errors
-    /// Where a picture cannot be drawn, or there is none of that name.
+    /// If a picture cannot be drawn, or there is none of that name.
     pub fn rendered(&self, format: ReportFormat, wanted: &PictureLook) -> Outcome<Rendered> {
         let mut sheet = self.sheet();
         sheet.charts.push(chart::timeline(self));

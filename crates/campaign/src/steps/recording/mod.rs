@@ -56,7 +56,7 @@ impl FileRecording {
     /// Reads a trace of any format, or a model, of which a load is made by the seed.
     ///
     /// # Errors
-    /// Where the file cannot be read, or is no load.
+    /// If the file cannot be read, or is no load.
     pub fn read(
         context: &Context,
         path: &Path,
@@ -172,7 +172,7 @@ impl FileRecording {
     /// Where its operations go on a target of this size.
     ///
     /// # Errors
-    /// Where it is too small.
+    /// If it is too small.
     pub fn mapping(&self, target: &OpenTarget) -> Outcome<Mapping> {
         let limits = target.limits();
         let sector_bytes = u64::from(limits.logical_sector_bytes);

@@ -98,7 +98,7 @@ const ALL: [(&str, &str); 5] = [
 /// The study of this name; `readers`: with what readers of the article asked for.
 ///
 /// # Errors
-/// Where there is none; the hint names the nearest, or all.
+/// If there is none; the hint names the nearest, or all.
 pub fn study(name: &str, readers: bool) -> Outcome<Study> {
     let Some((name, about)) = ALL.into_iter().find(|(known, _)| *known == name) else {
         let names: Vec<&str> = ALL.iter().map(|(name, _)| *name).collect();

@@ -106,7 +106,7 @@ impl Subject {
 /// do, and files need none.
 ///
 /// # Errors
-/// Where it names nothing, or what it names cannot be read.
+/// If it names nothing, or what it names cannot be read.
 pub fn subject(context: &Context, text: &str) -> Outcome<Subject> {
     if let Some(name) = text.strip_prefix("dataset:") {
         return published(name);
@@ -140,7 +140,7 @@ pub fn subject(context: &Context, text: &str) -> Outcome<Subject> {
 /// done last.
 ///
 /// # Errors
-/// Where the store has no such thing, or cannot be read.
+/// If the store has no such thing, or cannot be read.
 pub fn stored(context: &Context, store: &Store, name: &str) -> Outcome<Subject> {
     let name = &measured::full_name(store, name)?;
     let filter = Filter {
@@ -189,7 +189,7 @@ pub fn stored(context: &Context, store: &Store, name: &str) -> Outcome<Subject> 
     Ok(Subject::new(name, kind, runs))
 }
 
-/// All runs whose label is `label`, the oldest first; none where there are none.
+/// All runs whose label is `label`, the oldest first; `None` if there are none.
 fn labelled(context: &Context, store: &Store, label: &str) -> Outcome<Option<Subject>> {
     let filter = Filter {
         label: Some(label.to_owned()),

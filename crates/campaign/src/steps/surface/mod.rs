@@ -41,7 +41,7 @@ impl MeasuredSurface {
     /// The document that the store keeps under this kind; `None` for other kinds.
     ///
     /// # Errors
-    /// Where it cannot be read.
+    /// If it cannot be read.
     pub fn of_kept(kind: &str, json: &str) -> Outcome<Option<MeasuredSurface>> {
         let read = match kind {
             PROFILE => serde_json::from_str(json).map(MeasuredSurface::Profile),
@@ -181,7 +181,7 @@ impl MeasuredSurface {
     /// In one of the forms of a report.
     ///
     /// # Errors
-    /// Where a picture cannot be drawn, or there is none of that name.
+    /// If a picture cannot be drawn, or there is none of that name.
     pub fn rendered(&self, format: ReportFormat, wanted: &PictureLook) -> Outcome<Rendered> {
         let mut picture = self.picture();
         titled(&mut picture.title, &mut picture.foot, wanted);

@@ -56,7 +56,7 @@ struct Pass {
 /// Refuses what cannot be verified, before anything is made or filled.
 ///
 /// # Errors
-/// Where there is no data to compare, or two jobs would make it unclear.
+/// If there is no data to compare, or two jobs would make it unclear.
 pub fn check(planned: &PlannedRuns, engine: EngineName) -> Outcome<()> {
     for text in &planned.targets {
         let name: TargetName = text.parse().map_err(target_failure)?;
@@ -159,7 +159,7 @@ impl RunVerifier {
     /// Maps for all targets; test files are written once.
     ///
     /// # Errors
-    /// Where nothing would be compared, memory does not suffice, or a pass cannot begin.
+    /// If nothing would be compared, memory does not suffice, or a pass cannot begin.
     pub fn begin(
         context: &Context,
         opened: &mut [OpenTarget],

@@ -43,7 +43,7 @@ pub struct LeftLayout {
 /// Looks for what is left of layouts, and takes it down where `may` is there.
 ///
 /// # Errors
-/// Where the store cannot be read. A layout that stays is told in the list, and the first
+/// If the store cannot be read. A layout that stays is told in the list, and the first
 /// such failure beside it.
 pub fn clean_layouts(
     context: &Context,

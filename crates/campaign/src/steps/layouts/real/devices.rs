@@ -58,7 +58,7 @@ pub fn node(name: &str) -> PathBuf {
 /// Finds the devices by their names.
 ///
 /// # Errors
-/// Where one is not there, is no block device, or is named twice.
+/// If one is not there, is no block device, or is named twice.
 pub fn found(names: &[String]) -> Outcome<Vec<Identity>> {
     let mut devices: Vec<Identity> = Vec::new();
     for name in names {
@@ -77,7 +77,7 @@ pub fn found(names: &[String]) -> Outcome<Vec<Identity>> {
 /// All of them, and no others, were named by `--destroy`.
 ///
 /// # Errors
-/// Where one was not, or another one was.
+/// If one was not, or another one was.
 pub fn check_named(devices: &[Identity], may: &MayDestroy) -> Outcome<()> {
     let all: Vec<&str> = devices.iter().map(|device| device.name.as_str()).collect();
     if let Some(device) = devices.iter().find(|device| !may.names(&device.name)) {
@@ -105,7 +105,7 @@ pub fn check_named(devices: &[Identity], may: &MayDestroy) -> Outcome<()> {
 /// The device of this name is still the one that it was.
 ///
 /// # Errors
-/// Where it is another one now, or gone.
+/// If it is another one now, or gone.
 pub fn check_same(device: &Identity) -> Outcome<PathBuf> {
     let path = node(&device.name);
     let now = identify(&path).map_err(provision_failure)?;
@@ -125,7 +125,7 @@ pub fn check_same(device: &Identity) -> Outcome<PathBuf> {
 /// What would be lost on a device, and the plan to make it blank.
 ///
 /// # Errors
-/// Where it is in use, or cannot be read.
+/// If it is in use, or cannot be read.
 pub fn judge(context: &Context, device: &Identity, may_be_unseen: bool) -> Outcome<TablePlan> {
     let store = context.store_path()?;
     let plan = plan_erase(&check_same(device)?, Some(&store)).map_err(provision_failure)?;
@@ -177,7 +177,7 @@ pub fn words(device: &Identity, present: &Present) -> String {
 /// Makes a device blank. What was on it before the experiment is saved first.
 ///
 /// # Errors
-/// Where a rule of safety refuses it, or the device fails.
+/// If a rule of safety refuses it, or the device fails.
 pub fn erase(
     context: &Context,
     device: &Identity,

@@ -147,7 +147,7 @@ impl Journal {
     /// Keeps it; it is on the disk when this returns.
     ///
     /// # Errors
-    /// Where the store cannot be written to: nothing must be made then.
+    /// If the store cannot be written to: nothing must be made then.
     pub fn keep(&self, context: &Context, store: &mut Store) -> Outcome<()> {
         keep_document(context, store, KIND, &self.name(), self)
     }
@@ -155,7 +155,7 @@ impl Journal {
     /// Nothing of it is left.
     ///
     /// # Errors
-    /// Where the store cannot be written to.
+    /// If the store cannot be written to.
     pub fn forget(&self, store: &mut Store) -> Outcome<()> {
         store
             .forget_document(KIND, &self.name())
@@ -166,7 +166,7 @@ impl Journal {
     /// All of them, those of layouts in slots before those of the devices that they lie on.
     ///
     /// # Errors
-    /// Where one cannot be read: nothing is taken down by half of what is known.
+    /// If one cannot be read: nothing is taken down by half of what is known.
     pub fn all(store: &Store) -> Outcome<Vec<Journal>> {
         let newer = "use the version of Stripewise that made it";
         let mut journals = Vec::new();

@@ -58,7 +58,7 @@ impl LayoutBuilder<'_> {
     /// Makes a layout; `words` describe it.
     ///
     /// # Errors
-    /// Where a step is refused or fails: nothing of it is left then, or the failure says
+    /// If a step is refused or fails: nothing of it is left then, or the failure says
     /// what is.
     pub fn make(
         &self,

@@ -83,7 +83,7 @@ impl<'a> RealPasses<'a> {
     /// Makes the devices blank; what was on them is saved as far as tables go.
     ///
     /// # Errors
-    /// Where one is refused or fails.
+    /// If one is refused or fails.
     pub fn begin(&mut self) -> Result<(), StopReason> {
         let blank = || -> Outcome<()> {
             let directory = self.context.store_path()?;
@@ -290,7 +290,7 @@ impl<'a> RealPasses<'a> {
 /// What a layout of a plan is.
 ///
 /// # Errors
-/// Where a level is not valid.
+/// If a level is not valid.
 pub fn wish_of(plan: &LayoutPlan, layout: usize, on: &OnDevices) -> Outcome<LayoutSpec> {
     let mut levels = on.fixed.clone();
     levels.extend(plan.set.levels(layout));
@@ -300,7 +300,7 @@ pub fn wish_of(plan: &LayoutPlan, layout: usize, on: &OnDevices) -> Outcome<Layo
 /// A workload as a layout runs it: with the options that it sets, on the same logical size.
 ///
 /// # Errors
-/// Where an option is not valid.
+/// If an option is not valid.
 pub fn fitted(workload: &Workload, wanted: &LayoutSpec, size_bytes: u64) -> Outcome<Workload> {
     let mut options = WorkloadOptions::default();
     for (option, text) in &wanted.options {

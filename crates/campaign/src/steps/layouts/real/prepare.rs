@@ -31,7 +31,7 @@ pub const NOT_MEASURED: &str = "what is on the devices now: its layout is not me
 /// The experiment, not yet kept. Only looks at the devices.
 ///
 /// # Errors
-/// Where a device, a factor, a level or a cell cannot be, or a device is in use.
+/// If a device, a factor, a level or a cell cannot be, or a device is in use.
 pub fn prepare_on_devices(
     context: &Context,
     store: &Store,
@@ -245,7 +245,7 @@ fn ground(wanted: &LayoutSpec, devices: &[Identity]) -> LayoutSite {
 /// Tells what will be lost, after the permission was judged.
 ///
 /// # Errors
-/// Where a device was not named by `--destroy`, is another one now, or in use.
+/// If a device was not named by `--destroy`, is another one now, or in use.
 pub fn say_what_is_lost(context: &Context, kept: &StoredLayouts, may: &MayDestroy) -> Outcome<()> {
     let Some(on) = &kept.on_devices else {
         return Ok(());
@@ -267,7 +267,7 @@ pub fn say_what_is_lost(context: &Context, kept: &StoredLayouts, may: &MayDestro
 /// A line for each device and what is on it.
 ///
 /// # Errors
-/// Where one is another device now, or in use.
+/// If one is another device now, or in use.
 pub fn lost(context: &Context, on: &OnDevices, may_be_unseen: bool) -> Outcome<Vec<String>> {
     let line = |device: &Identity| {
         let plan = judge(context, device, may_be_unseen)?;

@@ -60,7 +60,7 @@ impl<'a> LayoutBuilder<'a> {
     /// Divides the devices for these layouts, in the order of the slots.
     ///
     /// # Errors
-    /// Where a step is refused or fails: nothing of it is left then, or the failure says
+    /// If a step is refused or fails: nothing of it is left then, or the failure says
     /// what is.
     pub fn divide(
         &self,

@@ -66,7 +66,7 @@ pub fn is_option(name: &str) -> bool {
 /// There is such a factor on real devices.
 ///
 /// # Errors
-/// Where there is none; the hint names the nearest.
+/// If there is none; the hint names the nearest.
 pub fn check_factor(name: &str) -> Outcome<()> {
     if MADE.contains(&name) || is_option(name) {
         return Ok(());
@@ -100,7 +100,7 @@ impl LayoutSpec {
     /// Of these levels on these devices; what is not said is what systems do unasked.
     ///
     /// # Errors
-    /// Where a level is not valid whatever the others are.
+    /// If a level is not valid whatever the others are.
     pub fn of(levels: &LayoutLevels, devices: &[Identity]) -> Outcome<LayoutSpec> {
         let (raid, count) = match levels.get("raid") {
             Some(text) => raid_of(text, devices.len())?,
@@ -283,7 +283,7 @@ fn file_system_of(text: Option<&str>) -> Outcome<FileSystemKind> {
 /// room for, up to 16 GiB.
 ///
 /// # Errors
-/// Where one of them has no room, with the size that devices must have.
+/// If one of them has no room, with the size that devices must have.
 pub fn size_for(
     layouts: &[(String, LayoutSpec)],
     devices: &[Identity],
@@ -336,7 +336,7 @@ pub fn size_for(
 /// difference.
 ///
 /// # Errors
-/// Where a level is not valid by itself.
+/// If a level is not valid by itself.
 pub fn alike<'a>(
     fixed: &LayoutLevels,
     factor: &'a stripewise_lab::layouts::Factor,
