@@ -6,7 +6,7 @@
 //! |---|---|
 //! | `propose` | the layouts worth trying on a simulated array |
 //! | `real` | on real targets: made where devices may be destroyed, else base offsets |
-//! | `waste` | space that allocation units waste on small files |
+//! | `slack_space` | space that allocation units waste on small files |
 
 mod propose;
 mod real;

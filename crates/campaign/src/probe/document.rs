@@ -1,4 +1,4 @@
-//! What a probe prints and keeps.
+//! The document of `probe stripe`, as printed and stored.
 
 use serde::{Deserialize, Serialize};
 use stripewise_results::Warning;

@@ -1,4 +1,4 @@
-//! What a probe of flash prints.
+//! The document of `probe flash`.
 
 use serde::{Deserialize, Serialize};
 use stripewise_results::Warning;

@@ -1,6 +1,6 @@
-//! What is about to be made, in the store before it is made: whoever cleans up after a
-//! killed process or a power cut knows from it where to look, and by which identifiers to
-//! tell what was made from everything else.
+//! Records what is about to be made in the store: cleaning up after a
+//! killed process or a power cut uses it to find the remains, and the identifiers that
+//! distinguish them from everything else.
 
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -90,7 +90,7 @@ impl Process {
 }
 
 impl Journal {
-    /// For a layout that is about to be made, with identifiers that nobody else has.
+    /// For a layout about to be made, with unique identifiers.
     #[must_use]
     pub fn new(
         context: &Context,
@@ -130,7 +130,7 @@ impl Journal {
         }
     }
 
-    /// Those of the tables of all devices, where each has one.
+    /// The identifiers of the tables of all devices, if each has one.
     #[must_use]
     pub fn all_table_ids(&self) -> Vec<Identifiers> {
         let devices = (0u8..).take(self.devices.len().max(1));
@@ -139,20 +139,20 @@ impl Journal {
             .collect()
     }
 
-    /// Of the document in the store.
+    /// The name of the document in the store.
     fn name(&self) -> String {
         name_of(&self.experiment, self.slot)
     }
 
-    /// Keeps it; it is on the disk when this returns.
+    /// Stores it; it is on the disk on return.
     ///
     /// # Errors
-    /// If the store cannot be written to: nothing must be made then.
+    /// If the store cannot be written; nothing may be made then.
     pub fn keep(&self, context: &Context, store: &mut Store) -> Outcome<()> {
         keep_document(context, store, KIND, &self.name(), self)
     }
 
-    /// Nothing of it is left.
+    /// Deletes it when nothing of the layout remains.
     ///
     /// # Errors
     /// If the store cannot be written to.
@@ -163,10 +163,10 @@ impl Journal {
             .map_err(store_failure)
     }
 
-    /// All of them, those of layouts in slots before those of the devices that they lie on.
+    /// All of them, those of layouts in slots before those of the devices below.
     ///
     /// # Errors
-    /// If one cannot be read: nothing is taken down by half of what is known.
+    /// If one cannot be read: nothing is removed based on incomplete information.
     pub fn all(store: &Store) -> Outcome<Vec<Journal>> {
         let newer = "use the version of Stripewise that made it";
         let mut journals = Vec::new();
