@@ -1,4 +1,4 @@
-//! An answer of `limits` as the store keeps it beside its runs: shown again and drawn.
+//! An answer of `limits` as stored with its runs: shown again and drawn.
 
 use super::headroom::json_of_series;
 use super::pages::{PictureLook, Rendered, ReportFormat};
@@ -9,10 +9,10 @@ use stripewise_report::{KeptFacts, Sheet, again, marked, sheet_line};
 use stripewise_store::Store;
 use stripewise_studies::limits::LimitsDocument;
 
-/// Under which documents are stored.
+/// Kind of its documents in the store.
 pub const KIND: &str = "limits";
 
-/// One that was stored.
+/// Parses a stored one.
 ///
 /// # Errors
 /// If it cannot be read.
@@ -38,13 +38,13 @@ pub fn sheet(document: &LimitsDocument) -> Sheet {
     }
 }
 
-/// The answer in a line, and the id under which it is stored.
+/// The answer in one line, and the id under which it is stored.
 #[must_use]
 pub fn line(document: &LimitsDocument) -> String {
     marked(&sheet_line(&sheet(document)), &document.id)
 }
 
-/// The answer in one of the forms of a report.
+/// Renders the answer in a report format.
 ///
 /// # Errors
 /// If a picture cannot be drawn, or there is none of that name.

@@ -1,4 +1,4 @@
-//! What an observation prints and stores.
+//! The document of an observation, as printed and stored.
 
 use serde::{Deserialize, Serialize};
 use stripewise_results::LatencySummary;

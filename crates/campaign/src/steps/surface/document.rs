@@ -1,4 +1,4 @@
-//! What a profile prints and keeps.
+//! The document of a profile, as printed and stored.
 
 use serde::{Deserialize, Serialize};
 use stripewise_results::{TargetFacts, Warning};

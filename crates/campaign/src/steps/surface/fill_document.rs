@@ -1,4 +1,4 @@
-//! What a fill prints and keeps.
+//! The document of a fill, as printed and stored.
 
 use serde::{Deserialize, Serialize};
 use stripewise_results::{TargetFacts, Warning};
