@@ -111,7 +111,7 @@ pub fn longest_ns(plan: &SeriesPlan) -> u64 {
         .saturating_add(plan.pilot_ns)
 }
 
-/// A run that a series asks for.
+/// A run that a series requests.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SeriesRun {
     /// Its workload.

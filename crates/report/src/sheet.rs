@@ -268,7 +268,7 @@ impl From<&str> for Column {
 pub struct Cell {
     /// The displayed text.
     pub text: String,
-    /// The number behind the text, for the CSV.
+    /// The exact number, for the CSV.
     pub value: Option<f64>,
     /// The interval of the number, which pictures draw.
     pub interval: Option<[f64; 2]>,
@@ -277,7 +277,7 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// A displayed text and the exact number behind it.
+    /// A displayed text and its exact number.
     #[must_use]
     pub fn exact(text: impl Into<String>, value: f64) -> Cell {
         Cell {

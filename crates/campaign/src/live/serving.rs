@@ -25,7 +25,7 @@ pub struct Serving<'a> {
     pub socket: Option<PathBuf>,
     /// Files and devices on which runs may be started; they only read.
     pub allow_runs: Vec<PathBuf>,
-    /// They may run beside other work on the same disk.
+    /// They may run while other work uses the disk.
     pub busy_ok: bool,
     /// Path of this program, which makes documents, reports and runs.
     pub program: PathBuf,

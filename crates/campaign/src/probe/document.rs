@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use stripewise_results::Warning;
 
-/// The answer of `probe stripe`. Null where it is not known.
+/// The answer of `probe stripe`. Unknown values are null.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct StripeDocument {
     /// Of this document.

@@ -12,7 +12,7 @@ use stripewise_units::{DeviceNumber, format_bytes, format_duration};
 
 /// From here on, an operation is stuck.
 const STUCK_NS: u64 = 15_000_000_000;
-/// Maximum number kept.
+/// Maximum number stored.
 const KEPT_MAX: usize = 1_000;
 
 /// A device's operations in flight.

@@ -195,7 +195,7 @@ impl<'a> Cell<'a> {
         cell
     }
 
-    /// A metric of one of its rows; absent where it is unknown.
+    /// A metric of one of its rows; `None` if unknown.
     pub(super) fn value(&self, row: &JobRow<'_>, metric: Metric) -> Option<f64> {
         match (self.key.part, metric.latency_name()) {
             (Some(part), Some(name)) => row.latency_of(part, name),

@@ -14,7 +14,7 @@ pub struct Condition {
     pub a: String,
     /// On side B.
     pub b: String,
-    /// The difference of the numbers may be this one's doing alone: `check`
+    /// It alone may explain the difference of the numbers: `check`
     /// refuses to compare then.
     pub essential: bool,
 }

@@ -297,7 +297,7 @@ fn answered(
     })
 }
 
-/// A table with its words.
+/// A table with its sentences.
 fn record(
     Question { a, b, options }: Question<'_>,
     rows: &[Judged<'_>],

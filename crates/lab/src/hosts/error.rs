@@ -17,7 +17,7 @@ pub enum MergeError {
     /// No runs at all.
     #[error("no run is given")]
     Nothing,
-    /// A run does not say when it measured.
+    /// A run's record does not contain the time at which it measured.
     #[error("run {run} of host {host} does not say when it began to measure")]
     NoStart {
         /// Its id.

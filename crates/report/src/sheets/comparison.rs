@@ -229,7 +229,7 @@ fn overall(records: &[ComparisonRecord]) -> Option<Verdict> {
         (Verdict::Better, Verdict::Worse) | (Verdict::Worse, Verdict::Better) => Verdict::Mixed,
         (found @ (Verdict::Better | Verdict::Worse), _)
         | (_, found @ (Verdict::Better | Verdict::Worse)) => found,
-        // Nothing was found where something could be.
+        // No finding, although one was possible in some of them.
         (Verdict::NoDifference | Verdict::Undecided, _) => Verdict::NoDifference,
     };
     Some(all.fold(first, both))

@@ -1,4 +1,4 @@
-//! Words of limits.
+//! Text of limits.
 
 use super::document::{BucketUnit, CapFound, CapKind, Limit, LoadKind};
 use stripewise_stats::{Drift, LimitCell};

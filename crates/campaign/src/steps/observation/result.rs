@@ -54,7 +54,7 @@ impl Names<'_> {
     }
 }
 
-/// Roles and files of a device; empty where they are not known.
+/// Roles and files of a device; empty if unknown.
 pub type FilesOf<'a> = dyn Fn(DeviceNumber) -> (Vec<RoleShare>, Vec<FileShare>) + 'a;
 
 /// The devices of an observation, the busiest first. If more was lost than statistics

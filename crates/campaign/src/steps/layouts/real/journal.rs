@@ -21,12 +21,12 @@ pub struct Journal {
     pub schema_version: u32,
     /// The experiment.
     pub experiment: String,
-    /// The layout in words.
+    /// Description of the layout.
     pub layout: String,
     /// All devices that it may write to; of a layout in a slot, one partition of each of
     /// `on`.
     pub devices: Vec<Identity>,
-    /// The slot that it lies in, from 0; absent where it has the devices to itself.
+    /// Its slot, from 0; absent if it has the devices to itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slot: Option<u32>,
     /// Of a layout in a slot: the devices that are divided into slots.
@@ -44,7 +44,7 @@ pub struct Journal {
     pub written_at: String,
 }
 
-/// A process, by what tells it from later ones with its number.
+/// A process, with what distinguishes it from later ones with its number.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Process {
     pid: u32,
