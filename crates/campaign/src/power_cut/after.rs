@@ -204,7 +204,7 @@ fn open(
     Ok(*target)
 }
 
-/// What was read, by worker.
+/// The data read, by worker.
 struct Judged {
     afters: Vec<Aftermath>,
     targets: Vec<Target>,

@@ -28,7 +28,7 @@ pub struct KeptBaseline {
     pub schema_version: u32,
     /// Its name.
     pub name: String,
-    /// What was named when it was set.
+    /// The subject named when it was set.
     pub from: String,
     /// RFC 3339, UTC.
     pub set_at: String,

@@ -174,7 +174,7 @@ fn wish_to_stop(context: &Context) -> Result<(), StopReason> {
     }
 }
 
-/// A simulated array and its virtual time.
+/// A simulated array with its virtual time.
 pub struct VirtualDevice<'a> {
     context: &'a Context,
     array: Array,

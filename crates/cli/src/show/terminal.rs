@@ -80,7 +80,7 @@ impl Output {
         Output::over(Box::new(stdout), Box::new(stderr), are_terminals, true)
     }
 
-    /// Streams that are no terminals.
+    /// Output to streams that are not terminals.
     #[must_use]
     pub fn new(stdout: Box<dyn Write>, stderr: Box<dyn Write>) -> Output {
         Output::over(stdout, stderr, [false; 2], false)

@@ -173,7 +173,7 @@ proptest! {
         prop_assert_eq!(left.total(Missing::Refused), right.total(Missing::Refused));
     }
 
-    /// What is exported is what is merged.
+    /// Exporting a part and reading it back gives the same part.
     #[test]
     fn a_part_comes_back_from_its_line(seconds in seconds()) {
         let part = part("a", FROM, &seconds);

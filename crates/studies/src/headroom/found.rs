@@ -19,16 +19,16 @@ pub enum Bound {
 /// The answer.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Found {
-    /// The factor: of an open answer the known end.
+    /// The factor; for an open answer, its known end.
     pub factor: f64,
     /// Ends of the 95 % interval; `None` if an end is open.
     pub low: Option<f64>,
     /// Upper end.
     pub high: Option<f64>,
-    /// Which of them are known.
+    /// Which ends are known.
     pub bound: Bound,
-    /// A long run at the lower end had more beyond the limit than allowed: the answer holds
-    /// for the length of a short run only.
+    /// A long run at the lower end exceeded the allowed share: the answer holds only
+    /// for the length of a short run.
     pub is_short_lived: bool,
 }
 

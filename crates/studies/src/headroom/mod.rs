@@ -85,7 +85,7 @@ pub enum HeadroomLoad {
     Jobs(Vec<PlacedJob>),
 }
 
-/// What is known of the load's users.
+/// Known facts about the load.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LoadFacts {
     /// Its name.
@@ -104,7 +104,7 @@ pub struct LoadFacts {
     pub waits: bool,
     /// Whether it waits for the disk, as text.
     pub closedness: String,
-    /// Rates vary on scales as long as runs.
+    /// How parts of the recording are drawn, by whether rates vary on scales as long as runs.
     pub design: ExceedanceDesign,
     /// The recording over time; `None` for a profile.
     pub timeline: Option<LoadTimeline>,

@@ -1,4 +1,4 @@
-//! The study on volumes that are formulas.
+//! The study on volumes defined by formulas.
 
 use super::*;
 use crate::{NextStep, Study};

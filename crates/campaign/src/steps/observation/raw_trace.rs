@@ -20,7 +20,7 @@ pub struct RawTrace {
 }
 
 impl RawTrace {
-    /// Begins to hold operations.
+    /// An empty buffer.
     pub fn new(is_anonymous: bool) -> RawTrace {
         RawTrace {
             // Writing to memory cannot fail.

@@ -23,13 +23,13 @@ pub struct Journal {
     pub experiment: String,
     /// Description of the layout.
     pub layout: String,
-    /// All devices that it may write to; of a layout in a slot, one partition of each of
+    /// All devices that it may write to; for a layout in a slot, one partition of each of
     /// `on`.
     pub devices: Vec<Identity>,
     /// Its slot, from 0; absent if it has the devices to itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slot: Option<u32>,
-    /// Of a layout in a slot: the devices that are divided into slots.
+    /// For a layout in a slot: the devices that are divided into slots.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub on: Vec<Identity>,
     /// UUID of the md array, 32 digits.
@@ -76,7 +76,7 @@ impl Process {
         }
     }
 
-    /// It certainly still runs.
+    /// Whether it is certainly still running.
     #[must_use]
     pub fn is_at_work(&self, context: &Context) -> bool {
         Owner::of_this_process(&context.host().name).sees_alive(&self.owner())
