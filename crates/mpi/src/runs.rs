@@ -168,8 +168,8 @@ impl Runs {
         ranks.position(|(of, is_gone)| of.record.is_none() && !is_gone)
     }
 
-    /// Records the clock offsets before and after a run; `None` for ranks that did not
-    /// answer then.
+    /// Records the clocks' drift over a run, from the offsets before and after it; `None` for
+    /// ranks that did not answer afterwards.
     pub fn drifted(&mut self, run: u32, before: &[ClockOffset], after: &[Option<ClockOffset>]) {
         for (rank, (before, after)) in before.iter().zip(after).enumerate() {
             let Some(after) = after else { continue };

@@ -147,8 +147,8 @@ impl LimitsStudy {
             Sharing::Untested => AppliesTo::ReadsUntestedWrites,
             Sharing::Separate | Sharing::Neither => AppliesTo::Reads,
         };
-        // A known control group is named itself; limits that the volume reports
-        // are not estimates.
+        // A known control group is named instead of a limiter; limits that the volume
+        // reports are not estimates.
         let limiter = |kind| match nature.map(|found| found.nature) {
             _ if !self.control_group.is_empty() => None,
             _ if self.volume.as_ref().is_some_and(|seen| seen.holds(kind)) => Some(true),
