@@ -177,8 +177,8 @@ fn broken_off(side: &Side) -> Option<String> {
     ))
 }
 
-/// Whether one side was measured entirely before the other: then the difference includes
-/// that of time, and no statistics can remove it.
+/// Whether one side was measured entirely before the other: then time is part of
+/// the difference, and no statistics can remove it.
 fn order(rows: &[Judged<'_>], a: &[RunRecord], b: &[RunRecord], sides: Sides) -> Option<String> {
     if rows
         .iter()

@@ -116,7 +116,7 @@ impl Search {
         of_ends(low, high).map(|found| self.in_units(found))
     }
 
-    /// Rounds down to whole users if some number was beyond the limit.
+    /// If a number of users was beyond the limit, the answer is one whole user fewer.
     pub(super) fn in_units(&self, found: Found) -> Found {
         let unit = self.options.unit;
         if unit <= 0.0 || found.bound != Bound::AtMost {

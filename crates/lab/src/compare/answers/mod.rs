@@ -207,7 +207,7 @@ fn correct(rows: &mut [Both<'_>], level: f64) {
             }
             _ => Verdict::Undecided,
         };
-        // A higher rate is no gain if it exceeds the limit that the other side meets.
+        // A higher rate beyond the latency limit is no gain over a side that meets it.
         let beyond = [both.a, both.b].map(|one| one.compared.beyond_limit.is_some());
         let only_less = match beyond {
             [true, false] => row.verdict == Verdict::Better,

@@ -1,6 +1,6 @@
-//! Records what is about to be made in the store: cleaning up after a
-//! killed process or a power cut uses it to find the remains, and the identifiers that
-//! distinguish them from everything else.
+//! Records in the store what is about to be made: cleaning up after a killed process or a
+//! power cut uses it to find the remains, and the identifiers that distinguish them from
+//! everything else.
 
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `spec` | what a layout is, from its levels; which are impossible; their capacity |
 //! | `devices` | the named devices: their identities, which may be written |
-//! | `journal` | records what is about to be made in the store |
+//! | `journal` | records in the store what is about to be made |
 //! | `make` | makes and removes array, partition, file system and mount |
 //! | `slots` | devices divided into slots, for layouts side by side |
 //! | `passes` | makes passes |
