@@ -1,5 +1,5 @@
-//! A whole front end: runs a bench on a simulated array and prints what happens as JSON
-//! lines, the answers of its series last.
+//! A complete front end: runs a bench on a simulated array and prints its events as JSON
+//! lines, with the answers of its series last.
 //!
 //! `cargo run -p stripewise-campaign --example bench_events -- sim:nvme`
 
@@ -11,7 +11,7 @@ use stripewise_campaign::{
 };
 use stripewise_lab::{SeriesKind, series_of};
 
-/// What happens, a line each.
+/// Prints each event as a line.
 struct Lines;
 
 impl Observer for Lines {
@@ -30,7 +30,7 @@ impl Clock for System {
     }
 
     fn timestamp(&self) -> String {
-        // A front end for people would use a calendar.
+        // A real front end would use a calendar.
         "2026-01-01T00:00:00.000Z".to_owned()
     }
 }

@@ -1,11 +1,11 @@
 //! Every use case as a library: a [`stripewise_workload::Request`] goes in, [`Event`]s
 //! and records come out.
 //!
-//! Nothing here knows a terminal, a command line or the environment. What a use case has
-//! at hand - store, clock, ids, interrupt, observer - is its [`Context`]; what it may
-//! write to is its [`Permissions`], which no request holds.
+//! Nothing here depends on a terminal, a command line or the environment. Store, clock, ids,
+//! interrupt and observer come in the [`Context`]; what may be
+//! written to comes in the [`Permissions`], which no request contains.
 //!
-//! A use case is a folder and imports no other one; what several need is a step.
+//! A use case is a folder and imports no other use case; shared code is a step.
 #![forbid(unsafe_code)]
 
 pub mod advise;

@@ -1,4 +1,4 @@
-//! The JSON Schemas of what use cases return and front ends print, from the types.
+//! The JSON Schemas of use cases' results and front ends' output, from the types.
 
 use crate::qualify::ProductLine;
 use crate::steps::answer::ExperimentDocument;
@@ -25,7 +25,7 @@ const HOME: &str = "https://github.com/stripewise/stripewise/blob/main/docs/sche
 const NEW_FIELDS: &str =
     "Absent fields are unknown or do not apply. New fields may be added without a new version.";
 
-/// A document of a command: its name among the definitions, what it is in a line, and its
+/// A document of a command: its name among the definitions, a one-line description, and its
 /// type's schema.
 pub type Described = (
     &'static str,
@@ -238,7 +238,7 @@ fn run(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<RunRecord>()
 }
 
-/// What a server answers and hears, a line at a time.
+/// A server's requests and responses, line by line.
 const LINES: [Described; 16] = [
     ("now", "`GET /api/now`: what runs now", of::<live::Now>),
     (
@@ -318,8 +318,8 @@ const LINES: [Described; 16] = [
     ),
 ];
 
-/// All schemas: the names of their files in `docs/schema`, and what is in them. `others` are
-/// the documents that a front end has besides.
+/// All schemas: the names of their files in `docs/schema`, and their contents. `others` are
+/// additional documents of a front end.
 #[must_use]
 pub fn schemas(others: &[Described]) -> [(&'static str, Value); 4] {
     let documents = (

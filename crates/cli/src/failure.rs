@@ -1,3 +1,3 @@
-//! How a command fails: as the use case below it does.
+//! How a command fails: like the use case behind it.
 
 pub use stripewise_campaign::{Failure, Outcome};

@@ -1,17 +1,17 @@
-//! Ctrl-C, SIGTERM and SIGHUP, on Windows Ctrl-C, Ctrl-Break and the closing of the
-//! console: the first asks for an orderly stop that keeps what
-//! was measured, the second stops at once. Where nothing is measured the first does
-//! (`Interrupt::end_at_once`), so that no computation has to listen.
+//! Ctrl-C, SIGTERM and SIGHUP; on Windows Ctrl-C, Ctrl-Break and closing the
+//! console. The first requests an orderly stop that keeps the
+//! results, the second stops immediately. While nothing is measured, the first does
+//! (`Interrupt::end_at_once`), so that no computation has to poll.
 //!
-//! Those that come within a second of the first are the same wish.
+//! Signals within a second of the first count as the same request.
 
 use stripewise_campaign::Interrupt;
 
-/// Makes a file that grows past `ulimit -f` an error of the write, as a full disk
-/// is, instead of the end of the process.
+/// Makes growth past `ulimit -f` a write error, like a full disk,
+/// instead of the end of the process.
 #[cfg(unix)]
 pub fn ignore_sigxfsz() {
-    // A handler that only sets a flag: mkfs starts with the signal as it was.
+    // A handler that only sets a flag: mkfs starts with the default disposition.
     let unread = std::sync::Arc::default();
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, unread);
 }
@@ -20,7 +20,7 @@ pub fn ignore_sigxfsz() {
 #[cfg(windows)]
 pub fn ignore_sigxfsz() {}
 
-/// Starts to listen.
+/// Installs the handlers.
 #[cfg(unix)]
 pub fn listen() -> std::io::Result<Interrupt> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -30,8 +30,8 @@ pub fn listen() -> std::io::Result<Interrupt> {
     Ok(interrupt)
 }
 
-/// Starts to listen. Windows has no signals: Ctrl-C and Ctrl-Break count as
-/// SIGINT, and the closing of the console as SIGHUP.
+/// Installs the handlers. Windows has no signals: Ctrl-C and Ctrl-Break count as
+/// SIGINT, and closing the console as SIGHUP.
 #[cfg(windows)]
 pub fn listen() -> std::io::Result<Interrupt> {
     let interrupt = Interrupt::default();
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
-    /// What measures nothing asks nobody whether it is to stop.
+    /// Work that measures nothing does not poll for a stop.
     #[test]
     fn a_process_that_measures_nothing_ends_at_the_first_signal() {
         const ROLE: &str = "STRIPEWISE_TEST_SIGNALS";
@@ -65,7 +65,7 @@ mod tests {
                 let began = std::time::Instant::now();
                 raise();
                 assert_eq!(interrupt.signal(), Some(15));
-                // The second is part of the first; a later one ends it, whatever is wished.
+                // The second is part of the first; a later one ends the process in any case.
                 raise();
                 while began.elapsed() < Duration::from_secs(60) {
                     interrupt.end_at_once(false);

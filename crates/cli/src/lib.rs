@@ -1,5 +1,5 @@
-//! What a user of the terminal meets: the switches, a small file for each command that
-//! asks `campaign` for work, and the rendering of what comes back.
+//! The terminal's user interface: the switches, a small file for each command that
+//! calls `campaign`, and the rendering of its results.
 #![forbid(unsafe_code)]
 
 mod commands;
@@ -29,7 +29,7 @@ pub use stripewise_campaign::FileSystemSize;
 pub use surroundings::{Surroundings, Variable};
 pub use together::{HostDocument, Together};
 
-/// Does what a command line says. The first of its words is the name of the program.
+/// Executes a command line. Its first word is the name of the program.
 pub fn run(arguments: Vec<OsString>, surroundings: Surroundings, output: Output) -> Exit {
     let output = Rc::new(output);
     output.fit(&*surroundings.variable);
@@ -50,7 +50,7 @@ pub fn run(arguments: Vec<OsString>, surroundings: Surroundings, output: Output)
         }
     };
     let ended = match output.unwritten() {
-        // What the measurement came to is not hidden behind it.
+        // It does not hide the result of the measurement.
         Some(unwritten) if matches!(ended, Ok(exit) if exit != Exit::Done) => {
             show::failures::print(&output, &unwritten);
             ended
@@ -71,7 +71,7 @@ pub fn run(arguments: Vec<OsString>, surroundings: Surroundings, output: Output)
     exit
 }
 
-/// Says why nothing can be done, and returns how to end.
+/// Reports why nothing can be done, and returns the exit.
 pub fn refuse(output: &Output, text: &str, hint: &str) -> Exit {
     let failure = Failure::usage(text, Hint::plain(hint));
     show::failures::print(output, &failure);

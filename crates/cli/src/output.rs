@@ -1,8 +1,8 @@
-//! Files that the user asked for by name: reports, exports, plans.
+//! Files that the user named: reports, exports, plans.
 //!
-//! A file that is there already stays as it is: it is refused, never
-//! overwritten or truncated, because nobody can tell whether it is wanted. A new
-//! one has the mode and owner that results have, see `stripewise_store::create_new`.
+//! An existing file stays as it is: the program refuses it and never
+//! overwrites or truncates it, because it may be wanted. A new
+//! one has the mode and owner of results, see `stripewise_store::create_new`.
 
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
@@ -10,14 +10,14 @@ use std::io::{ErrorKind, Write};
 use std::path::Path;
 use stripewise_units::NameText;
 
-/// Writes a new file. If writing fails half way, what was written is removed.
+/// Writes a new file. If writing fails half way, the partial file is removed.
 pub fn write_new(path: &Path, bytes: &[u8]) -> Outcome<()> {
     write_new_with(path, |out| {
         out.write_all(bytes).map_err(|error| half_way(path, &error))
     })
 }
 
-/// Writes a new file piece by piece. If that fails half way, what was written is
+/// Writes a new file piece by piece. If that fails half way, the partial file is
 /// removed.
 pub fn write_new_with(
     path: &Path,
@@ -25,7 +25,7 @@ pub fn write_new_with(
 ) -> Outcome<()> {
     let file = stripewise_store::create_new(path).map_err(|error| refused(path, &error))?;
     let mut out = std::io::BufWriter::new(file);
-    // Some file systems find out only when they are synced that there is no room.
+    // Some file systems report a lack of space only on sync.
     let whole = |out: &mut std::io::BufWriter<_>| {
         out.flush()?;
         std::fs::File::sync_all(out.get_ref())
@@ -39,7 +39,7 @@ pub fn write_new_with(
 }
 
 /// Refuses a name that [`write_new`] would refuse, before anything is measured for
-/// its file: one that is taken, or in a directory that is not there.
+/// its file: an existing file, or a missing directory.
 pub fn check_new(path: &Path) -> Outcome<()> {
     let directory = path.parent().filter(|parent| *parent != Path::new(""));
     let kind = if path.symlink_metadata().is_ok() {
@@ -60,7 +60,7 @@ fn half_way(path: &Path, error: &std::io::Error) -> Failure {
     )
 }
 
-/// What to do about a write that failed: `otherwise`, unless a limit of the shell stopped it.
+/// The hint for a failed write: `otherwise`, unless a limit of the shell stopped it.
 pub fn hint_of(error: &std::io::Error, otherwise: &'static str) -> &'static str {
     match error.kind() {
         ErrorKind::FileTooLarge => {
@@ -131,7 +131,7 @@ mod tests {
             let failed = write_new_with(&path, |_| {
                 std::fs::rename(&path, &moved).unwrap();
                 if is_link {
-                    // Not even where it leads to the file that was made.
+                    // Not even through a link to the file that was made.
                     std::os::unix::fs::symlink(&moved, &path).unwrap();
                 } else {
                     std::fs::write(&path, b"precious").unwrap();

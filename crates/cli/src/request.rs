@@ -1,5 +1,5 @@
-//! From the switches of `run`, a plan file or a request file to the request that they
-//! mean.
+//! Builds the request from the switches of `run`, a plan file or a request
+//! file.
 
 use crate::failure::{Failure, Outcome};
 use crate::show::context::Context;
@@ -56,7 +56,7 @@ pub fn request_of(context: &Context, arguments: &Run) -> Outcome<Request> {
     })
 }
 
-/// A file that `--show-request` printed, or somebody wrote.
+/// A file that `--show-request` printed, or written by hand.
 fn of_file(context: &Context, path: &Path) -> Outcome<Request> {
     let hint = "check the path given to --request";
     let text = read_text(context, path, PLAN_BYTES_MAX, hint)?;
@@ -99,7 +99,7 @@ fn of_switches(arguments: &Run, target: &str) -> Outcome<Request> {
     })
 }
 
-/// What of a workload may be said of a recorded one.
+/// The workload options that a recorded load allows.
 const OF_RECORDED: [&str; 7] = [
     "duration",
     "size",
@@ -110,7 +110,7 @@ const OF_RECORDED: [&str; 7] = [
     "seed",
 ];
 
-/// What a replay is of, and how.
+/// The trace to replay, and how.
 pub fn replay_of(arguments: &Run, trace: &Path) -> Outcome<ReplayOptions> {
     let (load, how, replay) = (&arguments.load, &arguments.how, &arguments.replay);
     check_interval(how.interval.ns()).map_err(workload_failure)?;
@@ -175,7 +175,7 @@ pub fn replay_of(arguments: &Run, trace: &Path) -> Outcome<ReplayOptions> {
     })
 }
 
-/// The cells of a profile at once.
+/// The cells of a profile as concurrent jobs.
 fn of_profile(arguments: &Run, target: &str) -> Outcome<Request> {
     let (name, mix) = (arguments.profile.as_deref(), arguments.mix.as_deref());
     let mut request = profile_of(name, mix, cores())?.request(target);
@@ -195,7 +195,7 @@ fn of_profile(arguments: &Run, target: &str) -> Outcome<Request> {
     })
 }
 
-/// Processors of this machine, which profiles count by.
+/// Number of processors of this machine, by which profiles scale.
 fn cores() -> u32 {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     u32::try_from(cores).unwrap_or(1)
@@ -210,7 +210,7 @@ fn cpus(arguments: &Run) -> Option<Vec<u32>> {
     list.map(|list| list.cpus().to_vec())
 }
 
-/// Switches that say what a job does belong into the plan when there is one.
+/// Refuses switches about a job next to a plan, which defines it.
 fn refuse_beside_plan(arguments: &Run) -> Outcome<()> {
     if arguments.load.is_given() {
         return Err(Failure::usage(

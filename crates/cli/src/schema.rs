@@ -1,5 +1,5 @@
-//! The JSON Schemas of what `--json` prints. `cargo xtask schemas` writes them to
-//! `docs/schema`; a test holds the files to the types.
+//! The JSON Schemas of `--json` documents. `cargo xtask schemas` writes them to
+//! `docs/schema`; a test compares the files with the types.
 
 use crate::commands::{export, lab, manual, report, serve};
 use crate::usage_error::Version;
@@ -7,7 +7,7 @@ use serde_json::Value;
 use stripewise_campaign::schema::Described;
 use stripewise_results::schema::of;
 
-/// Documents that no use case returns.
+/// Documents that do not come from a use case.
 const OWN: [Described; 7] = [
     (
         "lab-init",
@@ -42,7 +42,7 @@ const OWN: [Described; 7] = [
     ("serve", "`serve`: where it listens", of::<serve::Document>),
 ];
 
-/// The names of their files, and what is in them.
+/// The names of their files, and their contents.
 #[must_use]
 pub fn schemas() -> [(&'static str, Value); 4] {
     stripewise_campaign::schema::schemas(&OWN)

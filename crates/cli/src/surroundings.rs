@@ -1,5 +1,5 @@
-//! What a command line finds around it, apart from its words and where it prints. `main`
-//! takes it from the process; a test says what there is.
+//! The surroundings of a command line, apart from its words and its output. `main`
+//! takes them from the process; a test defines them.
 
 use crate::failure::Failure;
 use crate::interrupt;
@@ -11,32 +11,32 @@ use stripewise_campaign::live::Serve;
 use stripewise_campaign::{FileSystemSize, Interrupt};
 use stripewise_units::Hint;
 
-/// Looks up a variable of the environment.
+/// Looks up an environment variable.
 pub type Variable = Rc<dyn Fn(&str) -> Option<OsString>>;
 
-/// What a command line finds around it.
+/// The surroundings of a command line.
 pub struct Surroundings {
-    /// What the program was built from, for `--version --json`.
+    /// The commit the program was built from, for `--version --json`.
     pub commit: Option<&'static str>,
-    /// What serves pages.
+    /// The web server.
     pub serve: Serve,
-    /// The other hosts, where several do the same. Hosts that do not lead print nothing:
-    /// what fails on them is reported by the one that does.
+    /// The other hosts, if several do the same. Hosts that do not lead print nothing:
+    /// the leader reports their failures.
     pub together: Option<Rc<dyn Together>>,
-    /// The words that records keep, where they are more than the arguments.
+    /// The words stored in records, if they differ from the arguments.
     pub typed: Option<Vec<OsString>>,
     /// The environment.
     pub variable: Variable,
-    /// The wish to stop, or why nobody can listen for one.
+    /// The request to stop, or why the signal handlers could not be installed.
     pub interrupt: std::io::Result<Interrupt>,
-    /// What is read where a command reads from stdin.
+    /// Input of commands that read from stdin.
     pub stdin: Box<dyn Read + Send>,
-    /// How large file systems count as where a share of them must stay free.
+    /// How large a file system counts as when a share of it must stay free.
     pub file_system_size: FileSystemSize,
 }
 
 impl Surroundings {
-    /// Those of this process, which listens for signals from now on.
+    /// Those of this process; installs signal handlers.
     #[must_use]
     pub fn of_process() -> Surroundings {
         interrupt::ignore_sigxfsz();
@@ -49,7 +49,7 @@ impl Surroundings {
     }
 }
 
-/// Nothing: no variable is set, nobody asks for a stop, and stdin is empty.
+/// Empty surroundings: no variable is set, no stop is requested, and stdin is empty.
 impl Default for Surroundings {
     fn default() -> Surroundings {
         Surroundings {

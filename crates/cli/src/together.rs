@@ -1,4 +1,4 @@
-//! What a program that does the same on many hosts puts in: `stripewise-mpi`.
+//! The interface of a program that does the same on many hosts: `stripewise-mpi`.
 
 use crate::failure::{Failure, Outcome};
 use std::rc::Rc;
@@ -7,10 +7,10 @@ use stripewise_conductor::start::Companion;
 use stripewise_lab::hosts::HostPart;
 use stripewise_workload::Request;
 
-/// What a host found by itself.
+/// The document of one host.
 #[derive(Clone, Debug)]
 pub struct HostDocument {
-    /// Its name, with the rank where several are on it.
+    /// Its name, with the rank if several are on it.
     pub host: String,
     /// Its document.
     pub document: serde_json::Value,
@@ -18,56 +18,56 @@ pub struct HostDocument {
 
 /// One of several hosts that do the same.
 pub trait Together {
-    /// It is the one that people look at.
+    /// Whether it leads: its output is shown.
     fn leads(&self) -> bool;
 
-    /// What goes along with its runs.
+    /// The companion of its runs.
     fn companion(&self) -> Rc<dyn Companion>;
 
-    /// The request that all of them run, with what is this host's own. Only the one that
-    /// leads has read one.
+    /// The request that all of them run, adapted to this host. Only the
+    /// leader has read one.
     ///
     /// # Errors
-    /// Where the others do not answer, or it cannot be this host's.
+    /// If the others do not answer, or it cannot be adapted to this host.
     fn request(
         &self,
         context: &stripewise_campaign::Context,
         read: Option<Request>,
     ) -> Outcome<Request>;
 
-    /// What goes along with a command that decides from result to result.
+    /// The group behind a command that decides from result to result.
     fn group(&self) -> Rc<dyn HostGroup>;
 
-    /// The targets of such a command by the names that this host has for them. Only the one
-    /// that leads has read them, as they were typed.
+    /// The targets of such a command by this host's names for them. Only the
+    /// leader has read them, as typed.
     ///
     /// # Errors
-    /// Where the others do not answer, or the map lacks this host.
+    /// If the others do not answer, or the map lacks this host.
     fn targets(
         &self,
         context: &stripewise_campaign::Context,
         read: Option<&[String]>,
     ) -> Outcome<Vec<String>>;
 
-    /// What this host found by itself. On the one that leads: what all found, by rank.
+    /// Reports what this host found by itself. On the leader, returns what all found, by rank.
     ///
     /// # Errors
-    /// Where one of them does not say it any more.
+    /// If one of them no longer answers.
     fn found(
         &self,
         context: &stripewise_campaign::Context,
         document: serde_json::Value,
     ) -> Outcome<Vec<HostDocument>>;
 
-    /// Something happens here: time for a look at what the others say.
+    /// Processes messages of the others. Called when an event occurs here.
     fn look(&self);
 
-    /// What was measured, run by run, a part for each host.
+    /// The measurements, run by run, with a part for each host.
     fn collected(&self) -> Vec<Vec<HostPart>>;
 
-    /// Hosts that were lost on the way, each with why.
+    /// Lost hosts, each with the reason.
     fn losses(&self) -> Vec<String>;
 
-    /// This host cannot go on.
+    /// Reports that this host cannot go on.
     fn failed(&self, failure: &Failure);
 }

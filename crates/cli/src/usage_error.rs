@@ -1,5 +1,5 @@
-//! What is wrong with a command line, with a hint as all errors have it; and what `--help`
-//! and `--version` ask for.
+//! Reports errors of a command line, with a hint like all errors; and prints what `--help`
+//! and `--version` request.
 
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
@@ -11,7 +11,7 @@ use std::error::Error;
 use stripewise_results::SCHEMA_VERSION;
 use stripewise_units::{ParseError, nearest, typeset};
 
-/// Which program this is.
+/// Identifies the program.
 #[derive(Serialize, schemars::JsonSchema)]
 pub(crate) struct Version<'a> {
     schema_version: u32,
@@ -23,15 +23,15 @@ pub(crate) struct Version<'a> {
     architecture: &'a str,
 }
 
-/// Says what is wrong with a command line, with a hint as all errors have it; or
-/// prints what `--help` and `--version` asked for.
+/// Reports an error of a command line, with a hint like all errors; or
+/// prints what `--help` and `--version` requested.
 pub fn complain(
     output: &Output,
     error: &clap::Error,
     words: &[String],
     commit: Option<&str>,
 ) -> Outcome {
-    // The parser ends at `--version` and does not say what else there was.
+    // The parser stops at `--version` and ignores the rest.
     let json_is_asked_for = || words.iter().any(|word| word == "--json");
     if error.kind() == ErrorKind::DisplayVersion && json_is_asked_for() {
         output.expect_document();
@@ -56,8 +56,8 @@ pub fn complain(
     Ok(Exit::Usage)
 }
 
-/// The parser's text without its own advice, and without the usage that it makes up around
-/// a switch that it takes for the one that was meant: the hint stands for it, and is the only
+/// The parser's text without its own advice, and without the usage that it prints around
+/// a switch that it takes for the intended one: our hint replaces it, and is the only
 /// one.
 fn without_tips(text: &str) -> String {
     let advice = |line: &&str| {
@@ -69,7 +69,7 @@ fn without_tips(text: &str) -> String {
     let mut kept = String::new();
     let lines = text.lines().filter(|line| !advice(line));
     for line in lines {
-        // Blank lines around what was taken out.
+        // Drop blank lines around removed text.
         if !line.is_empty() || !kept.ends_with("\n\n") {
             kept.push_str(line);
             kept.push('\n');
@@ -80,8 +80,8 @@ fn without_tips(text: &str) -> String {
     kept
 }
 
-/// The hint of whatever could not read a value, else where the switches are
-/// explained. Where that was just printed, as no subcommand was given: how to begin, or none.
+/// The hint of the value parser that failed, else where the switches are
+/// explained. If that was just printed, since no subcommand was given: how to begin, or `None`.
 fn hint(error: &clap::Error, words: &[String]) -> Option<String> {
     if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         return hints::command_of(words)

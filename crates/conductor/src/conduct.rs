@@ -1,4 +1,4 @@
-//! One loop for every study: run what it asks for, store the record, pass it back.
+//! One loop for every study: make the run it asks for, store the record, pass it back.
 
 use crate::context::Context;
 use crate::exit::Exit;
@@ -19,39 +19,39 @@ use stripewise_targets::{Size, Target};
 use stripewise_units::format_duration;
 use stripewise_workload::Request;
 
-/// How often a rest looks whether somebody wants it to end.
+/// How often a rest checks for an interrupt.
 const LOOK_EVERY_NS: u64 = 50_000_000;
 
-/// What a study is made on, and how.
+/// Where and how a study is made.
 pub struct Setup<'a> {
-    /// The id of the study, which is the series of its runs.
+    /// The id of the study; its runs form the series of this id.
     pub id: &'a str,
     /// As typed.
     pub target: &'a str,
-    /// How large a test file is to be. [`Size::Auto`]: what the loads name, or the usual size.
+    /// Size of a test file. [`Size::Auto`]: what the loads name, or the usual size.
     pub size: Size,
-    /// Engine, interval, label: what all runs have in common. Its jobs are not used.
+    /// Engine, interval and label, common to all runs. Its jobs are not used.
     pub request: &'a Request,
-    /// What may be written to.
+    /// What the user permitted to be written to.
     pub permissions: &'a Permissions,
-    /// Has the operations of recorded loads, where there are any.
+    /// The operations of recorded loads, if there are any.
     pub recordings: Option<Rc<dyn Recordings>>,
 }
 
-/// What became of a study.
+/// The result of conducting a study.
 pub struct Conducted {
-    /// Its runs of this time, without intervals and histograms; the store has them whole.
+    /// The runs made this time, without intervals and histograms; the store has them in full.
     pub records: Vec<RunRecord>,
-    /// The failure that ended it, if one did: what was measured before is shown first.
+    /// The failure that ended the study, if any. Whatever was measured before is shown first.
     pub ended: Outcome<()>,
 }
 
-/// Opens the target for all loads that may come: everything that can be refused is refused
-/// here, before anything is measured. One for each of the study's files; in a directory
-/// each is a test file of its own.
+/// Opens the target for every load that may follow, so that anything refusable is refused
+/// here, before anything is measured. Returns one target per file of the study; in a
+/// directory, each is a test file of its own.
 ///
 /// # Errors
-/// Where the target may not or cannot be used for them.
+/// If the target is refused or unusable for these loads.
 pub fn open(
     context: &Context,
     store: &mut Store,
@@ -79,7 +79,7 @@ pub fn open(
     Ok(targets)
 }
 
-/// What the loads of a study need: each is a run by itself.
+/// What the loads of a study require of a target; each load is a run of its own.
 #[must_use]
 pub fn needs(loads: &[PlacedJob], setup: &Setup<'_>) -> Needs {
     needs_of(loads, 0, setup)
@@ -94,15 +94,15 @@ fn needs_of(loads: &[PlacedJob], target: usize, setup: &Setup<'_>) -> Needs {
         },
         outstanding_by_number: setup.request.load_by_number,
         cache_by_name: setup.request.cache_by_name,
-        // A name that is none is refused before anything is opened.
+        // Refuse an unknown name before anything is opened.
         engine: setup.request.engine.parse().unwrap_or_default(),
         ..of_loads
     }
 }
 
-/// Makes the runs of a study on the targets of [`open`] until it wants no more or is
-/// interrupted, and removes what was made. `changed` is called after each step, to store the
-/// study's state.
+/// Makes the runs of a study on the targets from [`open`] until the study ends or is
+/// interrupted, and removes the files that were made. Calls `changed` after each step, to
+/// store the study's state.
 pub fn conduct<S: Study>(
     context: &Context,
     store: &mut Store,
@@ -134,7 +134,7 @@ pub fn conduct<S: Study>(
     let finished = targets.into_iter().map(OpenTarget::finish);
     Conducted {
         records,
-        // Every target is finished, whatever became of another one.
+        // Finish every target, even if another one fails.
         ended: finished.fold(ended, |ended, finished| ended.and(finished)),
     }
 }
@@ -197,7 +197,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Brings the files of a run into the state that they are to be in.
+    /// Prepares the files of a run as the run requires.
     fn renew_files(&self, run: &Run) -> Outcome<()> {
         let used = |index: &usize| run.jobs.iter().any(|job| job.targets.contains(index));
         for index in (0..self.files.len()).filter(used) {
@@ -228,7 +228,8 @@ impl Session<'_> {
         options
     }
 
-    /// Whether it came to its end: no virtual rest takes time, a real one may be interrupted.
+    /// Returns whether the rest was completed. In virtual time it takes none; in real time it may
+    /// be interrupted.
     fn rest(&mut self, length_ns: u64, title: &str, before_ns: u64, left_ns: u64) -> bool {
         if self.targets.iter().all(|one| one.simulated().is_some()) {
             self.arrays.rest(length_ns);

@@ -1,4 +1,4 @@
-//! What every use case has at hand: store, clock, ids, interrupt, observer.
+//! What every use case works with: store, clock, ids, interrupt, observer.
 
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
@@ -16,14 +16,14 @@ use stripewise_store::{ErrorKind, Filter, KeptDocument, Owner, RunSummary, Store
 use stripewise_targets::FileSystemSize;
 use stripewise_units::{Hint, NameText, WallTime};
 
-/// Time, from outside.
+/// A clock supplied by the front end.
 pub trait Clock: Send + Sync {
-    /// Nanoseconds since some moment before the use case began.
+    /// Monotonic nanoseconds since some moment before the use case began.
     fn now_ns(&self) -> u64;
     /// Now, RFC 3339 in UTC with milliseconds.
     fn timestamp(&self) -> String;
 
-    /// The same as a number; clocks that know nanoseconds say them.
+    /// The same as a number, in nanoseconds if the clock has them.
     fn wall(&self) -> WallTime {
         self.timestamp().parse().unwrap_or_default()
     }
@@ -31,42 +31,42 @@ pub trait Clock: Send + Sync {
 
 /// What a front end gives to a [`Context`].
 pub struct Surroundings {
-    /// Time.
+    /// The source of time.
     pub clock: Box<dyn Clock>,
-    /// Who hears what happens.
+    /// Receives events.
     pub observer: Box<dyn Observer>,
-    /// The wish to stop.
+    /// The request to stop.
     pub interrupt: Interrupt,
-    /// The file that results are kept in; `None` where there is no place for one.
+    /// The result store's file; `None` if there is no location for it.
     pub store: Option<PathBuf>,
-    /// The user named that file; else it is the usual place.
+    /// The user named that file; otherwise it is in the default location.
     pub store_is_named: bool,
-    /// The command line or whatever stands for it, as records keep it.
+    /// The command line or its equivalent, as stored in records.
     pub command: Vec<String>,
-    /// The program's version, as records keep it.
+    /// The program's version, as stored in records.
     pub version: String,
-    /// Chance for ids: two processes that begin at once have different numbers here.
+    /// Seed for ids: two processes that start at the same moment get different numbers.
     pub random_seed: [u64; 2],
-    /// How large file systems count as where a share of them must stay free.
+    /// How large a file system counts as when a share of it must stay free.
     pub file_system_size: FileSystemSize,
 }
 
-/// What every use case has at hand.
+/// What every use case works with.
 pub struct Context {
     surroundings: Surroundings,
-    /// Of the next id; counted on by `id_step`, so that no two ids of this process are
+    /// State for the next id, advanced by `id_step` so that no two ids of this process are
     /// the same.
     next_id: AtomicU64,
-    /// Damaged runs of the store that were named.
+    /// Damaged runs of the store that were already reported.
     damaged: Mutex<BTreeSet<String>>,
-    /// Odd: a process that meets an id of another one does not meet its next ids too.
+    /// Odd: after one collision with an id of another process, the next ids do not collide too.
     id_step: u64,
-    /// Something was measured, and the store has it.
+    /// Something was measured and stored.
     has_measured: AtomicBool,
 }
 
 impl Context {
-    /// Of these surroundings.
+    /// A context with these surroundings.
     #[must_use]
     pub fn new(surroundings: Surroundings) -> Self {
         let [first, step] = surroundings.random_seed;
@@ -79,59 +79,58 @@ impl Context {
         }
     }
 
-    /// The signal that asked for a stop, if one did.
+    /// The signal that requested a stop, if any.
     #[must_use]
     pub fn signal(&self) -> Option<u8> {
         self.surroundings.interrupt.signal()
     }
 
-    /// Whether the first signal ends the process from here on: see [`Interrupt::end_at_once`].
+    /// Sets whether the next signal ends the process: see [`Interrupt::end_at_once`].
     pub fn end_at_once(&self, at_once: bool) {
         self.surroundings.interrupt.end_at_once(at_once);
     }
 
-    /// Does what measures nothing and changes nothing: a signal meanwhile ends the process, so
-    /// that the work need not ask for it. `None` where one came before, or where it came and
-    /// the process goes on, as that of several hosts does.
+    /// Does work that measures and changes nothing: a signal ends the process meanwhile, so that
+    /// the work need not poll for it. `None` if a signal came before, or if it came meanwhile and
+    /// the process goes on, as it does with several hosts.
     pub fn ending_at_once<T>(&self, work: impl FnOnce() -> T) -> Option<T> {
         self.end_at_once(true);
-        // Asked after that: one that came in between has not ended the process.
+        // Checked after `end_at_once`: a signal that came in between has not ended the process.
         let done = self.signal().is_none().then(work);
         self.end_at_once(false);
         done.filter(|_| self.signal().is_none())
     }
 
-    /// Something was measured since, and the store has it: whatever becomes of the words about
-    /// it, it is not lost.
+    /// Something was measured and stored: even if reporting it fails, it is not lost.
     #[must_use]
     pub fn has_measured(&self) -> bool {
         self.has_measured.load(Ordering::Relaxed)
     }
 
-    /// What was measured is in the store.
+    /// Records that a measurement was stored.
     pub(crate) fn note_measured(&self) {
         self.has_measured.store(true, Ordering::Relaxed);
     }
 
-    /// Who hears what happens.
+    /// The receiver of events.
     #[must_use]
     pub fn observer(&self) -> &dyn Observer {
         &*self.surroundings.observer
     }
 
-    /// What will be done: lines for people.
+    /// Reports what will be done: lines for people.
     pub fn plan(&self, text: impl std::fmt::Display) {
         let text = text.to_string();
         self.observer().hear(&Event::Plan { text: &text });
     }
 
-    /// What is being done or was done.
+    /// Reports what is being done or was done.
     pub fn status(&self, text: impl std::fmt::Display) {
         let text = text.to_string();
         self.observer().hear(&Event::Status { text: &text });
     }
 
-    /// Something that must be known.
+    /// Reports something the user must know.
     pub fn note(&self, text: impl std::fmt::Display) {
         let text = text.to_string();
         self.observer().hear(&Event::Note {
@@ -140,7 +139,7 @@ impl Context {
         });
     }
 
-    /// A failure that was survived, as a note with its hint.
+    /// Reports a failure the program recovered from, as a note with its hint.
     pub fn note_failure(&self, text: &str, failure: &Failure) {
         self.observer().hear(&Event::Note {
             text,
@@ -148,19 +147,19 @@ impl Context {
         });
     }
 
-    /// The command line, as records keep it.
+    /// The command line, as stored in records.
     #[must_use]
     pub fn command(&self) -> &[String] {
         &self.surroundings.command
     }
 
-    /// The program's version, as records keep it.
+    /// The program's version, as stored in records.
     #[must_use]
     pub fn version(&self) -> &str {
         &self.surroundings.version
     }
 
-    /// How large file systems count as where a share of them must stay free.
+    /// How large a file system counts as when a share of it must stay free.
     #[must_use]
     pub fn file_system_size(&self) -> FileSystemSize {
         self.surroundings.file_system_size
@@ -190,10 +189,10 @@ impl Context {
         host_facts(&System::live())
     }
 
-    /// Where results are kept.
+    /// Path of the result store.
     ///
     /// # Errors
-    /// Where there is no place for them.
+    /// If there is no location for it.
     pub fn store_path(&self) -> Outcome<PathBuf> {
         self.surroundings.store.clone().ok_or_else(|| {
             Failure::new(
@@ -204,13 +203,13 @@ impl Context {
         })
     }
 
-    /// Opens the store; runs that a killed process left behind are reported.
+    /// Opens the store and reports runs that a killed process left behind.
     ///
     /// # Errors
-    /// Where it cannot be opened.
+    /// If it cannot be opened.
     pub fn open_store(&self) -> Outcome<Store> {
         let path = self.store_path()?;
-        // A name with a typing error would be a new store, and new directories.
+        // A mistyped name would create a new store and new directories.
         let directory = path.parent().filter(|parent| *parent != Path::new(""));
         if self.surroundings.store_is_named && directory.is_some_and(|parent| !parent.exists()) {
             return Err(Failure::usage(
@@ -242,11 +241,11 @@ impl Context {
         Ok(store)
     }
 
-    /// Opens a store that is there already: what only looks, or takes away, makes
-    /// none.
+    /// Opens an existing store: commands that only read or delete do not
+    /// create one.
     ///
     /// # Errors
-    /// Where there is none, or it cannot be opened.
+    /// If there is none, or it cannot be opened.
     pub fn open_store_there(&self) -> Outcome<Store> {
         match self.store_is_there()? {
             true => self.open_store(),
@@ -254,10 +253,10 @@ impl Context {
         }
     }
 
-    /// Opens the store to look at it: one that cannot be written to will do.
+    /// Opens the store for reading: a store that is not writable will do.
     ///
     /// # Errors
-    /// Where there is none, or it cannot be opened.
+    /// If there is none, or it cannot be opened.
     pub fn open_store_to_read(&self) -> Outcome<Store> {
         self.open_store_there().or_else(|failure| {
             let cannot_write = failure
@@ -273,11 +272,11 @@ impl Context {
         })
     }
 
-    /// As [`Context::open_store_to_read`]; none where nothing was ever kept at the
-    /// usual place. A file that the user named is missing, and that is an error.
+    /// As [`Context::open_store_to_read`]; `None` if nothing was ever stored in the
+    /// default location. A missing file that the user named is an error.
     ///
     /// # Errors
-    /// Where it cannot be opened.
+    /// If it cannot be opened.
     pub fn open_store_if_any(&self) -> Outcome<Option<Store>> {
         if !self.surroundings.store_is_named && !self.store_is_there()? {
             return Ok(None);
@@ -285,10 +284,10 @@ impl Context {
         self.open_store_to_read().map(Some)
     }
 
-    /// Stored runs, what was stored last first; damaged ones are named and left out.
+    /// Stored runs, newest first. Damaged ones are reported and left out.
     ///
     /// # Errors
-    /// Where the store cannot be read.
+    /// If the store cannot be read.
     pub fn stored_runs(&self, store: &Store, filter: &Filter) -> Outcome<Vec<RunSummary>> {
         let listing = store.list_readable(filter).map_err(store_failure)?;
         for unreadable in listing.unreadable {
@@ -297,9 +296,9 @@ impl Context {
         Ok(listing.runs)
     }
 
-    /// What was read of a run of a list; none where it is damaged, which is reported
-    /// once: the other runs can be shown all the same. None, too, where another process
-    /// has deleted it since the list was made.
+    /// Unwraps the result of reading a listed run. `None` if the run is damaged, which is
+    /// reported once so that the other runs can still be shown, or if another process
+    /// has deleted it since it was listed.
     ///
     /// # Errors
     /// Any other error of the store.
@@ -324,8 +323,8 @@ impl Context {
         Ok(None)
     }
 
-    /// What the process returns when a command is done: that something in the store
-    /// is damaged is not hidden behind the rest.
+    /// The exit of a finished command: [`Exit::Done`] becomes [`Exit::Store`] if something in
+    /// the store is damaged.
     #[must_use]
     pub fn exit_with_damage(&self, exit: Exit) -> Exit {
         let damaged = self.damaged.lock().unwrap_or_else(PoisonError::into_inner);
@@ -335,10 +334,10 @@ impl Context {
         }
     }
 
-    /// Something is where the store would be, or it cannot be told.
+    /// Returns whether a store exists. An unclear answer counts as yes.
     ///
     /// # Errors
-    /// Where there is no place for it.
+    /// If there is no location for it.
     pub fn store_is_there(&self) -> Outcome<bool> {
         Ok(self.store_path()?.try_exists().unwrap_or(true))
     }
@@ -358,11 +357,11 @@ impl Context {
         )
     }
 
-    /// Bytes that nobody else has, for identifiers on disks.
+    /// Bytes unique to this call, for identifiers on disks.
     #[must_use]
     pub fn random_seed(&self) -> [u8; 32] {
         let first = self.next_id.fetch_add(self.id_step, Ordering::Relaxed);
-        // Two numbers from outside make the state; splitmix64 spreads them.
+        // Two random numbers make the state; splitmix64 spreads them.
         let mut state = first ^ self.id_step.rotate_left(32);
         let mut bytes = [0; 32];
         for piece in bytes.chunks_mut(8) {
@@ -382,11 +381,11 @@ impl Context {
         run_id(timestamp, entropy).unwrap_or_else(|| format!("run-{entropy:x}"))
     }
 
-    /// A new id for a series or an experiment, which nothing in the store has: what is
-    /// kept under a name replaces what had that name.
+    /// A new id for a series or an experiment that is unused in the store: storing under an
+    /// existing name replaces what is there.
     ///
     /// # Errors
-    /// Where the store cannot be read, or has all ids that were tried.
+    /// If the store cannot be read, or all ids that were tried are taken.
     pub fn free_id(&self, store: &Store, timestamp: &str) -> Outcome<String> {
         const TRIES: usize = 64;
         for _ in 0..TRIES {
@@ -403,10 +402,10 @@ impl Context {
     }
 }
 
-/// Keeps a document of this kind as JSON, in place of one of the same name.
+/// Stores a document of this kind as JSON, replacing one of the same name.
 ///
 /// # Errors
-/// Where the store does not take it.
+/// If the store rejects it.
 pub fn keep_document(
     context: &Context,
     store: &mut Store,
@@ -423,10 +422,10 @@ pub fn keep_document(
     store.keep_document(kind, &document).map_err(store_failure)
 }
 
-/// Keeps the document of what was measured without runs: [`keep_document`].
+/// Stores the document of a measurement that has no runs: see [`keep_document`].
 ///
 /// # Errors
-/// Where the store does not take it.
+/// If the store rejects it.
 pub fn keep_measured(
     context: &Context,
     store: &mut Store,
@@ -439,7 +438,7 @@ pub fn keep_measured(
     Ok(())
 }
 
-/// A failure of the store: names that match nothing are usage.
+/// A failure of the store: names that match nothing are usage errors.
 #[must_use]
 pub fn store_failure(error: stripewise_store::Error) -> Failure {
     let exit = if error.is_about_a_name() {

@@ -1,11 +1,11 @@
-//! How long a run on a simulated array must be: behind what a cache absorbs, and so long
-//! that about as many operations complete as make the mean of a run steady, whether the
-//! array does 300 operations a second or 300,000.
+//! How long a run on a simulated array must be: past what a cache absorbs, and long enough
+//! that the number of operations makes the mean of a run steady, whether the
+//! array does 300 IOPS or 300,000.
 //!
-//! A load that something may absorb is piloted ([`pilot_of`]); of all others a short look
-//! tells the rate. Runs of a stream may differ by more than their operations say: two
-//! streams meet on one copy of a mirror or not. They are made as long as their own scatter
-//! asks for ([`CellPilot`]).
+//! A load that something may absorb is piloted ([`pilot_of`]); for all others, a short probe
+//! finds the rate. Runs of a stream may differ by more than their operations suggest: two
+//! streams meet on one copy of a mirror or not. Such runs are made as long as their own scatter
+//! requires ([`CellPilot`]).
 
 use crate::context::Context;
 use crate::failure::Outcome;
@@ -23,33 +23,33 @@ use stripewise_workload::{Pattern, Request, Workload, derived_seed};
 
 /// The coefficient of variation of a run's mean is then about 0.7 %.
 const OPERATIONS: f64 = 30_000.0;
-/// Of a look.
+/// Operations of a probe.
 const OPERATIONS_LOOK: u64 = 1_500;
 const LOOK_NS: u64 = 5_000_000;
-/// Runs of a stream are to scatter by this at most, as those of random I/O do ...
+/// Runs of a stream may scatter by this at most, as those of random I/O do ...
 const SCATTER: f64 = 0.02;
-/// ... but are not longer than this many times the length for as many operations.
+/// ... but are at most this many times as long as the same number of random operations.
 const LONGER_MAX: f64 = 8.0;
-/// Runs of such a pilot are no other run's.
+/// Seed of such a pilot's runs; no other run uses it.
 const SEED: u64 = 1 << 34;
 const DURATION_NS_MIN: u64 = 10_000_000;
 const DURATION_NS_MAX: u64 = 600_000_000_000;
 
-/// A workload that is looked at, and how many operations a run of it must have.
+/// A workload to be probed, and how many operations a run of it must have.
 pub struct DurationRequest {
-    /// Of the cell.
+    /// Name of the cell.
     pub name: String,
-    /// As it is run on the target; its times are not used.
+    /// As run on the target; its times are not used.
     pub workload: Workload,
-    /// Operations of a run; `None`: as many as make its mean steady.
+    /// Operations of a run; `None`: enough to make its mean steady.
     pub operations: Option<u64>,
-    /// Measured behind what a cache absorbs. Not what is compared with a published figure,
-    /// which was measured as it came.
+    /// Measure past what a cache absorbs. False for comparisons with a published figure,
+    /// which was measured without such care.
     pub is_sustained: bool,
 }
 
 impl DurationRequest {
-    /// At a cell, as many operations as make a run's mean steady.
+    /// A request for enough operations to make a run's mean steady.
     #[must_use]
     pub fn at(name: &str, workload: Workload) -> DurationRequest {
         DurationRequest {
@@ -64,17 +64,17 @@ impl DurationRequest {
 /// How a cell is run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CellTime {
-    /// Before measuring: what a cache absorbs is over then.
+    /// Ramp before measuring, after which caches absorb nothing more.
     pub ramp_ns: u64,
     /// Measured.
     pub duration_ns: u64,
-    /// What a pilot found; none where nothing absorbs this load.
+    /// What a pilot found; `None` if nothing absorbs this load.
     pub sustained: Option<SustainedRecord>,
 }
 
 impl CellTime {
-    /// Long enough for both: the same cell at another level of an experiment. What is not
-    /// sustained at one of them counts for both.
+    /// Long enough for both: the same cell at another level of an experiment. Unsustained at
+    /// either level is unsustained for both.
     #[must_use]
     pub fn and(self, other: CellTime) -> CellTime {
         let is_reached = |time: &CellTime| time.sustained.is_none_or(|found| found.is_reached());
@@ -92,7 +92,7 @@ impl CellTime {
 /// Ramp and duration of each cell.
 ///
 /// # Errors
-/// Where a cell does not fit the target.
+/// If a cell does not fit the target.
 pub fn durations(
     context: &Context,
     targets: &[OpenTarget],
@@ -146,7 +146,7 @@ pub fn durations(
     Ok(times)
 }
 
-/// The workload of a look.
+/// The workload of a probe.
 fn looked_at(workload: &Workload) -> Workload {
     Workload {
         duration_ns: LOOK_NS,
@@ -167,7 +167,7 @@ fn look_at(cell: &SimulatedCell<'_>, stop: &AtomicU8) -> Result<f64, Error> {
     Ok(record.jobs.first().map_or(0.0, |job| job.outcome.iops))
 }
 
-/// How long a run must be for a steady mean, at this rate and by the scatter of its own runs.
+/// How long a run must be for a steady mean, at this rate and given the scatter of its own runs.
 fn long_enough(cell: &SimulatedCell<'_>, iops: f64, stop: &AtomicU8) -> Result<u64, Error> {
     let least_ns = duration_ns(OPERATIONS, iops);
     let [job] = &cell.jobs[..] else {
@@ -180,7 +180,7 @@ fn long_enough(cell: &SimulatedCell<'_>, iops: f64, stop: &AtomicU8) -> Result<u
     let mut pilot = CellPilot::new(least_s, SCATTER, LONGER_MAX * least_s);
     let mut number = 0;
     while let CellStep::Run { seconds } = pilot.next() {
-        // Float to integer saturates.
+        // A float-to-integer cast saturates.
         let length_ns = (seconds * 1e9) as u64;
         let workload = Workload {
             ramp_ns: length_ns / 20,
@@ -190,7 +190,7 @@ fn long_enough(cell: &SimulatedCell<'_>, iops: f64, stop: &AtomicU8) -> Result<u
         };
         let rate = rate_of(cell, job, workload, stop)?;
         if rate <= 0.0 {
-            // It was stopped, or does nothing.
+            // It was stopped, or completed nothing.
             return Ok(least_ns);
         }
         pilot.completed(rate);
@@ -202,7 +202,7 @@ fn long_enough(cell: &SimulatedCell<'_>, iops: f64, stop: &AtomicU8) -> Result<u
     Ok(rounded_ns((seconds * 1e9) as u64).min(DURATION_NS_MAX))
 }
 
-/// Of one run on an array met with phases of its own.
+/// The rate of one run on an array with rotational phases of its own.
 fn rate_of(
     cell: &SimulatedCell<'_>,
     job: &Job<'_>,
@@ -252,10 +252,10 @@ fn cell_time(seen: RateSeen, operations: f64) -> CellTime {
     }
 }
 
-/// Rounded up to 1, 2 or 5 and zeros: the same for arrays that are nearly alike.
+/// Rounded up to 1, 2 or 5 times a power of ten: equal for arrays that are nearly alike.
 fn duration_ns(operations: f64, iops: f64) -> u64 {
     let wanted_ns = if iops > 0.0 {
-        // Float to integer saturates.
+        // A float-to-integer cast saturates.
         (operations / iops * 1e9) as u64
     } else {
         DURATION_NS_MAX

@@ -1,7 +1,7 @@
-//! What a use case came to. A process returns its number: documented in the manual, and
-//! scripts may rely on them.
+//! How a use case ended. The process returns its number, which the manual documents and
+//! scripts may rely on.
 
-/// What a use case came to.
+/// How a use case ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     /// Done.
@@ -12,19 +12,19 @@ pub enum Exit {
     Usage,
     /// The target can't be used, or the safety rules refuse it.
     Target,
-    /// Operations failed during the run; what was measured is kept.
+    /// Operations failed during the run; the measurements are stored.
     InputOutput,
     /// The store can't be used.
     Store,
-    /// Somebody else uses the place, or may: a busy device, one whose users cannot be
-    /// seen, or what looks like a live database; `--busy-ok` allows it.
+    /// Another process uses the target or may: a busy device, one whose users cannot be
+    /// determined, or what looks like a live database; `--busy-ok` allows it.
     Busy,
-    /// Stopped by a signal; what was measured is kept.
+    /// Stopped by a signal; the measurements are stored.
     Interrupted(u8),
 }
 
 impl Exit {
-    /// The number that the shell sees.
+    /// The process exit code.
     #[must_use]
     pub const fn code(self) -> u8 {
         match self {

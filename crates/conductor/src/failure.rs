@@ -8,18 +8,18 @@ use stripewise_units::Hint;
 /// A failure.
 #[derive(Debug)]
 pub struct Failure {
-    /// What kind it is: what a process returns.
+    /// The kind, which becomes the process's exit code.
     pub exit: Exit,
-    /// What failed, on what, why.
+    /// What failed, on which object, and why.
     pub error: Box<dyn Error + Send + Sync>,
-    /// The next thing to do; a front end words the options in it.
+    /// What the user can do next; a front end substitutes its own option names.
     pub hint: Option<Hint>,
-    /// The message begins with the name of this option of a workload, which a front end
-    /// calls by its own name for it: `--block`.
+    /// The message begins with the name of this workload option, which a front end
+    /// replaces by its own name for it, such as `--block`.
     pub option: Option<&'static str>,
 }
 
-/// What a use case comes to.
+/// The result of a use case.
 pub type Outcome<T = Exit> = Result<T, Failure>;
 
 impl Failure {
@@ -31,7 +31,7 @@ impl Failure {
         }
     }
 
-    /// A failure of another crate, without a hint.
+    /// Wraps a failure of another crate, without a hint.
     pub fn of(exit: Exit, error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Failure {
             exit,
@@ -41,14 +41,14 @@ impl Failure {
         }
     }
 
-    /// The same with a hint, unless that is empty.
+    /// The same failure with a hint, unless that is empty.
     #[must_use]
     pub fn hinted(mut self, hint: impl Into<Hint>) -> Self {
         self.hint = hint.into().unless_empty();
         self
     }
 
-    /// The message, and a line for each cause that it does not name itself.
+    /// The message, and a line for each cause that the message does not already include.
     #[must_use]
     pub fn chain(&self) -> String {
         let mut text = self.error.to_string();
@@ -57,7 +57,7 @@ impl Failure {
         while let Some(cause) = next {
             next = cause.source();
             let cause = cause.to_string();
-            // Many errors already end in their cause's words.
+            // Many errors already end with their cause's text.
             if !shown.contains(&cause) {
                 text.push_str("\n  because: ");
                 text.push_str(&cause);
@@ -67,7 +67,7 @@ impl Failure {
         text
     }
 
-    /// A mistake in what the user asked for.
+    /// A mistake in the user's request.
     pub fn usage(message: impl Into<String>, hint: impl Into<Hint>) -> Self {
         Self::new(Exit::Usage, message, hint)
     }
@@ -85,7 +85,7 @@ impl Error for Failure {
     }
 }
 
-/// The failure where not a single thread could be started for `what`.
+/// The failure when not a single thread could be started for `what`.
 pub fn no_thread(what: &str, error: &std::io::Error) -> Failure {
     Failure::new(
         Exit::Target,

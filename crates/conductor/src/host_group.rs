@@ -1,10 +1,10 @@
-//! Several hosts that make the runs of one command which decides from result to result.
+//! Several hosts make the runs of one command that decides from result to result.
 //!
-//! One leads: it decides, tells the others each run, and decides on what all measured. The
-//! others ([`follow`]) open their own target and make what they are told; they need to know
-//! nothing of ladders and experiments. What a host measures is kept in its own store first,
-//! under a series of its own; the one that leads keeps what all measured under the
-//! command's.
+//! One host leads: it decides, sends each run to the others, and decides on the combined
+//! results. The others ([`follow`]) open their own target and make the runs they receive; they
+//! need no knowledge of ladders and experiments. Each host first stores what it measures in its
+//! own store, under a series of its own; the leader stores the combined runs under the
+//! command's series.
 
 use crate::context::Context;
 use crate::failure::Outcome;
@@ -22,57 +22,57 @@ use stripewise_lab::hosts::HostPart;
 use stripewise_store::Store;
 use stripewise_workload::{Request, Workload};
 
-/// What goes along with a command that decides from result to result.
+/// The group behind a command that decides from result to result.
 pub trait HostGroup: Companion {
-    /// On the one that leads: what all are to open. Nothing was opened yet.
+    /// On the leader, before anything is opened: sends what all hosts are to open.
     fn aim(&self, aim: &Aim);
 
-    /// On the others: waits for it. The target is named as this host calls it.
+    /// On the others: waits for that. The target is named as on this host.
     ///
     /// # Errors
-    /// Where nothing will come of it.
+    /// If the group gives up.
     fn opened(&self, context: &Context) -> Outcome<(String, Aim)>;
 
-    /// On the one that leads: the run that is made now.
+    /// On the leader: sends the run that is made now.
     fn tell(&self, step: &Step);
 
-    /// On the others: waits for the next run; none where all is done.
+    /// On the others: waits for the next run; `None` when there are no more.
     ///
     /// # Errors
-    /// Where nothing more will come of it.
+    /// If the group gives up.
     fn next(&self, context: &Context) -> Outcome<Option<Step>>;
 
-    /// On the one that leads: what all measured in the last run, a part for each host.
+    /// On the leader: what all hosts measured in the last run, one part per host.
     fn measured(&self) -> Vec<HostPart>;
 
-    /// How many there are.
+    /// Number of hosts.
     fn hosts(&self) -> u64;
 
-    /// The same, as it goes along with single runs.
+    /// The same group as the companion of single runs.
     fn companion(self: Rc<Self>) -> Rc<dyn Companion>;
 }
 
 /// What a command does to its target.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Aim {
-    /// All of it.
+    /// What the target must offer.
     pub need: Needs,
-    /// Whether anything is opened at all: the null engine opens nothing.
+    /// Nothing is opened: the null engine needs no target.
     pub is_null: bool,
 }
 
-/// One run, as all make it.
+/// One run, as every host makes it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step {
     /// Its jobs.
     pub jobs: Vec<(String, Workload)>,
-    /// How it is made.
+    /// Engine, interval, label and so on.
     pub request: Request,
     /// Its part of the series.
     pub part: String,
-    /// Made for the answer of its series, in this random block.
+    /// The random block if the run is made for the answer of its series.
     pub answer_block: Option<u32>,
-    /// The latency limit that the series answers, as typed.
+    /// The latency limit that the series is to answer, as typed.
     pub latency_limit: Option<String>,
     /// A short run on a fresh file: caches and bursts are possible.
     pub quick: bool,
@@ -95,20 +95,20 @@ impl Step {
     }
 }
 
-/// The runs of a command that leads.
+/// The runs of a command that leads a group.
 #[derive(Clone, Debug)]
 pub struct GroupRuns {
-    /// The others.
+    /// The other hosts.
     pub group: Rc<dyn HostGroup>,
     /// The series of this host's own runs.
     pub own_series: String,
 }
 
 impl GroupRuns {
-    /// Where there are others.
+    /// `None` if this command leads no other hosts.
     ///
     /// # Errors
-    /// Where the store cannot be read.
+    /// If the store cannot be read.
     pub fn of(
         context: &Context,
         store: &Store,
@@ -121,17 +121,17 @@ impl GroupRuns {
         }))
     }
 
-    /// How many hosts there are.
+    /// Number of hosts.
     #[must_use]
     pub fn hosts(&self) -> u64 {
         self.group.hosts()
     }
 }
 
-/// Makes a run, on all hosts where a command leads others: what comes back is of all then.
+/// Makes a run, on all hosts if the command leads a group; the result then covers all of them.
 ///
 /// # Errors
-/// Where it cannot be made; what of it was measured is kept by each host.
+/// If it cannot be made. Each host stores the part that was measured.
 pub fn measure_with(
     leading: Option<&GroupRuns>,
     context: &Context,
@@ -161,11 +161,11 @@ pub fn measure_with(
     })
 }
 
-/// Opens a target, and where a command leads others, when all can open theirs: nothing is
-/// made or written anywhere before.
+/// Opens a target. If the command leads a group, first waits until every host can open its own:
+/// nothing is made or written anywhere before.
 ///
 /// # Errors
-/// Where this or another host cannot.
+/// If this or another host cannot open its target.
 pub fn open_with(
     context: &Context,
     store: &mut Store,
@@ -188,7 +188,7 @@ pub fn open_with(
 /// The same for the null engine, which opens nothing.
 ///
 /// # Errors
-/// Where another host does not go along.
+/// If another host does not take part.
 pub fn open_nothing_with(
     context: &Context,
     text: &str,
@@ -203,10 +203,10 @@ pub fn open_nothing_with(
     Ok(open_nothing(text, need.size))
 }
 
-/// Makes the runs that the one that leads asks for, until there are no more.
+/// Makes the runs that the leader requests, until there are no more.
 ///
 /// # Errors
-/// Where a run cannot be made here, or nothing comes of it.
+/// If a run cannot be made here, or the group gives up.
 pub fn follow(
     context: &Context,
     store: &mut Store,

@@ -1,9 +1,9 @@
-//! Files that the user names to be read: results, plans, workloads.
+//! Reads files that the user names: results, plans, workloads.
 //!
-//! A regular file or a pipe, and never more of it than a limit: a name typed
-//! wrong may be a whole disk. Opening and reading are done by a thread of their
-//! own, because both may wait for ever (a pipe without a writer, a server that
-//! is gone) and Ctrl-C must end that wait; the thread then goes with the process.
+//! The source is a regular file or a pipe, read up to a limit: a mistyped name may
+//! be a whole disk. A separate thread opens and reads it, because both may block
+//! forever (a pipe without a writer, a dead file server) and Ctrl-C must end that
+//! wait; the thread then dies with the process.
 
 use crate::context::Context;
 use crate::exit::Exit;
@@ -15,33 +15,33 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 use stripewise_units::{NameText, format_bytes};
 
-/// Of results: what other tools print in days, and documents of many thousands of runs.
-/// All of it is in memory while it is read.
+/// Limit for results: days of another tool's output, or documents of many thousands of runs.
+/// All of it is in memory while it is parsed.
 pub const RESULTS_BYTES_MAX: u64 = 4 << 30;
-/// Of what is no regular file, whose length nobody knows beforehand: `/dev/zero`, a disk.
+/// Limit for anything of unknown length that is not a regular file: `/dev/zero`, a disk.
 const ENDLESS_BYTES_MAX: u64 = 256 << 20;
-/// Of plans and workloads, which people write.
+/// Limit for plans and workloads, which people write by hand.
 pub const PLAN_BYTES_MAX: u64 = 16 << 20;
 
-/// How often a wait looks whether somebody wants it to end.
+/// How often a wait checks for an interrupt.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// Looks before it is told what is waited for: two seconds.
+/// Checks before a status line says what is waited for: two seconds.
 const LOOKS_UNTOLD: u32 = 100;
 
-/// Why there are no bytes.
+/// Why reading failed.
 enum Problem {
     System(std::io::Error),
-    /// There are more bytes than these.
+    /// The source is larger than this many bytes.
     TooLarge(u64),
 }
 
-/// All bytes of a file or pipe. `hint` is the next thing to do where it cannot be
+/// Reads all bytes of a file or pipe. `hint` says what to do if it cannot be
 /// read.
 pub fn read(context: &Context, path: &Path, bytes_max: u64, hint: &str) -> Outcome<Vec<u8>> {
     let (sender, receiver) = channel();
     let name = path.to_owned();
     let look = move || {
-        // Nobody listens any more after an interruption.
+        // The receiver is gone after an interruption.
         let _ = sender.send(read_here(&name, bytes_max));
     };
     std::thread::Builder::new()
@@ -75,7 +75,7 @@ pub fn read(context: &Context, path: &Path, bytes_max: u64, hint: &str) -> Outco
     }
 }
 
-/// The text of a file or pipe, as [`read`] has its bytes.
+/// As [`read`], returning text.
 pub fn read_text(context: &Context, path: &Path, bytes_max: u64, hint: &str) -> Outcome<String> {
     String::from_utf8(read(context, path, bytes_max, hint)?).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
@@ -88,7 +88,7 @@ pub fn read_text(context: &Context, path: &Path, bytes_max: u64, hint: &str) -> 
 
 fn read_here(path: &Path, bytes_max: u64) -> Result<Vec<u8>, Problem> {
     let file = File::open(path).map_err(Problem::System)?;
-    // A regular file says beforehand; of a pipe or device one byte more tells.
+    // A regular file's length is known in advance; for a pipe or device, read one byte more.
     let metadata = file.metadata().map_err(Problem::System)?;
     let bytes_max = match metadata.is_file() {
         true if metadata.len() > bytes_max => return Err(Problem::TooLarge(bytes_max)),
@@ -115,7 +115,7 @@ fn failure(path: &Path, bytes_max: u64, problem: &Problem, hint: &str) -> Failur
                 RESULTS_BYTES_MAX => format!(
                     "at most {limit} are read from it; write the results to a file, or split them into several"
                 ),
-                // Nobody wrote so much: it is another file than was meant.
+                // No one writes a plan that large: this is probably the wrong file.
                 _ => format!("{hint} (at most {limit} are read)"),
             };
             Failure::usage(
@@ -137,7 +137,7 @@ mod tests {
         std::fs::write(&path, b"12345678").unwrap();
         assert_eq!(read_here(&path, 8).ok().unwrap(), b"12345678");
         assert!(matches!(read_here(&path, 7), Err(Problem::TooLarge(7))));
-        // A device tells no length and has no end.
+        // The device reports no length and has no end.
         let endless = Path::new("/dev/zero");
         if endless.exists() {
             assert!(matches!(

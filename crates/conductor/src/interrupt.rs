@@ -1,9 +1,9 @@
-//! The wish of whoever asked that it stops.
+//! The caller's request to stop.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// The signal that asked for an orderly stop, or none. Clones are the same.
+/// The signal that requested an orderly stop, if any. Clones share their state.
 #[derive(Clone, Debug, Default)]
 pub struct Interrupt {
     signal: Arc<AtomicUsize>,
@@ -12,7 +12,7 @@ pub struct Interrupt {
 }
 
 impl Interrupt {
-    /// The number of the signal that came, if one did.
+    /// The number of the signal received, if any.
     #[must_use]
     pub fn signal(&self) -> Option<u8> {
         match self.signal.load(Ordering::SeqCst) {
@@ -21,25 +21,25 @@ impl Interrupt {
         }
     }
 
-    /// Asks for a stop; returns the number that was there before, 0 for none.
+    /// Requests a stop; returns the previous signal number, 0 for none.
     pub fn raise(&self, signal: usize) -> usize {
         self.signal.swap(signal, Ordering::Relaxed)
     }
 
-    /// From here on the next signal ends the process, wherever it is: for what measures
-    /// nothing and changes nothing, so that no loop has to ask. `false`: from here on the first
-    /// asks for an orderly stop, and only one that comes later ends it.
+    /// Makes the next signal end the process immediately: for work that measures and changes
+    /// nothing, so that no loop has to poll. `false`: the next signal requests an orderly stop
+    /// again, and only the one after it ends the process.
     pub fn end_at_once(&self, at_once: bool) {
         self.at_once.store(at_once, Ordering::SeqCst);
     }
 
-    /// Whether the next signal ends the process, for a handler of signals.
+    /// Whether the next signal ends the process; shared with a signal handler.
     #[must_use]
     pub fn ends_at_once(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.at_once)
     }
 
-    /// Where a handler of signals writes the number.
+    /// Where a signal handler writes the signal number.
     #[must_use]
     pub fn shared(&self) -> Arc<AtomicUsize> {
         Arc::clone(&self.signal)

@@ -1,4 +1,4 @@
-//! Keeps a run while it goes on: streams intervals to the store, stores the
+//! Stores a run while it is in progress: streams intervals to the store, stores the
 //! record before the drain, and shows progress.
 
 use crate::context::{Context, store_failure};
@@ -15,28 +15,28 @@ use stripewise_runner::{IntervalSummary, JobCounts};
 use stripewise_store::{IntervalHistograms, RunWriter};
 use stripewise_units::{NameText, format_duration, format_iops};
 
-/// How long a store that does not answer holds the program up before that is said: longer
+/// How long an unresponsive store may block the program before a message says so: longer
 /// than other processes hold a lock.
 const PATIENCE: Duration = Duration::from_secs(8);
 
-/// How long the store may take to keep a run that is over: as long as Linux lets a task
+/// How long the store may take to store a finished run: as long as Linux lets a task
 /// wait for a disk before it reports it as hung.
 const LAST_WAIT: Duration = Duration::from_secs(120);
 
-/// Listens to one run. Whatever the store does, it does on a thread of its own:
-/// nothing here waits for a disk before measuring is over.
+/// Listens to one run. All store access happens on a separate thread, so that
+/// nothing here waits for a disk before the measurement is over.
 pub struct Keeper<'a, 'store> {
     context: &'a Context,
     writer: RunWriter<'store>,
-    /// The store has failed on the way.
+    /// The store failed during the run.
     has_failed: bool,
     stop: &'a AtomicU8,
     progress: &'a Progress<'a>,
-    /// What the progress line begins with.
+    /// Prefix of the progress line.
     title: String,
-    /// Time that everything before this run took, on the progress' scale.
+    /// Time taken by everything before this run, on the progress scale.
     before_ns: u64,
-    /// Time still to come after this run, at most, where that is known.
+    /// Upper bound on the time remaining after this run, if known.
     after_ns: Option<u64>,
     /// Expected length of this run.
     expected_ns: u64,
@@ -45,30 +45,30 @@ pub struct Keeper<'a, 'store> {
     run: String,
     /// Names of its jobs.
     names: Vec<String>,
-    /// What goes along with it.
+    /// The companion of the run, if any.
     companion: Option<&'a dyn Companion>,
     is_virtual: bool,
-    /// When its workers started.
+    /// When the workers started.
     started: Option<Started>,
-    /// It was not to start: what is heard of it is nothing.
+    /// The run was not allowed to start: ignore its events.
     refused: Option<Failure>,
 }
 
-/// Where a run stands among others, for the ETA.
+/// Position of a run among others, for the ETA.
 pub struct RunPlace<'a> {
-    /// What the progress line begins with.
+    /// Prefix of the progress line.
     pub title: &'a str,
-    /// Time that everything before this run took.
+    /// Time taken by everything before this run.
     pub before_ns: u64,
     /// Expected length of this run.
     pub expected_ns: u64,
-    /// Time still to come after it, at most, or of layouts by the pace so far; `None` where
-    /// nobody knows.
+    /// Time remaining after it: an upper bound, or for layouts an estimate from the pace so far.
+    /// `None` if unknown.
     pub after_ns: Option<u64>,
 }
 
 impl<'a, 'store> Keeper<'a, 'store> {
-    /// Before its first run.
+    /// A keeper, before the run starts.
     pub fn new(
         context: &'a Context,
         writer: RunWriter<'store>,
@@ -96,14 +96,14 @@ impl<'a, 'store> Keeper<'a, 'store> {
         }
     }
 
-    /// With a companion; in virtual time or not.
+    /// Sets the companion, and whether the run is in virtual time.
     #[must_use]
     pub fn beside(mut self, companion: Option<&'a dyn Companion>, is_virtual: bool) -> Self {
         (self.companion, self.is_virtual) = (companion, is_virtual);
         self
     }
 
-    /// Why the run was not to start, where it was not: there is nothing to be kept.
+    /// Reports why the run was not allowed to start, if so: then there is nothing to store.
     ///
     /// # Errors
     /// That failure.
@@ -111,11 +111,11 @@ impl<'a, 'store> Keeper<'a, 'store> {
         self.refused.take().map_or(Ok(()), Err)
     }
 
-    /// Stores the final record, with a warning where the store fell behind. What
-    /// failed on the way does not matter any more once that is kept.
+    /// Stores the final record, with a warning if the store fell behind. Earlier failures of
+    /// the store no longer matter once that succeeds.
     pub fn finish(mut self, record: &mut RunRecord) -> Outcome<()> {
         let flushed = self.writer.flush(PATIENCE);
-        // Whatever becomes of the store: what was measured is on the screen.
+        // Even if the store fails, the results are on the screen.
         let waits = format!(
             "{} still does not answer. What was measured:\n{}\nWaiting for the store for \
              another {}; Ctrl-C, given twice, ends without keeping the run",
@@ -191,14 +191,14 @@ impl Listener for Keeper<'_, '_> {
                 return;
             }
         };
-        // A host may be told to stop while it waits for the others.
+        // This host may be stopped while it waits for the others.
         if self.context.signal().is_some() {
             self.stop.store(1, Ordering::Relaxed);
         }
         let started = Started::now(&waiting, agreed);
         skeleton.start = started.record().map(Box::new);
         self.started = Some(started);
-        // On a simulated array what is left is no time that anybody waits.
+        // On a simulated array, the remaining virtual time is not time the user waits.
         let left_ns = self.after_ns.filter(|_| !self.is_virtual);
         self.writer.begin(&skeleton, left_ns);
     }
@@ -237,8 +237,8 @@ impl Listener for Keeper<'_, '_> {
         if self.refused.is_some() {
             return;
         }
-        // All intervals are safe before anything is waited for: a run that is
-        // killed in its drain is rebuilt from them.
+        // All intervals are safe before the drain begins: a run that is
+        // killed while draining is rebuilt from them.
         if !self.writer.flush(PATIENCE) {
             self.warn(&format!(
                 "{} does not answer, and the last seconds of the run are not yet in it; \
@@ -282,7 +282,7 @@ fn warn(context: &Context, text: &str) {
     });
 }
 
-/// The rates of each job, a line each.
+/// The rates of each job, one line each.
 fn in_short(record: &RunRecord) -> String {
     let line = |job: &JobRecord| {
         let (outcome, name) = (&job.outcome, &job.name);
@@ -296,7 +296,7 @@ fn in_short(record: &RunRecord) -> String {
     lines.join("\n")
 }
 
-/// A job in an interval, as whoever listens gets it.
+/// A job in an interval, as observers receive it.
 fn job_interval(name: &str, interval: &Interval) -> JobInterval {
     JobInterval {
         job: name.to_owned(),
@@ -307,14 +307,14 @@ fn job_interval(name: &str, interval: &Interval) -> JobInterval {
     }
 }
 
-/// Says that a run is over and kept.
+/// Reports that a run is over and stored.
 pub fn finished(context: &Context, record: &RunRecord) {
     context.note_measured();
     let light = record.clone().without_intervals().without_histograms();
     context.observer().hear(&Event::Run { run: &light });
 }
 
-/// Whether a record is whole.
+/// Whether a record is complete, not partial.
 pub fn is_whole(record: &RunRecord) -> bool {
     record.status == Status::Complete
 }

@@ -2,9 +2,9 @@
 //! prepares it, executes the runs in real or virtual time, stores each record, shows
 //! progress, obeys Ctrl-C, and resumes.
 //!
-//! Nothing here knows a terminal, a command line or the environment. What there is at hand -
-//! store, clock, ids, interrupt, observer - is the [`Context`]; what may be written to is
-//! the [`Permissions`], which no request holds.
+//! Nothing here depends on a terminal, a command line or the environment. Store, clock, ids,
+//! interrupt and observer come in the [`Context`]; what may be written to comes in the
+//! [`Permissions`], which no request contains.
 #![forbid(unsafe_code)]
 
 pub mod conduct;

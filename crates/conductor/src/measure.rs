@@ -1,4 +1,4 @@
-//! One run: session, keeper, progress; the store has the record when it returns.
+//! One run: session, keeper, progress. The record is stored before it returns.
 
 use crate::context::Context;
 use crate::exit::Exit;
@@ -28,23 +28,23 @@ use stripewise_workload::{
     RecordedLoad, Request, RequestJob, Steady, TargetLimits, Workload, check, validate,
 };
 
-/// How long operations in flight are waited for after the stop.
+/// How long to wait for operations in flight after the stop.
 const DRAIN_LIMIT_NS: u64 = 30_000_000_000;
 
-/// How long the program's own cost is measured: some 200,000 operations.
+/// How long the program's own cost is measured: about 200,000 operations.
 const OWN_COST_NS: u64 = 5_000_000;
 
-/// Of its runs on real targets.
+/// Interval of pilot runs on real targets.
 const PIECE_INTERVAL_NS: u64 = 100_000_000;
 
-/// Verifies the data of runs.
+/// Verifies the data that runs read and write.
 pub trait Verifies: Debug {
-    /// What the next run of these jobs is compared with.
+    /// What the next run of these jobs is checked against.
     fn checks(&self, context: &Context, jobs: &[PlacedJob]) -> Checks;
-    /// Reads everything that is known after a run, and enters what was found.
+    /// Reads back everything that was written after a run, and records the findings.
     ///
     /// # Errors
-    /// Where nothing can be read any more.
+    /// If nothing can be read any more.
     fn finish(
         &self,
         context: &Context,
@@ -54,58 +54,58 @@ pub trait Verifies: Debug {
     ) -> Outcome<()>;
 }
 
-/// Has the operations of recorded loads.
+/// Supplies the operations of recorded loads.
 pub trait Recordings: Debug {
-    /// Those of a run of this workload on this target.
+    /// The operations for a run of this workload on this target.
     ///
     /// # Errors
-    /// Where the recording is another one, or does not go onto the target.
+    /// If the recording has changed, or does not fit the target.
     fn load(&self, workload: &Workload, target: &OpenTarget) -> Outcome<RecordedLoad>;
-    /// Enters how the operations of a job were issued.
+    /// Records how the operations of a job were issued.
     fn judge(&self, load: &RecordedLoad, job: &mut JobRecord);
 }
 
 /// How runs of one command are made.
 #[derive(Clone, Debug)]
 pub struct RunOptions {
-    /// The machine.
+    /// Facts about this machine.
     pub host: HostFacts,
-    /// What was asked for; each run has its own jobs in place of these.
+    /// The user's request; each run replaces its jobs by its own.
     pub request: Request,
-    /// The series that the runs belong to, and their part in it.
+    /// The series that the runs belong to, and their part of it.
     pub series: Option<(String, String)>,
-    /// Made for the answer of its series, in this random block.
+    /// The random block if the run is made for the answer of its series.
     pub answer_block: Option<u32>,
-    /// Their place in an experiment.
+    /// Their position in an experiment.
     pub experiment: Option<ExperimentPlace>,
-    /// What a pilot of their load found of caches.
+    /// What a pilot of their load found about caches.
     pub sustained: Option<SustainedRecord>,
-    /// The latency limit that the series answers, as typed.
+    /// The latency limit that the series is to answer, as typed.
     pub latency_limit: Option<String>,
-    /// What is counted by the second, of each job in order; of those beyond its end nothing.
+    /// What is counted each second, per job in order; jobs past its end count nothing.
     pub counting: Vec<Counting>,
     /// A short run on a fresh file: caches and bursts are possible.
     pub quick: bool,
-    /// Time how long handing each operation over takes, see `Settings`.
+    /// Time how long each submission call takes, see `Settings`.
     pub time_hand_overs: bool,
-    /// The program's own cost of an operation, nanoseconds.
+    /// The program's own cost of an operation, in nanoseconds.
     pub own_cost_ns: Option<f64>,
-    /// Jobs of the grid so far, for its last run.
+    /// Jobs of the grid so far; the grid's last run needs them.
     pub earlier: Vec<JobRecord>,
-    /// Cells of the grid that were left out, each with its reason.
+    /// Cells of the grid that were skipped, each with its reason.
     pub skipped: Vec<String>,
     /// Faults to inject, for tests.
     pub faults: Option<FaultPlan>,
-    /// What goes along with the runs: others measure at the same time.
+    /// The companion of the runs: other hosts measure at the same time.
     pub companion: Option<Rc<dyn Companion>>,
-    /// What their data is compared with, where the request says that it is verified.
+    /// Verifies their data, if the request demands it.
     pub verified: Option<Rc<dyn Verifies>>,
-    /// The operations of recorded loads, where there are any.
+    /// The operations of recorded loads, if there are any.
     pub recordings: Option<Rc<dyn Recordings>>,
 }
 
 impl RunOptions {
-    /// Nothing asked but this. What the program costs by itself is measured here, but for
+    /// Options with nothing but this request. Measures the program's own cost, except for
     /// simulated arrays, on which it has no bearing.
     pub fn of(context: &Context, request: Request, simulated: bool) -> RunOptions {
         RunOptions {
@@ -130,7 +130,7 @@ impl RunOptions {
     }
 }
 
-/// Nanoseconds that jobs take which run at once, ramps included.
+/// Nanoseconds that concurrent jobs take, ramps included.
 pub fn length_ns(jobs: &[PlacedJob]) -> u64 {
     let lengths = jobs.iter().map(|job| job.workload.length_ns());
     lengths.max().unwrap_or(0)
@@ -141,17 +141,17 @@ pub fn in_turn_ns(lengths: impl IntoIterator<Item = u64>) -> u64 {
     lengths.into_iter().fold(0, u64::saturating_add)
 }
 
-/// A run that took place, and whether the store has it.
+/// A run that took place, and whether it was stored.
 pub struct Measured {
     /// The record.
     pub record: RunRecord,
-    /// The failure of the store, if it could not be kept: measured is measured,
-    /// so the record is shown all the same.
+    /// The store's failure, if it could not be stored. The record is valid
+    /// and shown anyway.
     pub kept: Outcome<()>,
 }
 
-/// Runs jobs at once and keeps the record. Simulated arrays are built anew. Where the
-/// request asks for it and no pilot was made yet, one goes before.
+/// Runs jobs concurrently and stores the record. Simulated arrays are rebuilt. Makes a pilot
+/// first if the request asks for one and none was made yet.
 pub fn measure(
     context: &Context,
     store: &mut Store,
@@ -189,10 +189,10 @@ pub fn measure(
     measure_on(context, store, opened, &mut arrays, wishes, &how, progress)
 }
 
-/// Makes the runs of a pilot and stores them, each as a part of its own.
+/// Makes the runs of a pilot and stores them, each as its own part.
 ///
 /// # Errors
-/// Where one cannot be made or stored.
+/// If one cannot be made or stored.
 pub fn pilot_with(
     context: &Context,
     pilot: &mut LoadPilot,
@@ -224,7 +224,7 @@ pub fn pilot_with(
     Ok(pilot.found())
 }
 
-/// The same; simulated arrays are met as the run before has left them.
+/// The same, but simulated arrays keep the state that the previous run left.
 pub fn measure_on(
     context: &Context,
     store: &mut Store,
@@ -283,7 +283,7 @@ pub fn prepare_run<'a>(
     Ok((jobs, settings(context, opened, wishes, how)?))
 }
 
-/// Runs jobs on simulated arrays, each built anew.
+/// Runs jobs on simulated arrays, each rebuilt first.
 pub fn simulate(
     opened: &[OpenTarget],
     jobs: &[Job<'_>],
@@ -348,8 +348,8 @@ fn recorded(
     Ok(Some(Arc::new(load)))
 }
 
-/// Checks a workload before its target is made or filled, as far as it can be
-/// judged then: by itself, and against the part of the target that was asked for.
+/// Checks a workload before its target is made or filled, as far as possible
+/// at that point: by itself, and against the requested part of the target.
 pub fn check_before(workload: &Workload, size_bytes: Option<u64>) -> Outcome<()> {
     check(workload).map_err(workload_failure)?;
     let size_bytes = workload.size_bytes.or(size_bytes);
@@ -357,7 +357,7 @@ pub fn check_before(workload: &Workload, size_bytes: Option<u64>) -> Outcome<()>
         size_bytes: size_bytes.map_or(u64::MAX, |size_bytes| {
             size_bytes.saturating_add(workload.base_offset_bytes)
         }),
-        // The smallest that any target has.
+        // The smallest logical sector of any target.
         logical_sector_bytes: 512,
     };
     validate(workload, limits)
@@ -426,8 +426,9 @@ fn settings(
     })
 }
 
-/// The processors of a request in the order in which threads get them: a core of its own for
-/// each as long as there are any. What is no set, as SQLIO's list for each thread, stays.
+/// The processors of a request in the order in which threads get them: separate cores first,
+/// as long as there are any. A list that is not a set, such as SQLIO's per-thread list, is
+/// unchanged.
 fn placed(cpus: &[u32]) -> Vec<u32> {
     match cpus.is_sorted_by(|one, next| one < next) && cpus.len() > 1 {
         true => System::live().host().cpu.cores_first(cpus),
@@ -443,14 +444,14 @@ pub fn engine_of(request: &Request) -> Outcome<EngineName> {
 /// An engine by its name.
 ///
 /// # Errors
-/// Where there is none of that name.
+/// If there is no engine of that name.
 pub fn engine_named(name: &str) -> Outcome<EngineName> {
     name.parse().map_err(|error: String| {
         Failure::usage(error, "engine is auto, uring, nvme, iocp, threads or null")
     })
 }
 
-/// A run that could not start, as an exit code.
+/// The exit code for a run that could not start.
 pub fn run_failure(error: Error) -> Failure {
     let hint = error.hint();
     match error {
@@ -466,7 +467,7 @@ pub fn run_failure(error: Error) -> Failure {
     }
 }
 
-/// The exit code that a finished run asks for.
+/// The exit code for a finished run.
 pub fn exit_of(context: &Context, records: &[RunRecord]) -> Exit {
     let verified = || {
         records

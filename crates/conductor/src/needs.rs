@@ -1,4 +1,4 @@
-//! What a target must offer, derived from the runs on it: the only place that does so.
+//! What a target must offer. Only this module derives it from the runs.
 
 use serde::{Deserialize, Serialize};
 use stripewise_io_engine::EngineName;
@@ -6,43 +6,43 @@ use stripewise_studies::PlacedJob;
 use stripewise_targets::{IoFeatures, Size};
 use stripewise_workload::{CacheMode, DataPattern, Workload};
 
-/// What all runs on one target need of it. What does not follow from the runs has the value of
-/// somebody who gave no switch; callers set the rest: `Needs { size, ..Needs::of(&runs, 0) }`.
+/// What all runs on one target require. Fields that do not follow from the runs have the value
+/// used without any switch; callers set the rest: `Needs { size, ..Needs::of(&runs, 0) }`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Needs {
-    /// It is read.
+    /// Some run reads it.
     pub reads: bool,
-    /// It is written.
+    /// Some run writes it.
     pub writes: bool,
-    /// How large it must be.
+    /// Required size.
     pub size: Size,
-    /// Operations in flight over all jobs, at most.
+    /// Maximum number of operations in flight over all jobs.
     pub outstanding_total: u32,
-    /// Somebody asked for that many by number.
+    /// The user gave that number explicitly.
     pub outstanding_by_number: bool,
-    /// The cache mode.
+    /// Cache mode of the operations.
     pub cache: CacheMode,
-    /// It was asked for by name.
+    /// The user named the cache mode.
     pub cache_by_name: bool,
-    /// The engine of the operations: what can be opened depends on it.
+    /// The engine of the operations; it decides what can be opened.
     #[serde(with = "engine_as_typed")]
     pub engine: EngineName,
-    /// Workloads that ask more of the kernel than reads and writes ([`IoFeatures::asking`]).
+    /// Workloads that require more of the kernel than plain I/O ([`IoFeatures::asking`]).
     pub loads: Vec<Workload>,
-    /// What written data looks like.
+    /// Pattern of the data written.
     pub data: DataPattern,
     /// Seed of that data.
     pub seed: u64,
-    /// Filling a test file takes at most this.
+    /// Time limit for filling a test file.
     pub fill_time_limit_ns: Option<u64>,
     /// The caller writes all of a test file before anything is read.
     pub filled_by_caller: bool,
 }
 
 impl Needs {
-    /// What these runs need of the target with this index. Jobs of one run go at once; the
-    /// runs follow each other. The target must have the farthest byte that a load names, or
-    /// is as large as it happens to be where none does.
+    /// What these runs require of the target with this index. Jobs of one run are concurrent; the
+    /// runs follow each other. The target must include the farthest byte that a load names; if none
+    /// does, its present size is used.
     #[must_use]
     pub fn of<'a>(runs: impl IntoIterator<Item = &'a [PlacedJob]>, target: usize) -> Needs {
         let mut uses: Vec<&Workload> = Vec::new();
@@ -59,7 +59,7 @@ impl Needs {
         }
     }
 
-    /// The same where each load is a run by itself, on one target.
+    /// The same where each load is its own run, on one target.
     #[must_use]
     pub fn of_loads<'a>(loads: impl IntoIterator<Item = &'a Workload>) -> Needs {
         let loads: Vec<&Workload> = loads.into_iter().collect();
@@ -87,7 +87,7 @@ impl Needs {
         }
     }
 
-    /// The same without what is written: for a target that may only be read.
+    /// The same without writes: for a target that may only be read.
     #[must_use]
     pub fn reading(self) -> Needs {
         Needs {
@@ -96,19 +96,19 @@ impl Needs {
         }
     }
 
-    /// What operations ask of the kernel besides.
+    /// What operations require of the kernel beyond plain reads and writes.
     #[must_use]
     pub fn manner(&self) -> IoFeatures {
         IoFeatures::of(&self.loads).passed_through(self.engine == EngineName::Nvme)
     }
 }
 
-/// Operations that a job has in flight at most, over all its files.
+/// Maximum number of operations a job has in flight, over all its files.
 fn in_flight(job: &PlacedJob) -> u32 {
     in_flight_of(&job.workload, job.targets.len())
 }
 
-/// The same on so many files: one after the other, or all at once.
+/// The same on this many files: one after the other, or concurrently.
 fn in_flight_of(load: &Workload, files: usize) -> u32 {
     let files = match load.in_turn {
         true => 1,
@@ -119,7 +119,7 @@ fn in_flight_of(load: &Workload, files: usize) -> u32 {
         .saturating_mul(files)
 }
 
-/// An engine by its name, as other hosts get it.
+/// Serialises an engine by its name, as other hosts receive it.
 mod engine_as_typed {
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
     use stripewise_io_engine::EngineName;
@@ -160,7 +160,7 @@ mod tests {
         let runs = [&together[..], &alone[..]];
         let first = Needs::of(runs, 0);
         assert_eq!((first.reads, first.writes), (true, false));
-        // What is in flight is the program's: 8 on each of two files, and 4.
+        // The program decides what is in flight: 8 on each of two files, and 4.
         assert_eq!(first.outstanding_total, 20);
         let second = Needs::of(runs, 1);
         assert_eq!((second.reads, second.writes), (true, true));

@@ -1,4 +1,4 @@
-//! What happens, as data: each front end renders it in its own way.
+//! Events as data: each front end renders them in its own way.
 
 use serde::Serialize;
 use stripewise_results::RunRecord;
@@ -20,28 +20,28 @@ pub enum Event<'a> {
         /// For people.
         text: &'a str,
     },
-    /// A part of the work begins whose length is known.
+    /// A part of the work with a known length begins.
     Begin {
-        /// What it is, for people.
+        /// Its title, for people.
         title: &'a str,
         /// Nanoseconds or bytes.
         total: u64,
     },
-    /// Where that part is.
+    /// Progress of that part.
     Progress {
-        /// What is done now, for people.
+        /// The current activity, for people.
         title: &'a str,
-        /// Of the units of `total`.
+        /// In the units of `total`.
         position: u64,
-        /// Nanoseconds that the whole may still take, if known.
+        /// Nanoseconds remaining for the whole, if known.
         left_ns: Option<u64>,
     },
-    /// Its length is known better.
+    /// A more precise length of that part.
     Total {
         /// In the same units.
         total: u64,
     },
-    /// It is over.
+    /// That part is over.
     End,
     /// An interval of a run.
     Interval {
@@ -52,15 +52,15 @@ pub enum Event<'a> {
         /// Its jobs.
         jobs: &'a [JobInterval],
     },
-    /// A run is finished, and kept; as the record says it, without intervals and
+    /// A run is finished and stored; its record, without intervals and
     /// histograms.
     Run {
         /// The record.
         run: &'a RunRecord,
     },
-    /// Something that spoils a result, or failed and was survived.
+    /// Something that spoils a result, or a failure the program recovered from.
     Warning {
-        /// Code of the warning, where it has one.
+        /// Code of the warning, if it has one.
         #[serde(skip_serializing_if = "Option::is_none")]
         code: Option<&'a str>,
         /// What it is.
@@ -69,7 +69,7 @@ pub enum Event<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         hint: Option<&'a Hint>,
     },
-    /// Something failed, and the rest goes on without it.
+    /// Something failed, and the rest continues without it.
     Failure {
         /// What failed, and why.
         text: &'a str,
@@ -77,7 +77,7 @@ pub enum Event<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         hint: Option<&'a Hint>,
     },
-    /// Something that must be known.
+    /// Something the user must know.
     Note {
         /// What it is.
         text: &'a str,
@@ -85,7 +85,7 @@ pub enum Event<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         hint: Option<&'a Hint>,
     },
-    /// Something that is good to know.
+    /// Something good to know.
     Remark {
         /// What it is.
         text: &'a str,
@@ -103,18 +103,18 @@ pub struct JobInterval {
     pub bytes: u64,
     /// Operations a second.
     pub iops: f64,
-    /// Mean latency of reads and writes together; 0 where there were none.
+    /// Mean latency of reads and writes together; 0 if there were none.
     pub latency_ns_mean: f64,
 }
 
-/// Hears what happens. Called from the thread that started the use case, also while
+/// Receives events. Called on the thread that started the use case, also while
 /// operations are in flight: it must not block.
 pub trait Observer {
     /// Something happened.
     fn hear(&self, event: &Event<'_>);
 }
 
-/// Hears nothing.
+/// Ignores all events.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NullObserver;
 
@@ -122,14 +122,14 @@ impl Observer for NullObserver {
     fn hear(&self, _event: &Event<'_>) {}
 }
 
-/// A part of the work whose length is known in nanoseconds or bytes; over when dropped.
+/// A part of the work with a known length in nanoseconds or bytes; ends when dropped.
 pub struct Progress<'a> {
     observer: Option<&'a dyn Observer>,
 }
 
 impl<'a> Progress<'a> {
-    /// Begins it. What a unit is stays with the caller, who words the title. A part that
-    /// is `hidden` is over before anybody could look.
+    /// Begins it. The caller, who words the title, defines the unit. A part that
+    /// is `hidden` ends too soon for anyone to see.
     pub fn begin(observer: &'a dyn Observer, hidden: bool, total: u64, title: &str) -> Self {
         if hidden {
             return Progress { observer: None };
@@ -140,7 +140,7 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// Where it is, and how long it may still take.
+    /// Reports the position, and the time that may remain.
     pub fn update(&self, position: u64, title: &str, left_ns: Option<u64>) {
         self.hear(&Event::Progress {
             title,
@@ -149,7 +149,7 @@ impl<'a> Progress<'a> {
         });
     }
 
-    /// Its length has become known better.
+    /// Corrects its length.
     pub fn set_total(&self, total: u64) {
         self.hear(&Event::Total { total });
     }

@@ -1,6 +1,6 @@
-//! Runs on simulated arrays have no clock in common with anything: the cells of
-//! a grid are computed on all cores and kept in order, with the same records as
-//! one after the other.
+//! Runs on simulated arrays share no clock with anything: the cells of
+//! a grid are computed on all cores and stored in order, with the same records as
+//! if run one after the other.
 
 use crate::context::{Context, store_failure};
 use crate::failure::{Outcome, no_thread};
@@ -22,10 +22,10 @@ use stripewise_store::Store;
 use stripewise_studies::LoadPilot;
 use stripewise_workload::{Span, Workload};
 
-/// Intervals of a run of a pilot.
+/// Intervals of a pilot run.
 const INTERVALS: u64 = 200;
 
-/// Shows nothing: a simulated run is over before anybody could look.
+/// Shows nothing: a simulated run ends too soon for anyone to see.
 pub struct NoListener;
 
 impl Listener for NoListener {
@@ -35,8 +35,8 @@ impl Listener for NoListener {
     fn tick(&mut self, _now_ns: u64) {}
 }
 
-/// Runs all cells and keeps their records in the order of `runs`; `records` has
-/// what was done when it returns, also with an error.
+/// Runs all cells and stores their records in the order of `runs`. On return, `records` has
+/// the completed ones, even after an error.
 pub fn simulate_all(
     context: &Context,
     store: &mut Store,
@@ -56,7 +56,7 @@ pub fn simulate_all(
     })
 }
 
-/// Keeps a record that was just made, under another id where its own is taken.
+/// Stores a record that was just made, under another id if its own is taken.
 pub fn keep_new(context: &Context, store: &mut Store, record: &mut RunRecord) -> Outcome<()> {
     let started_at = record.started_at.clone();
     store
@@ -66,7 +66,7 @@ pub fn keep_new(context: &Context, store: &mut Store, record: &mut RunRecord) ->
     Ok(())
 }
 
-/// One run, and the arrays that it meets.
+/// One run, and the arrays it runs on.
 pub struct SimulatedCell<'a> {
     /// Its targets.
     pub opened: &'a [OpenTarget],
@@ -74,7 +74,7 @@ pub struct SimulatedCell<'a> {
     pub jobs: Vec<Job<'a>>,
     /// Its settings.
     pub settings: Settings,
-    /// What is written before it, on the same array.
+    /// Writes made before it, on the same array.
     pub pilot: Option<LoadPilot>,
 }
 
@@ -96,8 +96,8 @@ impl<'a> SimulatedCell<'a> {
     }
 }
 
-/// Runs all cells; `keep` gets their records in the order of the cells. After an
-/// interrupt or a failure no further cell begins: those under way are partial,
+/// Runs all cells; `keep` receives their records in the order of the cells. After an
+/// interrupt or a failure, no further cell begins: those in progress become partial,
 /// the others have no record.
 pub fn simulate_cells(
     context: &Context,
@@ -118,7 +118,7 @@ pub fn simulate_cells(
     })
 }
 
-/// Makes the runs of a pilot on one array that lives on.
+/// Makes the runs of a pilot on one array, which keeps its state between them.
 pub(crate) fn piloted(
     cell: &SimulatedCell<'_>,
     mut pilot: LoadPilot,
@@ -157,7 +157,7 @@ fn run_piece(
     arrays.run(&jobs.collect::<Vec<_>>(), &settings, &mut NoListener, stop)
 }
 
-/// A stream goes on in another part of the span that was checked for the whole.
+/// Places a stream in another part of the span that was checked for the whole.
 fn part_of(whole: Span, load: &Workload) -> Span {
     let blocks = load.size_bytes.map(|bytes| bytes / whole.block_size_bytes);
     Span {
@@ -167,8 +167,8 @@ fn part_of(whole: Span, load: &Workload) -> Span {
     }
 }
 
-/// Does `count` pieces of work; `done` gets what they come to in their order. After an
-/// interrupt or a failure no further one begins, and those under way are told to stop.
+/// Does `count` pieces of work and passes the results to `done` in order. After an interrupt
+/// or a failure, no further piece begins, and those in progress are signalled to stop.
 pub fn on_all_cores<T: Send>(
     context: &Context,
     count: usize,
@@ -195,7 +195,7 @@ pub fn on_all_cores<T: Send>(
             match Builder::new().spawn_scoped(scope, all) {
                 Ok(_) => {}
                 Err(error) if number == 0 => return Err(no_thread("to simulate", &error)),
-                // Those that run do the work of all, and take longer.
+                // The threads already running do all the work, and take longer.
                 Err(_) => break,
             }
         }

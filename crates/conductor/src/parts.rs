@@ -1,5 +1,5 @@
-//! Stored runs with the latencies of their intervals: what is exported for other hosts,
-//! and what is merged.
+//! Stored runs with the latencies of their intervals: the input of merging, and what is
+//! exported for other hosts.
 
 use crate::context::{Context, store_failure};
 use crate::exit::Exit;
@@ -14,9 +14,9 @@ use stripewise_results::{Interval, JobRecord, KindOutcome, RunRecord};
 use stripewise_stats::Histogram;
 use stripewise_store::{IntervalHistograms, KeptDocument, Store};
 
-/// Kind of the document that holds the parts of a merged run, by the run's id.
+/// Kind of the document that stores the parts of a merged run, by the run's id.
 const MERGED: &str = "merged";
-/// Parts that take more are not kept beside the merged run.
+/// Parts larger than this are not stored with the merged run.
 const PARTS_BYTES_MAX: usize = 128 << 20;
 
 /// The intervals of a stored run with their latencies.
@@ -46,15 +46,15 @@ fn jobs_of(store: &Store, run: &RunRecord) -> Outcome<Vec<PartJob>> {
     (0..run.jobs.len()).map(of_job).collect()
 }
 
-/// The cells of a grid on simulated arrays are kept without the latencies of their
-/// intervals: the whole run is one interval then.
+/// The cells of a grid on simulated arrays are stored without the latencies of their
+/// intervals: then the whole run is one interval.
 fn whole_run(job: &JobRecord) -> Option<PartInterval> {
     let outcome = &job.outcome;
     let histogram = |kind: &KindOutcome| kind.histogram.clone().unwrap_or_default();
     let (read, write) = (histogram(&outcome.read), histogram(&outcome.write));
     let counts = (read.count(), write.count());
     let is_whole = counts == (outcome.read.operations, outcome.write.operations);
-    // No simulated array discards.
+    // Simulated arrays do not discard.
     if !is_whole || outcome.discard.is_some() || outcome.duration_ns == 0 {
         return None;
     }
@@ -76,10 +76,10 @@ fn whole_run(job: &JobRecord) -> Option<PartInterval> {
     })
 }
 
-/// A stored run as what merging takes: itself, or the runs that it was merged from.
+/// A stored run as input for merging: itself, or the runs that it was merged from.
 ///
 /// # Errors
-/// Where the store cannot be read, or does not hold those runs any more.
+/// If the store cannot be read, or no longer has those runs.
 pub fn parts_of(store: &Store, run: RunRecord) -> Outcome<Vec<HostPart>> {
     if run.merged.is_none() {
         let jobs = jobs_of(store, &run)?;
@@ -106,7 +106,7 @@ pub fn parts_of(store: &Store, run: RunRecord) -> Outcome<Vec<HostPart>> {
 /// A stored run as a line of `export --histograms`.
 ///
 /// # Errors
-/// Where the store cannot be read.
+/// If the store cannot be read.
 pub fn line_of(store: &Store, run: &RunRecord) -> Outcome<String> {
     let parts = match run.merged {
         Some(_) => parts_of(store, run.clone())?,
@@ -116,7 +116,7 @@ pub fn line_of(store: &Store, run: &RunRecord) -> Outcome<String> {
     to_line(run, &jobs, &parts).map_err(|error| Failure::of(Exit::Store, error))
 }
 
-/// What is wrong with a line that somebody named.
+/// The error for a line in a source that the user named.
 pub fn line_failure(source: &str, number: usize, error: LineError) -> Failure {
     let hint = match &error {
         LineError::Bare { .. } => {
@@ -128,16 +128,16 @@ pub fn line_failure(source: &str, number: usize, error: LineError) -> Failure {
     Failure::usage(format!("{source}, line {number}: {error}"), hint)
 }
 
-/// Why runs are not one.
+/// Why runs cannot be merged.
 pub fn merge_failure(error: MergeError) -> Failure {
     Failure::usage(error.to_string(), error.hint())
 }
 
-/// Merges a run that all hosts made for one command, and keeps it as one of that command's.
-/// Hosts that were lost or broke off leave a partial record.
+/// Merges the runs that all hosts made for one run of a command, and stores the result in the
+/// command's series. Hosts that were lost or stopped early make the record partial.
 ///
 /// # Errors
-/// Where at no time all were measuring, or the store fails.
+/// If there was no time at which all hosts were measuring, or the store fails.
 pub fn keep_run(
     context: &Context,
     store: &mut Store,
@@ -161,11 +161,11 @@ pub fn keep_run(
     Ok(merged.run)
 }
 
-/// Keeps a merged run with its intervals, and beside it the parts that it was made of,
-/// so that others can be merged with them.
+/// Stores a merged run with its intervals, and with the parts that it was made of,
+/// so that further runs can be merged with them.
 ///
 /// # Errors
-/// The failure of the store.
+/// The store's failure.
 pub fn keep_merged(
     context: &Context,
     store: &mut Store,

@@ -1,31 +1,31 @@
-//! What may be touched.
+//! What a command may write to.
 
 use crate::failure::{Failure, Outcome};
 use stripewise_units::{NameText, path_of};
 
-/// Given by the person who asks, each time: never stored, never in a request.
+/// Given by the user each time: never stored, never part of a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Permissions {
-    /// A test file that is made stays.
+    /// Test files that are made are kept.
     pub keep: bool,
-    /// Writes to a file that this program did not make.
+    /// Allows writes to files that this program did not make.
     pub overwrite: bool,
-    /// Writes to the block devices of these names.
+    /// Allows writes to the block devices of these names.
     pub destroy: Vec<String>,
-    /// Use of a place that looks like a live database, and of busy devices.
+    /// Allows use of what looks like a live database, and of busy devices.
     pub busy_ok: bool,
 }
 
 impl Permissions {
-    /// Refuses `--destroy` where no target is a device: it would permit nothing, so a target or
-    /// a name is not what was meant.
+    /// Refuses `--destroy` if no target is a device: it would permit nothing, so a target or
+    /// a name is a mistake.
     ///
     /// # Errors
-    /// Where that is so.
+    /// If that is so.
     pub fn refuse_idle(&self, targets: &[&str]) -> Outcome<()> {
         let is_device = |target: &&str| {
             let facts = std::fs::metadata(path_of(target));
-            // What cannot be found is refused with a better reason.
+            // Opening a missing target fails later with a better reason.
             facts.map_or(!target.starts_with("sim:"), |facts| {
                 !facts.is_file() && !facts.is_dir()
             })
@@ -39,12 +39,12 @@ impl Permissions {
         }
     }
 
-    /// The device that a target of this name may destroy: the one that is named for it, or
-    /// the only one. Whether the target is that device is judged by whoever opens it.
+    /// The device that a target of this name may destroy: the one given for it, or
+    /// the only one given. Opening the target checks that it is that device.
     #[must_use]
     pub fn destroy_of(&self, target: &str) -> Option<String> {
         let path = path_of(target);
-        // A link below /dev/disk leads to the kernel's name.
+        // A link below /dev/disk resolves to the kernel's name.
         let real = path.canonicalize().unwrap_or(path);
         let kernel = real.file_name().map(|name| name.as_text());
         let is_named =
@@ -92,7 +92,7 @@ mod tests {
         let of = |target: &str| permissions.destroy_of(target);
         assert_eq!(of("/dev/sdz").as_deref(), Some("/dev/sdz"));
         assert_eq!(of("/dev/sdy").as_deref(), Some("sdy"));
-        // Refused where it is opened: that is another device.
+        // Opening refuses it: that is another device.
         assert_eq!(of("/dev/sdx").as_deref(), Some("sdw"));
         assert_eq!(Permissions::default().destroy_of("/dev/sdx"), None);
     }

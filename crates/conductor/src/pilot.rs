@@ -1,4 +1,4 @@
-//! Which loads have a pilot before their runs: those that write to what may absorb them.
+//! Decides which loads get a pilot before their runs: those whose writes a cache may absorb.
 
 use crate::failure::{Failure, Outcome};
 use crate::simulated::Simulated;
@@ -9,22 +9,22 @@ use stripewise_studies::{LoadPilot, PlacedJob};
 use stripewise_units::{ByteSize, format_duration};
 use stripewise_workload::{Request, Steady};
 
-/// A span of so many operations is long enough to agree with another.
+/// A span of this many operations is long enough to compare with another.
 const SPAN_OPERATIONS: u64 = 20_000;
-/// A pilot writes so often at most: every run has to write as often again before it
+/// Limit on a pilot's writes: every run has to write as much again before it
 /// measures.
 const PILOT_OPERATIONS_MAX: u64 = 5_000_000;
-/// Where that cannot reach a sustained rate, this shows what there is instead.
+/// If that cannot reach a sustained rate, this many show the rate there is.
 const PILOT_OPERATIONS_IN_VAIN: u64 = 100_000;
-/// A run begins this many times as late as the pilot found the rate that lasts: its cache
-/// does not fill to the same operation.
+/// A run begins later than the pilot found the sustained rate, by this factor: its cache
+/// does not fill at exactly the same operation.
 const BEHIND: f64 = 1.25;
-/// A pilot on a real target that has found nothing ends after this ...
+/// A pilot on a real target that has found nothing ends after this time ...
 const QUICK_NS_MAX: u64 = 60_000_000_000;
-/// ... or, with long spans, after this.
+/// ... or, with long spans, after this time.
 const THOROUGH_NS_MAX: u64 = 1_200_000_000_000;
 
-/// The pilot of a job, where the array has anything that absorbs it.
+/// The pilot of a job, if the array has anything that absorbs its writes.
 #[must_use]
 pub fn pilot_of(array: &Simulated, job: &PlacedJob) -> Option<LoadPilot> {
     let absorbs = array.absorbs(&job.workload)?;
@@ -50,8 +50,8 @@ pub fn pilot_of(array: &Simulated, job: &PlacedJob) -> Option<LoadPilot> {
     ))
 }
 
-/// The pilot that a request asks for before a run of one job, where the job writes and
-/// something may absorb that. Several jobs at once have none: see [`check_steady`].
+/// The pilot that a request asks for before a run of one job, if the job writes and
+/// something may absorb that. Concurrent jobs have none: see [`check_steady`].
 #[must_use]
 pub fn pilot_before(
     targets: &[OpenTarget],
@@ -94,7 +94,7 @@ pub fn pilot_on(
     }
 }
 
-/// What pilots on a real target may write, for the plan.
+/// What pilots on a real target may write, as text for the plan.
 #[must_use]
 pub fn announced(quick: bool, time_ns: Option<u64>) -> String {
     let longest_ns = if quick { QUICK_NS_MAX } else { THOROUGH_NS_MAX };
@@ -106,10 +106,10 @@ pub fn announced(quick: bool, time_ns: Option<u64>) -> String {
     )
 }
 
-/// Refuses what has no pilot.
+/// Refuses requests for a pilot that cannot be made.
 ///
 /// # Errors
-/// Where several jobs run at once, or a job uses several targets.
+/// If several jobs run concurrently, or a job uses several targets.
 pub fn check_steady(runs: &[Vec<PlacedJob>], request: &Request) -> Outcome<()> {
     let is_one = |run: &Vec<PlacedJob>| run.len() == 1 && run[0].targets.len() == 1;
     match request.steady.is_no() || runs.iter().all(is_one) {
@@ -121,9 +121,9 @@ pub fn check_steady(runs: &[Vec<PlacedJob>], request: &Request) -> Outcome<()> {
     }
 }
 
-/// How long a run of this load takes to be behind what is absorbed, from an empty cache.
+/// Time a run of this load needs, from an empty cache, to get past what is absorbed.
 #[must_use]
 pub fn behind_ns(found: &SustainedRecord) -> u64 {
-    // Float to integer saturates.
+    // A float-to-integer cast saturates.
     (found.from_ns as f64 * BEHIND) as u64
 }

@@ -1,4 +1,4 @@
-//! From a request to the runs that it means, and the targets that they share.
+//! Derives from a request its runs and the targets they share.
 
 use crate::measure::PlacedJob;
 use stripewise_units::path_of;
@@ -9,7 +9,7 @@ use stripewise_workload::{Request, RequestPart};
 pub struct PlannedRuns {
     /// As typed.
     pub targets: Vec<String>,
-    /// In order; jobs of one run go at once. Their targets are indices.
+    /// In order; jobs of one run are concurrent. Their targets are indices.
     pub runs: Vec<Vec<PlacedJob>>,
 }
 
@@ -41,8 +41,8 @@ impl PlannedRuns {
     }
 }
 
-/// In a plan, a directory gives each job a test file of its own; anything else that
-/// several jobs name is one target that they share, as the cells of a grid share all.
+/// In a plan, a directory gives each job a test file of its own. Any other target that
+/// several jobs name is shared, as the cells of a grid share all targets.
 fn index_of(text: &str, part: RequestPart, targets: &mut Vec<String>) -> usize {
     let is_shared = part == RequestPart::Grid || !path_of(text).is_dir();
     let known = targets.iter().position(|known| is_shared && known == text);

@@ -11,12 +11,12 @@ use stripewise_results::{TargetFacts, TargetKind};
 use stripewise_targets::TargetName;
 use stripewise_workload::{TargetLimits, Workload};
 
-/// An array that is built anew for every run, so that each run starts from the
+/// An array that is rebuilt for every run, so that each run starts from the
 /// same state.
 pub struct Simulated {
     spec: ArraySpec,
     facts: TargetFacts,
-    /// As a request has it: with the state in which a run met the array.
+    /// As named in a request, with the state in which a run finds the array.
     asked: String,
 }
 
@@ -47,10 +47,10 @@ impl Simulated {
         })
     }
 
-    /// The same array as it is met by one run of an experiment: with rotational
-    /// phases of its own, drawn from `seed`, as a real array's platters stand
-    /// somewhere else each time, and older by what ran before, so that a drift
-    /// goes on. Its facts and its name in a request say both: the run can be made again.
+    /// The same array as one run of an experiment finds it: with rotational phases drawn
+    /// from `seed`, as a real array's platters are at another angle each time, and aged
+    /// by the runs before, so that drift continues. Its facts and its name in a request
+    /// include both, so the run can be repeated.
     pub fn met(&self, seed: u64, older_ns: u64) -> Simulated {
         let mut spec = self.spec.clone();
         spec.seed ^= seed;
@@ -66,28 +66,28 @@ impl Simulated {
         Simulated { spec, facts, asked }
     }
 
-    /// The target as a request has it.
+    /// The target as named in a request.
     pub fn asked(&self) -> &str {
         &self.asked
     }
 
-    /// What its record says of it.
+    /// The target's facts, as recorded.
     pub fn facts(&self) -> &TargetFacts {
         &self.facts
     }
 
-    /// The array as it is built.
+    /// Specification of the array.
     pub fn spec(&self) -> &ArraySpec {
         &self.spec
     }
 
-    /// What absorbs the writes of this workload for a while; none where nothing does.
+    /// What absorbs the writes of this workload for a while; `None` if nothing does.
     pub fn absorbs(&self, workload: &Workload) -> Option<Absorbs> {
         if workload.read_percent == 100 {
             return None;
         }
         let spec = &self.spec;
-        // What is durable is no longer acknowledged from a cache that forgets.
+        // A volatile cache does not acknowledge durable writes.
         let is_cached = spec.cache.nonvolatile || !is_durable(workload);
         let cache_bytes = spec.cache.size_bytes * u64::from(is_cached);
         let burst_bytes = (spec.limit.burst_operations)
@@ -102,7 +102,7 @@ impl Simulated {
         let fast_bytes = all_disks(spec.ssd.fast_bytes.max(spec.ssd.buffer_bytes));
         let fast_bytes = fast_bytes * u64::from(is_flash);
         let is_fresh = is_flash && (!spec.ssd.preconditioned || spec.ssd.page_map);
-        // Float to integer saturates.
+        // A float-to-integer cast saturates.
         let spare_bytes = (spec.ssd.size_bytes as f64 * spec.ssd.spare_percent / 100.0) as u64;
         let flash_bytes = all_disks(spec.ssd.size_bytes.saturating_add(spare_bytes));
         let most_bytes = cache_bytes.max(burst_bytes).max(fast_bytes);
@@ -126,21 +126,21 @@ impl Simulated {
     }
 }
 
-/// What absorbs writes for a while.
+/// Storage that absorbs writes for a while.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Absorbs {
-    /// A cache, the fast part of flash or a credit of operations: the largest, in bytes.
+    /// The largest of cache, fast flash and burst credit, in bytes.
     pub cache_bytes: Option<u64>,
-    /// Flash that was never written, spare included.
+    /// Bytes of flash that were never written, spare included.
     pub flash_bytes: Option<u64>,
 }
 
-/// Each write of it is on the medium before it counts.
+/// Returns whether each write reaches the medium before it completes.
 fn is_durable(workload: &Workload) -> bool {
     workload.sync.is_some() || workload.is_write_durable()
 }
 
-/// The specification behind `NAME?key=value` or `FILE.toml`.
+/// Parses the specification in `NAME?key=value` or `FILE.toml`.
 pub fn spec(context: &Context, target: &str) -> Outcome<ArraySpec> {
     let hint = "check the path; `stripewise sim list` shows the arrays that need no file";
     let mut unread = None;
@@ -151,7 +151,7 @@ pub fn spec(context: &Context, target: &str) -> Outcome<ArraySpec> {
         })
     });
     match unread {
-        // The exit code of an interruption and the limit are in it.
+        // It has the exit code of an interruption, and the limit.
         Some(failure) => Err(failure),
         None => spec.map_err(spec_failure),
     }

@@ -1,5 +1,5 @@
-//! Starting together with others: waiting for an agreed instant once everything is
-//! open, and recording when the workers really started.
+//! Synchronised starts: waits for an agreed instant once everything is
+//! open, and records when the workers really started.
 
 use crate::context::Context;
 use crate::failure::Outcome;
@@ -13,31 +13,31 @@ use stripewise_results::{GroupRecord, Interval, RunRecord, Severity, StartRecord
 use stripewise_runner::IntervalSummary;
 use stripewise_units::{WallTime, format_duration, path_of};
 
-/// Between the end of one run and the start of the next, where several follow one
-/// instant: for what is still in flight.
+/// Between the end of one run and the start of the next, if several follow one
+/// instant: time for operations in flight.
 const BETWEEN_RUNS_NS: u64 = 2_000_000_000;
-/// How often a wait looks whether somebody wants it to end.
+/// How often a wait checks for an interrupt.
 const LOOK_EVERY_NS: u64 = 20_000_000;
-/// A start that is later than agreed by more than this is worth a warning.
+/// A start later than agreed by more than this causes a warning.
 const LATE_NS: i64 = 10_000_000;
 
-/// What goes along with runs that others make at the same time. All calls come on the
+/// Coordinates a session's runs with those of other hosts. All calls come on the
 /// thread that runs the session.
 pub trait Companion: fmt::Debug {
-    /// The targets were judged, and nothing has been opened, made or written yet. `plan`
+    /// The targets were checked, but nothing has been opened, made or written yet. `plan`
     /// is the same on all hosts that are to measure the same.
     ///
     /// # Errors
-    /// Where this or another host cannot do it.
+    /// If this or another host cannot do it.
     fn checked(&self, context: &Context, targets: &[MeasuredPlace], plan: &str) -> Outcome<()> {
         let _ = (context, targets, plan);
         Ok(())
     }
 
-    /// Everything is open. Returns when the workers may start: at once in virtual time.
+    /// Everything is open. Returns when the workers may start: immediately in virtual time.
     ///
     /// # Errors
-    /// Where nothing will come of it.
+    /// If the group gives up.
     fn ready(&self, waiting: &Waiting<'_>) -> Outcome<Agreed>;
 
     /// A measured interval of all jobs is complete.
@@ -45,34 +45,34 @@ pub trait Companion: fmt::Debug {
         let _ = (summary, intervals);
     }
 
-    /// Time passes. `true` stops the run.
+    /// Called regularly. `true` stops the run.
     fn stops(&self, context: &Context) -> bool {
         let _ = context;
         false
     }
 
-    /// Operations a second of all hosts together, where it knows.
+    /// IOPS of all hosts together, if known.
     fn iops_now(&self) -> Option<f64> {
         None
     }
 
-    /// The run is over, and the store has its record.
+    /// The run is over and its record stored.
     fn finished(&self, context: &Context, record: &RunRecord) {
         let _ = (context, record);
     }
 }
 
-/// A file or device that is measured on.
+/// A file or device to be measured.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MeasuredPlace {
-    /// As it was named.
+    /// As the user named it.
     pub name: String,
-    /// What it is among those of its host.
+    /// Identifies it among those of its host.
     pub identity: Identity,
 }
 
-/// Files and devices among these targets. Test files in a directory are nobody else's, and
-/// so are simulated arrays.
+/// Files and devices among these targets. Test files in a directory and simulated arrays are
+/// used by no other process.
 #[must_use]
 pub fn places(targets: &[String]) -> Vec<MeasuredPlace> {
     let system = System::live();
@@ -88,42 +88,42 @@ pub fn places(targets: &[String]) -> Vec<MeasuredPlace> {
     real.filter_map(place).collect()
 }
 
-/// What a companion has while it waits.
+/// What a companion works with while it waits.
 pub struct Waiting<'a> {
     /// Store, clock, interrupt.
     pub context: &'a Context,
     /// Where the wait is shown.
     pub progress: &'a Progress<'a>,
-    /// Where the run begins on its scale.
+    /// Position of the run's start on the progress scale.
     pub position: u64,
-    /// The run as far as it is known.
+    /// The run's record as far as it is known.
     pub skeleton: &'a RunRecord,
-    /// It runs in virtual time, in which nothing is waited for.
+    /// The run is in virtual time, in which there is no waiting.
     pub is_virtual: bool,
 }
 
-/// What was agreed upon.
+/// What the hosts agreed on.
 #[derive(Clone, Debug, Default)]
 pub struct Agreed {
     /// The instant, on this host's clock.
     pub at: Option<WallTime>,
-    /// This host's clock minus that of the group, and how well that is known.
+    /// Offset of this host's clock from that of the group, and its error.
     pub clock: Option<ClockOffset>,
-    /// Those that it runs with.
+    /// The hosts that run together.
     pub group: Option<GroupRecord>,
 }
 
-/// What two clocks differ by.
+/// Offset between two clocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClockOffset {
-    /// Nanoseconds.
+    /// In nanoseconds.
     pub offset_ns: i64,
-    /// It is right to so many.
+    /// Error bound in nanoseconds.
     pub error_ns: u64,
 }
 
-/// Starts runs at an instant that was given to each host by hand. Several runs follow
-/// each other at times that all hosts work out alike.
+/// Starts runs at an instant that the user gave to each host. Further runs follow
+/// at times that all hosts compute alike.
 #[derive(Debug)]
 pub struct AtInstant {
     next: Cell<WallTime>,
@@ -156,7 +156,7 @@ impl Companion for AtInstant {
     }
 }
 
-/// Sleeps until the host's clock shows `at`, however often that clock is set meanwhile;
+/// Sleeps until the host's clock reads `at`, even if that clock is set meanwhile;
 /// an interrupt ends it.
 fn wait_until(waiting: &Waiting<'_>, at: WallTime) {
     let context = waiting.context;
@@ -178,14 +178,14 @@ fn wait_until(waiting: &Waiting<'_>, at: WallTime) {
     }
 }
 
-/// When a run's workers started, as well as it can be told from beside it.
+/// When a run's workers started, as accurately as another thread can determine.
 #[derive(Clone, Debug)]
 pub(super) struct Started {
     agreed: Agreed,
-    /// The host's clock at the moment below.
+    /// The host's clock at `read_ns`.
     wall: WallTime,
-    /// The context's clock when the workers were let go; a look at the run's own time
-    /// can only show that it was earlier.
+    /// The context's clock when the workers were released; later checks of the run's own time
+    /// can only show that the start was earlier.
     at_ns: u64,
     /// The context's clock when `wall` was read.
     read_ns: u64,
@@ -194,7 +194,7 @@ pub(super) struct Started {
 }
 
 impl Started {
-    /// The workers are let go now.
+    /// Called when the workers are released.
     pub(super) fn now(waiting: &Waiting<'_>, agreed: Agreed) -> Started {
         let (now_ns, wall) = (waiting.context.now_ns(), waiting.context.wall());
         let ramps = waiting.skeleton.jobs.iter().map(|job| job.workload.ramp_ns);
@@ -208,20 +208,20 @@ impl Started {
         }
     }
 
-    /// At `now_ns` of the context's clock the workers had run for `run_ns`.
+    /// At `now_ns` of the context's clock, the workers had run for `run_ns`.
     pub(super) fn look(&mut self, now_ns: u64, run_ns: u64) {
-        // What passes between the two readings makes the start seem later, as does a
-        // pause that was cut out of the run's time: the earliest is right.
+        // Delay between the two readings makes the start seem later, as does a
+        // pause excluded from the run's time: the earliest estimate is right.
         let seen_ns = now_ns.saturating_sub(run_ns).max(self.read_ns);
         match self.at_ns == self.read_ns {
-            // Not looked yet: letting go takes time itself.
+            // The first check: releasing the workers takes time itself.
             true => self.at_ns = seen_ns,
             false => self.at_ns = self.at_ns.min(seen_ns),
         }
     }
 
-    /// What the record says of it; nothing of simulated arrays whose virtual time began
-    /// at no agreed instant.
+    /// The start for the record; none for simulated arrays, whose virtual time began at no
+    /// agreed instant.
     pub(super) fn record(&self) -> Option<StartRecord> {
         let Agreed { at, clock, group } = self.agreed.clone();
         let started = match self.is_virtual {
@@ -239,7 +239,7 @@ impl Started {
         })
     }
 
-    /// What the record must say about a start that came late.
+    /// The warning for a late start.
     pub(super) fn warning(&self) -> Option<Warning> {
         let late_ns = self
             .record()?

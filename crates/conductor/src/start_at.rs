@@ -1,4 +1,4 @@
-//! Moments as people type them for `--start-at`.
+//! Parses the instants that people type for `--start-at`.
 
 use crate::failure::{Failure, Outcome};
 use jiff::civil::{DateTime, Time};
@@ -9,12 +9,12 @@ use stripewise_units::{Nanoseconds, ParseError, WallTime};
 
 const HINT: &str = "give a time of day (14:00, 14:00:00Z), a day and time (2026-11-22T14:00:00), or a \
                     time from now (+30s)";
-/// A time of day that lies further ahead than this is one that has passed.
+/// A time of day further ahead than this is one that has passed.
 const AHEAD_MAX: SignedDuration = SignedDuration::from_hours(12);
-/// Nobody waits longer.
+/// No one needs to wait longer.
 const WAIT_MAX: SignedDuration = SignedDuration::from_hours(7 * 24);
 
-/// A moment.
+/// An instant as typed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StartAt {
     typed: String,
@@ -23,9 +23,9 @@ pub struct StartAt {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Moment {
-    /// So long after now.
+    /// This long from now.
     In(Nanoseconds),
-    /// The next time that clocks show this, here or in UTC.
+    /// The next time that clocks show this, in local time or UTC.
     Time(Time, Zone),
     At(DateTime, Zone),
 }
@@ -49,7 +49,7 @@ impl FromStr for StartAt {
                 Some(text) => (text, Zone::Utc),
                 None => (text, Zone::Local),
             };
-            // Both parsers take less than a whole time.
+            // Both parsers also accept part of a time.
             if !text.contains(':') || text.contains(['[', '+', '/']) {
                 return Err(refused());
             }
@@ -66,10 +66,10 @@ impl FromStr for StartAt {
 }
 
 impl StartAt {
-    /// The moment, seen from `now`.
+    /// The instant, relative to `now`.
     ///
     /// # Errors
-    /// Where it has passed, or is further ahead than anybody waits.
+    /// If it has passed, or is too far ahead.
     pub fn seen_from(&self, now: WallTime) -> Outcome<WallTime> {
         self.resolve(now, &TimeZone::system())
     }
@@ -110,7 +110,7 @@ fn zone_of(zone: Zone, here: &TimeZone) -> TimeZone {
     }
 }
 
-/// The first moment from `now` on at which clocks of this zone show `time`: today or
+/// The first instant from `now` on at which clocks of this zone show `time`: today or
 /// tomorrow.
 fn next(time: Time, zone: &TimeZone, now: Timestamp) -> Option<Timestamp> {
     let today = now.to_zoned(zone.clone()).date();
@@ -126,7 +126,7 @@ fn next(time: Time, zone: &TimeZone, now: Timestamp) -> Option<Timestamp> {
 mod tests {
     use super::*;
 
-    /// Sunday, 13:59:30 in UTC, two hours later in a zone of its own.
+    /// Sunday, 13:59:30 in UTC; two hours later in the test's zone.
     const NOW: &str = "2026-11-22T13:59:30Z";
 
     fn resolved(typed: &str) -> Result<String, String> {

@@ -1,4 +1,4 @@
-//! From what the user named to something that can be measured: real targets
+//! Turns what the user named into something to measure: real targets
 //! under the rules of `targets`, simulated arrays, or nothing at all.
 
 use crate::context::{Context, store_failure};
@@ -24,14 +24,14 @@ use stripewise_targets::{
 use stripewise_units::{NameText, format_bytes, format_duration};
 use stripewise_workload::{CacheMode, TargetLimits, Workload};
 
-/// Offsets of the null engine stay below this where no size is given.
+/// Offsets of the null engine stay below this unless a size is given.
 const NOTHING_SIZE_BYTES: u64 = 1 << 40;
 
-/// Something that can be measured.
+/// An open target.
 pub enum OpenTarget {
     /// A file or device.
     Real {
-        /// It, open.
+        /// The open target.
         target: Box<Target>,
     },
     /// A simulated array.
@@ -46,7 +46,7 @@ pub enum OpenTarget {
 }
 
 impl OpenTarget {
-    /// The name by which it is found from any directory.
+    /// The name under which it is found from any directory.
     #[must_use]
     pub fn full_name(&self) -> String {
         match self {
@@ -70,7 +70,7 @@ impl OpenTarget {
         }
     }
 
-    /// As a session wants it; `array` is its index among the run's arrays.
+    /// The target for a session; `array` is its index among the run's arrays.
     pub fn place(&self, array: usize) -> JobTarget<'_> {
         match self {
             OpenTarget::Real { target } => JobTarget::Real(target),
@@ -101,7 +101,7 @@ impl OpenTarget {
         }
     }
 
-    /// Removes what was made.
+    /// Removes the files that were made.
     pub fn finish(self) -> Outcome<()> {
         match self {
             OpenTarget::Real { target } => target.finish().map_err(target_failure),
@@ -110,7 +110,7 @@ impl OpenTarget {
     }
 }
 
-/// Judges and prepares a target. The plan is printed before the first byte.
+/// Checks and prepares a target. Prints the plan before writing the first byte.
 pub fn open_target(
     context: &Context,
     store: &mut Store,
@@ -153,7 +153,7 @@ pub fn open_target(
     }
 }
 
-/// An engine that does not work here is refused before a test file is made for it.
+/// Refuses an engine that does not work here before a test file is made for it.
 fn judge_engine(need: &Needs) -> Outcome<()> {
     let poll = need.manner().poll;
     if poll && !need.engine.polls() {
@@ -162,7 +162,7 @@ fn judge_engine(need: &Needs) -> Outcome<()> {
             "leave out --poll, or use <--engine> uring, on Linux",
         ));
     }
-    // What takes io_uring is not done by another engine.
+    // Options that require io_uring rule out other engines.
     let (engine, option) = match (need.engine, poll) {
         (EngineName::Nvme, _) => (EngineName::Uring, Some("<--engine> nvme")),
         (EngineName::Auto | EngineName::Uring, true) => (EngineName::Uring, Some("--poll")),
@@ -179,7 +179,7 @@ fn judge_engine(need: &Needs) -> Outcome<()> {
     })
 }
 
-/// A simulated array has no kernel before it that could be asked for more.
+/// A simulated array has no kernel in front of it that could take special requests.
 fn refuse_manners(need: &Needs) -> Outcome<()> {
     if need.engine == EngineName::Nvme {
         return Err(Failure::usage(
@@ -187,7 +187,7 @@ fn refuse_manners(need: &Needs) -> Outcome<()> {
             "leave out <--engine> nvme, or name an NVMe generic character device, such as /dev/ng0n1",
         ));
     }
-    // A durable write is the same by whatever flag.
+    // A durable write is the same whatever flag makes it durable.
     let besides = IoFeatures {
         dsync: false,
         ..need.manner()
@@ -202,7 +202,7 @@ fn refuse_manners(need: &Needs) -> Outcome<()> {
     ))
 }
 
-/// Judges a target for what a command needs, as [`open_target`] does first, and does nothing.
+/// Checks a target as [`open_target`] does first, and does nothing else.
 pub fn judge_requirements(
     context: &Context,
     store: &Store,
@@ -224,7 +224,7 @@ pub fn judge_requirements(
     }
 }
 
-/// Reads would do: only permission to write is missing.
+/// Reads would work: only permission to write is missing.
 pub fn lacks_permission_to_write(failure: &Failure) -> bool {
     failure
         .error
@@ -232,8 +232,8 @@ pub fn lacks_permission_to_write(failure: &Failure) -> bool {
         .is_some_and(|error| error.kind.lacks_write_permission())
 }
 
-/// Says that only reads are measured, where permission to write is all that is missing and
-/// nobody asked to write to anything.
+/// Reports that only reads are measured, if only permission to write is missing and
+/// the user did not ask for writes.
 ///
 /// # Errors
 /// Any other failure.
@@ -251,8 +251,8 @@ pub fn reads_instead(
     Ok(())
 }
 
-/// What makes every result on this path void before anything is done: it is in
-/// memory. `None` where that cannot be known.
+/// A warning, before anything is done, that every result on this path is void because it is
+/// in memory. `None` if that cannot be determined.
 pub fn void_in_memory(path: &Path) -> Option<Warning> {
     let storage = System::live().storage_of_path(path).ok()?;
     let evidence = Evidence {
@@ -262,7 +262,7 @@ pub fn void_in_memory(path: &Path) -> Option<Warning> {
     foreseen(&evidence).into_iter().next()
 }
 
-/// What makes reads of it void before the first one: holes or zeros.
+/// The warning, before the first read, that reads are void: holes or zeros.
 pub fn void_data(opened: &OpenTarget) -> Option<Warning> {
     let target = opened.real()?;
     let evidence = Evidence {
@@ -272,7 +272,7 @@ pub fn void_data(opened: &OpenTarget) -> Option<Warning> {
     foreseen(&evidence).into_iter().next()
 }
 
-/// Evidence of a load that reads, before it runs.
+/// Evidence for a load that reads, before it runs.
 pub fn nothing_measured(target: TargetFacts) -> Evidence {
     Evidence::new(
         target,
@@ -282,7 +282,7 @@ pub fn nothing_measured(target: TargetFacts) -> Evidence {
     )
 }
 
-/// A result that will be void, before time is spent on it.
+/// Warns of a void result before time is spent on it.
 fn warn_of_void(context: &Context, void: &Warning) {
     context.observer().hear(&Event::Warning {
         code: Some(&void.code),
@@ -291,7 +291,7 @@ fn warn_of_void(context: &Context, void: &Warning) {
     });
 }
 
-/// Says before the first pass over it that cannot do what it is for; see [`one_pass_in_part`].
+/// Warns before the first pass that cannot serve its purpose; see [`one_pass_in_part`].
 pub fn warn_of_one_pass<'a>(
     context: &Context,
     opened: &OpenTarget,
@@ -315,7 +315,7 @@ pub fn warn_of_one_pass<'a>(
     }
 }
 
-/// As [`open_target`]; the null engine opens nothing but simulated arrays.
+/// As [`open_target`]; with the null engine opens only simulated arrays.
 ///
 /// # Errors
 /// As [`open_target`].
@@ -332,7 +332,7 @@ pub fn open_or_nothing(
     }
 }
 
-/// New arrays of those targets that are simulated.
+/// New arrays for the simulated ones of these targets.
 #[must_use]
 pub fn living_arrays(targets: &[OpenTarget]) -> LivingArrays {
     let simulated = targets.iter().filter_map(OpenTarget::simulated);
@@ -351,7 +351,7 @@ pub fn open_nothing(text: &str, size: Size) -> OpenTarget {
     }
 }
 
-/// What is asked of a target.
+/// What a command intends to do with a target.
 pub fn intent(need: &Needs, permissions: &Permissions) -> Intent {
     Intent {
         reads: need.reads,
@@ -375,7 +375,7 @@ pub fn intent(need: &Needs, permissions: &Permissions) -> Intent {
     }
 }
 
-/// Asks the target crate something for which it must know our files.
+/// Calls the targets crate with access to the test files that the store knows.
 fn knowing<T>(
     context: &Context,
     store: &Store,
@@ -391,7 +391,7 @@ fn knowing<T>(
     })
 }
 
-/// A failure of a target, or the end of a command that was stopped while it was judged,
+/// A failure of a target, or of a command that was stopped while the target was checked,
 /// made or filled.
 fn unless_stopped(context: &Context, error: Error) -> Failure {
     if error.kind == ErrorKind::Interrupted {
@@ -401,7 +401,7 @@ fn unless_stopped(context: &Context, error: Error) -> Failure {
     }
 }
 
-/// The intent, with what is outside of it.
+/// The intent, completed with what the context provides.
 fn here(context: &Context, intent: &Intent) -> Intent {
     Intent {
         file_system_size: context.file_system_size(),
@@ -409,7 +409,7 @@ fn here(context: &Context, intent: &Intent) -> Intent {
     }
 }
 
-/// Judges a wish without carrying it out.
+/// Checks an intent without carrying it out.
 pub fn judge(
     context: &Context,
     store: &Store,
@@ -433,8 +433,8 @@ pub fn prepare(
     prepare_hearing(context, store, name, intent, &mut |_, _| {})
 }
 
-/// As [`prepare`]; `hear` gets the moment, and how many bytes of a new file are written
-/// by then.
+/// As [`prepare`]; `hear` receives the elapsed time, and how many bytes of a new file are
+/// written by then.
 pub fn prepare_hearing(
     context: &Context,
     store: &mut Store,
@@ -446,10 +446,10 @@ pub fn prepare_hearing(
     execute(context, store, plan, doing(intent), hear)
 }
 
-/// What is done to a new test file.
+/// Title for filling a new test file.
 const FILLING: &str = "Filling the test file";
 
-/// What is done to a test file that this intent makes.
+/// Progress title for the test file that this intent makes.
 fn doing(intent: &Intent) -> &'static str {
     match intent.filled_by_caller {
         true => "Making the test file",
@@ -457,7 +457,7 @@ fn doing(intent: &Intent) -> &'static str {
     }
 }
 
-/// Prints the plan, and carries it out with progress.
+/// Prints the plan, then carries it out with progress.
 fn execute(
     context: &Context,
     store: &mut Store,
@@ -490,7 +490,7 @@ fn execute(
     let target = prepared.map_err(|error| unless_stopped(context, error))?;
     drop(filling);
     report_filling(context, &target);
-    // Once more where the platform gives the name before anything can be remembered.
+    // Repeats the entry where the platform names the file before anything can be stored.
     if let Some(made) = target.made_file() {
         remember(context, store, made, kept_at)?;
     }
@@ -499,7 +499,7 @@ fn execute(
     })
 }
 
-/// Makes a file larger with progress; a file of ours stays one.
+/// Makes a file larger with progress; a test file remains one.
 pub fn expand(
     context: &Context,
     store: &mut Store,
@@ -521,7 +521,7 @@ pub fn expand(
     }
 }
 
-/// What the preparation came to.
+/// Reports the result of the preparation.
 fn report_filling(context: &Context, target: &Target) {
     if let Some(report) = target.fill_report() {
         let seconds = report.duration_ns as f64 / 1e9;
@@ -569,7 +569,7 @@ fn remember(
         .map_err(store_failure)
 }
 
-/// Where a test file that stays has its name; `None` for anything else.
+/// Path at which a test file was kept; `None` for anything else.
 pub fn kept_at(store: &Store, target: &Target) -> Option<String> {
     let made = target.made_file()?;
     let files = store.files().ok()?;
@@ -591,7 +591,7 @@ fn known_files(store: &Store) -> Outcome<Vec<MadeFile>> {
         .collect())
 }
 
-/// A filling whose file stays: the store knows it before it has its name.
+/// Fills a file that will be kept: the store has it before it gets its name.
 struct Keeping<'a, 'c> {
     filling: &'a mut Filling<'c>,
     store: &'a mut Store,
@@ -619,16 +619,16 @@ impl stripewise_targets::Progress for Keeping<'_, '_> {
     }
 
     fn not_kept(&mut self, made: &MadeFile) {
-        // What stays in the store is found to be gone by whoever cleans up.
+        // If the entry stays in the store, cleaning up finds that the file is gone.
         let _ = self.store.forget_file(&made.id);
     }
 }
 
-/// Shows the filling of a test file, and stops it on Ctrl-C.
+/// Shows progress of filling a test file, and stops it on Ctrl-C.
 struct Filling<'a> {
     context: &'a Context,
     title: &'static str,
-    /// None before the first report: what is refused before a byte is written fills nothing.
+    /// `None` before the first report: a request refused before a byte is written fills nothing.
     progress: Option<Progress<'a>>,
     started_ns: u64,
     time_limit_ns: Option<u64>,
@@ -689,7 +689,7 @@ impl stripewise_targets::Progress for Filling<'_> {
     }
 }
 
-/// The failure of a command that was stopped before anything was measured.
+/// The failure of a command that was stopped before it measured anything.
 pub fn interrupted(context: &Context) -> Failure {
     Failure::of(
         Exit::Interrupted(context.signal().unwrap_or(2)),
@@ -697,7 +697,7 @@ pub fn interrupted(context: &Context) -> Failure {
     )
 }
 
-/// A failure of a target as an exit code.
+/// The exit code for a failure of a target.
 pub fn target_failure(error: Error) -> Failure {
     let exit = match error.kind {
         ErrorKind::Usage => Exit::Usage,
@@ -713,8 +713,8 @@ pub fn target_failure(error: Error) -> Failure {
 mod tests {
     use super::*;
 
-    /// Whoever opens a target says its engine, and with one engine only commands pass the
-    /// block layer by, on other hosts as well.
+    /// The opener names the engine, and with one engine only commands bypass the
+    /// block layer, on other hosts as well.
     #[test]
     fn what_can_be_opened_follows_from_the_engine() {
         for engine in EngineName::ALL {

@@ -1,5 +1,5 @@
-//! How a bench spends its time: which series, how long a step, when each series
-//! must have ended.
+//! How a bench spends its time: which series, how long a step, and the deadline of
+//! each series.
 
 use crate::answer::{AnswerPlan, CROSSING_RUNS_MIN};
 use crate::climb::{SeriesPlan, longest_ns};
@@ -9,16 +9,16 @@ use stripewise_stats::Slo;
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// Operations in flight at most: what a production volume takes without its
-/// users noticing much.
+/// Maximum number of operations in flight: what a production volume tolerates without
+/// its users noticing much.
 pub const IN_FLIGHT_MAX: u32 = 256;
 
-/// A quick bench is done in less than this, filling included, where no other time is given.
+/// Upper limit on a quick bench, filling included, unless a time is given.
 pub const QUICK_TIME_NS: u64 = 150 * SECOND_NS;
 
-/// Four blocks around a crossing and eight runs elsewhere: with runs that differ by 7 to
-/// 10 % that makes intervals of 5 to 10 % to either side. Runs of five minutes differ
-/// less, and half as many do.
+/// Four blocks around a crossing and eight runs at a single load: with runs that scatter by 7
+/// to 10 %, that gives intervals of 5 to 10 % either way. Runs of five minutes scatter
+/// less, so half as many suffice.
 fn answer_plan(qualify: bool) -> AnswerPlan {
     match qualify {
         false => AnswerPlan {
@@ -32,19 +32,19 @@ fn answer_plan(qualify: bool) -> AnswerPlan {
     }
 }
 
-/// Doubling stops where the limit's statistic passes this: nobody runs a
-/// database there, and on a slow disk each further step only waits.
+/// Doubling stops once the limit's statistic exceeds this: no one runs a
+/// database there, and on a slow disk each further step only wastes time.
 #[must_use]
 pub fn latency_stop_ns(slo: Slo) -> u64 {
     SECOND_NS.max(slo.limit_ns.saturating_mul(2))
 }
 
-/// What the user wishes of a bench; `None`: the default of the mode.
+/// The user's options for a bench; `None`: the default of the mode.
 #[derive(Clone, Debug)]
 pub struct LadderOptions {
     /// Long steps, preconditioning, steady state.
     pub qualify: bool,
-    /// Only these; empty: all five.
+    /// Series to run; empty: all five.
     pub series: Vec<SeriesKind>,
     /// No writes.
     pub read_only: bool,
@@ -69,13 +69,13 @@ pub struct LadderOptions {
 pub struct BenchPlan {
     /// In the order in which they run.
     pub series: Vec<SeriesPlan>,
-    /// Length of the intervals kept.
+    /// Interval length that is stored.
     pub interval_ns: u64,
-    /// All steps, if every ladder goes to its end; without time for filling.
+    /// Time of all steps if every ladder runs to its end, without filling.
     pub longest_ns: u64,
     /// The steps' budget; at most `longest_ns`.
     pub budget_ns: u64,
-    /// One step of each series: with less, some series would not be measured.
+    /// Time of one step of each series: with less, some series would not be measured.
     pub shortest_ns: u64,
 }
 
@@ -129,9 +129,9 @@ pub fn plan_bench(options: &LadderOptions) -> BenchPlan {
 }
 
 impl BenchPlan {
-    /// When series `index` must have ended if it starts at `elapsed_ns` and the
-    /// whole bench ends at `end_ns`: what is left is shared by the series that
-    /// are left, in proportion to the time that each can take. Time that one
+    /// Deadline of series `index` if it starts at `elapsed_ns` and the whole bench
+    /// ends at `end_ns`. The remaining series share the remaining time in
+    /// proportion to the time that each can take. Time that one
     /// does not use goes to those after it.
     #[must_use]
     pub fn deadline_ns(&self, index: usize, elapsed_ns: u64, end_ns: u64) -> u64 {
@@ -142,9 +142,9 @@ impl BenchPlan {
         elapsed_ns.saturating_add(u64::try_from(share).unwrap_or(u64::MAX))
     }
 
-    /// When the fewest runs that make an interval of series `index` must have ended, if
-    /// its own deadline is `deadline_ns`: as many later as they take, but so that each
-    /// series after it keeps the time of as many.
+    /// Deadline for the minimum number of runs of series `index`, given its own
+    /// deadline `deadline_ns`: extended by the time those runs take, but so that each
+    /// series after it keeps the time for its own.
     #[must_use]
     pub fn answer_deadline_ns(&self, index: usize, deadline_ns: u64, end_ns: u64) -> u64 {
         let fewest_ns = |plan: &SeriesPlan| {
@@ -164,8 +164,8 @@ fn step_time(options: &LadderOptions) -> StepTime {
     } else {
         3 * SECOND_NS / 2
     });
-    // The first operations of a step meet empty queues; a tenth of a second, or
-    // a tenth of a very short step, is left out.
+    // The first operations of a step find empty queues; a tenth of a second, or
+    // a tenth of a very short step, is excluded.
     StepTime {
         ramp_ns: (SECOND_NS / 10).min(duration_ns / 10),
         duration_ns,
@@ -245,7 +245,7 @@ mod tests {
             plan.deadline_ns(4, 90 * SECOND_NS, plan.budget_ns),
             100 * SECOND_NS
         );
-        // Ten runs of 1.6 s more, where four series after it can still have as many.
+        // Ten runs of 1.6 s more, if the four series after it can still have as many.
         let later = |index, deadline_s: u64, end_s: u64| {
             plan.answer_deadline_ns(index, deadline_s * SECOND_NS, end_s * SECOND_NS) / SECOND_NS
         };

@@ -1,8 +1,8 @@
-//! One series as a state machine: which run comes next, until the ladder has climbed, the
-//! time is spent, or a run was stopped; then the runs that the answer rests on.
+//! One series as a state machine: decides which run comes next until the ladder ends, the
+//! time is spent, or a run was stopped; then the runs for the answer.
 //!
-//! Pure: it is passed the time and each record, keeps sums over them and no records, and can
-//! be serialised between two runs.
+//! Pure: the caller passes the time and each record. The state holds sums, not records, and
+//! can be serialised between two runs.
 
 use crate::answer::{
     Aim, AnswerPlan, BLOCK_RUNS, CROSSING_RUNS_MIN, Judged, LEVEL_RUNS_MIN, Order, aim_of,
@@ -20,7 +20,7 @@ use stripewise_workload::{Workload, derived_seed};
 /// One series to run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SeriesPlan {
-    /// Which.
+    /// Its kind.
     pub kind: SeriesKind,
     /// Its load with one thread and one outstanding.
     pub workload: Workload,
@@ -30,30 +30,30 @@ pub struct SeriesPlan {
     pub pilot_ns: u64,
     /// Runs for the answer.
     pub answer: AnswerPlan,
-    /// When it must have ended, on the time that [`Series::next`] is passed; `None`: never.
+    /// Its deadline, on the clock passed to [`Series::next`]; `None`: none.
     pub deadline_ns: Option<u64>,
-    /// When the fewest runs that make an interval must have ended: a climb that took the
-    /// series' whole time is not to leave it without one, as long as the bench has time.
+    /// Deadline for the minimum number of runs that give an interval: a climb that took the
+    /// series' whole time must not leave it without one, as long as the bench has time.
     pub answer_deadline_ns: Option<u64>,
 }
 
 /// How a series ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ended {
-    /// The ladder said so.
+    /// The ladder's rules ended it.
     Ladder(Stop),
-    /// A single step was all there is to do.
+    /// It consists of a single step.
     SingleStep,
     /// The time for it was spent.
     TimeSpent,
     /// Interrupted, or operations failed.
     Partial,
-    /// Only some steps are at hand, and the first of the ladder is not among them.
+    /// Only some steps are available, and the first of the ladder is not among them.
     Fragment,
 }
 
 impl Ended {
-    /// In words, for records.
+    /// As text for records.
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
@@ -71,7 +71,7 @@ impl Ended {
     }
 }
 
-/// Steps that a ladder takes at most.
+/// Maximum number of steps of a ladder.
 #[must_use]
 pub fn steps_max(kind: SeriesKind, limits: &Limits) -> u32 {
     if kind.climbs() {
@@ -82,28 +82,28 @@ pub fn steps_max(kind: SeriesKind, limits: &Limits) -> u32 {
 }
 
 impl SeriesPlan {
-    /// Runs for the answer, as a rule: around a crossing for random I/O, at one load
+    /// Usual number of runs for the answer: around a crossing for random I/O, at one load
     /// otherwise.
     fn answer_runs(&self) -> u32 {
         match self.kind {
             SeriesKind::RandomRead | SeriesKind::RandomWrite => {
                 self.answer.blocks.saturating_mul(BLOCK_RUNS)
             }
-            // The step itself is not chosen among others, and counts.
+            // The step itself was not selected from several, and counts.
             SeriesKind::Log => self.answer.level_runs.saturating_sub(1),
             SeriesKind::SequentialRead | SeriesKind::SequentialWrite => self.answer.level_runs,
         }
     }
 
-    /// Runs of a ladder that goes to its end, with those for its answer.
+    /// Runs of a ladder that goes to its end, plus those for its answer.
     #[must_use]
     pub fn runs(&self) -> u32 {
         steps_max(self.kind, &self.limits).saturating_add(self.answer_runs())
     }
 }
 
-/// The time that a series takes if its ladder goes to its end. A crossing that has to be
-/// looked for twice takes longer, where time is not limited.
+/// Time that a series takes if its ladder goes to its end. A second search for a crossing
+/// takes longer, if time is not limited.
 #[must_use]
 pub fn longest_ns(plan: &SeriesPlan) -> u64 {
     u64::from(plan.runs())
@@ -111,29 +111,29 @@ pub fn longest_ns(plan: &SeriesPlan) -> u64 {
         .saturating_add(plan.pilot_ns)
 }
 
-/// A run that a series asks for.
+/// A run that a series requests.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SeriesRun {
-    /// What it does.
+    /// Its workload.
     pub workload: Workload,
-    /// Made for the answer, in this random block; none of a step of the climb.
+    /// The random block if it is made for the answer; `None` for a step of the climb.
     pub answer_block: Option<u32>,
-    /// Runs that are still to come in this series, this one included: of the climb at most,
-    /// of the answer as a rule.
+    /// Runs remaining in this series, this one included: an upper bound for the climb, the
+    /// usual number for the answer.
     pub runs_left: u32,
 }
 
-/// A step of the climb: what decides about the next one, and about where to look.
+/// A step of the climb, which decides about the next one and about where to look.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Climbed {
     step: Step,
     rates: LadderStep,
-    /// It ran to its end, and no warning voids it.
+    /// It ran to completion, and no warning voids it.
     counts: bool,
 }
 
 impl Climbed {
-    /// None of a run without a job.
+    /// `None` for a run without a job.
     pub(crate) fn of(run: &RunRecord, slo: Slo) -> Option<Climbed> {
         let job = run.jobs.first()?;
         Some(Climbed {
@@ -144,14 +144,14 @@ impl Climbed {
     }
 }
 
-/// What the steps of a climb that count say about where to look. Void ones say nothing.
+/// Derives from the valid steps of a climb where to look.
 pub(crate) fn aim_of_climb(kind: SeriesKind, slo: Slo, climbed: &[Climbed]) -> Option<Aim> {
     let counting = climbed.iter().filter(|one| one.counts);
     let rates: Vec<LadderStep> = counting.map(|one| one.rates.clone()).collect();
     aim_of(kind, slo, &steps_of(climbed), bracketed(&rates))
 }
 
-/// The steps of a climb that count, by work in flight.
+/// The valid steps of a climb, by work in flight.
 fn steps_of(climbed: &[Climbed]) -> Vec<Step> {
     let counting = climbed.iter().filter(|one| one.counts);
     let mut steps: Vec<Step> = counting.map(|one| one.step).collect();
@@ -159,16 +159,16 @@ fn steps_of(climbed: &[Climbed]) -> Vec<Step> {
     steps
 }
 
-/// What comes when the runs that are listed are made.
+/// What follows the planned runs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 enum Stage {
     Climb,
-    /// Blocks around a crossing; `before` was looked at first.
+    /// Blocks around a crossing; `before` was tried first.
     Around {
         in_flight: f64,
         before: Option<f64>,
     },
-    /// They are made.
+    /// Those blocks are done; disturbed runs may be repeated.
     Looked {
         in_flight: f64,
         before: Option<f64>,
@@ -185,7 +185,7 @@ struct Planned {
     runs_left: u32,
 }
 
-/// Runs in blocks, which are numbered from `first` on.
+/// Runs in blocks, numbered from `first`.
 fn planned(blocks: Vec<Vec<Load>>, first: u32) -> VecDeque<Planned> {
     let mut left = blocks.iter().map(|loads| loads.len() as u32).sum::<u32>();
     let mut runs = VecDeque::new();
@@ -209,16 +209,16 @@ pub struct Series {
     climbed: Vec<Climbed>,
     judged: Vec<Judged>,
     stage: Stage,
-    /// Runs of the stage that are still to be made, the next one first.
+    /// Remaining runs of the stage, the next one first.
     planned: VecDeque<Planned>,
-    /// How the climb ended; none before it has.
+    /// How the climb ended; `None` while it goes on.
     ended: Option<Ended>,
-    /// The run that was asked for last is of the answer.
+    /// The last requested run is for the answer.
     is_for_answer: bool,
 }
 
 impl Series {
-    /// Before its first run.
+    /// The series before its first run.
     #[must_use]
     pub fn new(plan: SeriesPlan) -> Series {
         Series {
@@ -232,14 +232,14 @@ impl Series {
         }
     }
 
-    /// How it ended; partial as long as it has not.
+    /// How it ended; partial while it is still going on.
     #[must_use]
     pub fn ended(&self) -> Ended {
         self.ended.unwrap_or(Ended::Partial)
     }
 
-    /// The next run at this time since the bench began (virtual on simulated targets); none
-    /// where the series is over.
+    /// The next run, given the time since the bench began (virtual on simulated targets);
+    /// `None` when the series is over.
     pub fn next(&mut self, elapsed_ns: u64) -> Option<SeriesRun> {
         if self.stage == Stage::Climb {
             match self.next_step(elapsed_ns) {
@@ -263,7 +263,7 @@ impl Series {
         })
     }
 
-    /// That run is over. One that was stopped ends the series.
+    /// That run is over. A stopped run ends the series.
     pub fn completed(&mut self, record: &RunRecord) {
         let slo = self.plan.limits.slo;
         if self.is_for_answer {
@@ -299,7 +299,7 @@ impl Series {
             },
             (false, false) => return Err(Ended::SingleStep),
         };
-        // The first step always runs: a series without a number answers nothing.
+        // The first step always runs: a series without a value answers nothing.
         match !steps.is_empty() && self.is_later(elapsed_ns, self.plan.deadline_ns) {
             true => Err(Ended::TimeSpent),
             false => Ok(load),
@@ -315,7 +315,7 @@ impl Series {
         }
     }
 
-    /// Plans what the answer rests on.
+    /// Plans the runs that the answer is based on.
     fn climb_ended(&mut self, ended: Ended) {
         self.ended = Some(ended);
         self.stage = Stage::Done;
@@ -351,8 +351,8 @@ impl Series {
         }
     }
 
-    /// Blocks around a crossing; where the fresh runs show it elsewhere, once more there,
-    /// and all of them are kept. Runs that something disturbed are made again, once.
+    /// Blocks around a crossing; if the new runs show it elsewhere, one more set there,
+    /// and all of them count. Disturbed runs are repeated once.
     fn plan_more(&mut self) {
         let slo = self.plan.limits.slo;
         loop {
@@ -390,8 +390,8 @@ impl Series {
             .with_least(least_in_flight(&steps_of(&self.climbed)))
     }
 
-    /// The blocks around a crossing, in an order that goes on where those of the place
-    /// before it ended.
+    /// The blocks around a crossing, in an order that continues that of the place
+    /// before it.
     fn around(&self, in_flight: f64, before: Option<f64>) -> VecDeque<Planned> {
         let mut order = self.order();
         let blocks = self.plan.answer.blocks;
@@ -406,7 +406,7 @@ impl Series {
         planned(blocks, first)
     }
 
-    /// Runs that something disturbed.
+    /// Repeats of disturbed runs.
     fn again(&self, block: u32) -> VecDeque<Planned> {
         let disturbed = self.judged.iter().filter(|run| run.disturbed && run.counts);
         let loads = disturbed.map(|run| run.step.load);
@@ -420,7 +420,7 @@ impl Series {
         runs.collect()
     }
 
-    /// The next run of the answer would end too late.
+    /// The next run of the answer would end after its deadline.
     fn is_late(&self, elapsed_ns: u64) -> bool {
         let due = match self.judged.len() < CROSSING_RUNS_MIN {
             true => self.plan.answer_deadline_ns.max(self.plan.deadline_ns),
@@ -435,7 +435,7 @@ impl Series {
     }
 
     /// The series' workload at a load; runs of an answer have seeds of their own, so that
-    /// none meets the positions of another.
+    /// none repeats the positions of another.
     fn at_load(&self, load: Load, number: u64) -> Workload {
         let workload = &self.plan.workload;
         Workload {
@@ -473,7 +473,7 @@ mod tests {
         plan_bench(&options).series.remove(0)
     }
 
-    /// The record of a run on a device with 16 servers of 10 ms.
+    /// The record of a run on a device with 16 servers of 10 ms each.
     fn record(run: &SeriesRun) -> RunRecord {
         let in_flight = run.workload.threads * run.workload.outstanding;
         let iops = 100.0 * f64::from(in_flight.min(16));
@@ -509,7 +509,7 @@ mod tests {
         }
     }
 
-    /// All runs, with the state stored and read between any two.
+    /// All runs, with the state serialised and restored between any two.
     fn runs(plan: SeriesPlan) -> (Vec<SeriesRun>, Ended) {
         let mut series = Series::new(plan);
         let mut runs = Vec::new();

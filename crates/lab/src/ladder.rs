@@ -1,14 +1,14 @@
-//! The ladder: doubling the work in flight until the knee is bracketed.
+//! The ladder: doubles the operations in flight until the knee is bracketed.
 //!
-//! Pure: given the steps done so far it says which comes next, or why there is
+//! Pure: given the steps done so far, it returns the next one, or why there is
 //! none. First threads with one outstanding each until there is one per core,
-//! then outstanding per thread. Where between the steps the latency limit is crossed,
-//! is for the runs after the climb ([`crate::answer`]).
+//! then outstanding per thread. The runs after the climb ([`crate::answer`]) find
+//! where between the steps the latency limit is crossed.
 
 use serde::{Deserialize, Serialize};
 use stripewise_stats::Slo;
 
-/// How much work is kept in flight, and how it is spread.
+/// How many operations are kept in flight, and how they are spread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Load {
     /// Threads.
@@ -18,16 +18,16 @@ pub struct Load {
 }
 
 impl Load {
-    /// Operations in flight in all.
+    /// Total operations in flight.
     #[must_use]
     pub fn in_flight(self) -> u32 {
         self.threads.saturating_mul(self.outstanding)
     }
 
     /// The load nearest to `in_flight` (not above it, at least 1) with at most
-    /// one thread a core: threads first, then outstanding. Of the thread counts
-    /// above half the cores the largest that divides `in_flight` is taken; as a
-    /// power of two is always among them, every doubling is met exactly.
+    /// one thread per core: threads first, then outstanding. Of the thread counts
+    /// above half the cores, the largest that divides `in_flight` is taken; as a
+    /// power of two is always among them, every doubling is exact.
     #[must_use]
     pub fn spread(in_flight: u32, cores: u32) -> Self {
         let cores = cores.clamp(1, 256);
@@ -48,8 +48,8 @@ impl Load {
         }
     }
 
-    /// Just so many in flight (at least 1), on the most threads that divide them and have a
-    /// core each.
+    /// Exactly this many in flight (at least 1), on the largest number of threads that divides
+    /// them and gives each a core.
     #[must_use]
     pub fn exactly(in_flight: u32, cores: u32) -> Self {
         let in_flight = in_flight.max(1);
@@ -63,8 +63,8 @@ impl Load {
     }
 
     /// The load nearest to `in_flight`, above or below it, with more than half of the
-    /// cores busy: one operation in flight more or less for each thread at most. Of two
-    /// that are as near, the one with more threads.
+    /// cores busy: off by at most one operation per thread. Of two equally
+    /// near loads, the one with more threads.
     #[must_use]
     pub fn near(in_flight: f64, cores: u32) -> Self {
         let cores = cores.clamp(1, 256);
@@ -84,14 +84,14 @@ impl Load {
     }
 }
 
-/// What the ladder needs to know of a finished step.
+/// What the ladder needs of a finished step.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step {
     /// What was in flight.
     pub load: Load,
     /// Operations a second.
     pub iops: f64,
-    /// The statistic that the latency limit speaks of, nanoseconds; `None` where
+    /// The statistic that the latency limit is about, in nanoseconds; `None` if
     /// no operation completed.
     pub latency_ns: Option<u64>,
 }
@@ -105,18 +105,18 @@ pub struct Limits {
     pub in_flight_max: u32,
     /// Doubling stops once the latency statistic passes this.
     pub latency_stop_ns: u64,
-    /// The latency limit that the answer keeps.
+    /// The latency limit that the answer must meet.
     pub slo: Slo,
 }
 
 /// Why there is no further step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Stop {
-    /// More work in flight no longer rises.
+    /// More operations in flight no longer raise throughput.
     KneeBracketed,
     /// Latency passed the limit at which doubling stops.
     LatencyLimit,
-    /// The most that may be in flight is reached.
+    /// The maximum in flight is reached.
     InFlightLimit,
     /// A step completed no operation.
     NothingCompleted,
@@ -125,14 +125,14 @@ pub enum Stop {
 /// What to do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NextStep {
-    /// Double: run with this.
+    /// Double: run this load.
     Climb(Load),
     /// Done.
     Done(Stop),
 }
 
 /// The next step of a ladder. `climbed` are the steps so far, in order; `bracketed` says
-/// whether the knee is (see `stripewise_stats`).
+/// whether the knee is bracketed (see `stripewise_stats`).
 #[must_use]
 pub fn next_step(climbed: &[Step], bracketed: bool, limits: &Limits) -> NextStep {
     match stop_climbing(climbed, bracketed, limits) {
@@ -251,7 +251,7 @@ mod tests {
                 assert!(load.threads <= threads, "{wanted} on {cores}");
                 assert!(load.outstanding == 1 || load.threads * 2 > threads);
                 let miss = load.in_flight().abs_diff(wanted);
-                // Half a round of all threads at most; with many cores far less.
+                // At most half a round of all threads; with many cores far less.
                 assert!(miss <= threads.div_ceil(2), "{wanted} on {cores}: {load:?}");
             }
         }

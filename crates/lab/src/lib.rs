@@ -1,7 +1,7 @@
-//! Series and experiments: ladders to saturation and the answers read off them.
+//! Series and experiments: ladders to saturation and the answers derived from them.
 //!
-//! Runs are made elsewhere; this crate decides which come next ([`Series`]) and says what
-//! they mean.
+//! Other crates make the runs; this crate decides which comes next ([`Series`]) and interprets
+//! the results.
 #![forbid(unsafe_code)]
 
 mod answer;

@@ -1,45 +1,45 @@
-//! Base offsets that put a workload where a partition of another offset would.
+//! Base offsets that place a workload where a partition of another offset would.
 //!
-//! A target begins somewhere on its disk. To see what an offset of 1M does, the
+//! A target begins somewhere on its disk. To measure an offset of 1M, the
 //! workload must begin where the distance from the start of the disk is 1M, or
-//! as far behind it as all other levels are: all levels are moved by the same
+//! at a fixed distance after that: all levels are shifted by the same
 //! distance, so that they use nearly the same part of the disk, and by one that
-//! keeps their phase in every stripe unit and, where there is room, in stripes
+//! keeps their phase in every stripe unit and, if there is room, in stripes
 //! of up to eight data disks.
 //!
-//! Pure. What a target's start is, whoever opened it knows.
+//! Pure. The code that opened the target supplies its start.
 
 use stripewise_units::{ByteSize, format_bytes};
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 
-/// Distances that levels are moved by, the best first: multiples of every stripe
+/// Distances by which levels are shifted, the best first: multiples of every stripe
 /// width of 1 to 8, 1 to 6, 1 to 4 and 1 to 2 units of up to 1 MiB.
 const PERIODS: [u64; 5] = [840 * MIB, 60 * MIB, 12 * MIB, 2 * MIB, MIB];
-/// The part of a target that moving may cost, at most: 1 in so many.
+/// Maximum part of a target that shifting may cost: 1 in this many.
 const COST: u64 = 16;
-/// A span of fewer blocks is no span.
+/// Minimum number of blocks of a span.
 const BLOCKS_MIN: u64 = 64;
 
 /// The offset of Windows up to 2003 and of DOS: 63 sectors.
 pub const OFFSET_63_SECTORS: u64 = 63 * 512;
-/// What partitioning tools choose since 2008.
+/// The default of partitioning tools since 2008.
 pub const OFFSET_1M: u64 = MIB;
-/// A multiple of 4K and not of 8K: an operation of 8K at it crosses stripe units
-/// as at 63 sectors, and no page of parity is cut. Tells the two causes apart.
+/// A multiple of 4K but not of 8K: an 8K operation there crosses stripe units
+/// as at 63 sectors, but splits no page of parity. Separates the two causes.
 pub const OFFSET_36K: u64 = 36 * KIB;
 
-/// Where a target lies and what may be used of it.
+/// A target's position, and the usable part of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UsableRange {
-    /// Where its byte 0 lies on the disk, modulo `period_bytes` where there is one.
+    /// Position of its byte 0 on the disk, modulo `period_bytes` if there is one.
     pub start_bytes: u64,
-    /// The start is only known modulo this (extents of a file agree no further).
+    /// The start is known only modulo this (extents of a file share no more).
     pub period_bytes: Option<u64>,
     /// First byte of the target that may be used.
     pub from_bytes: u64,
-    /// First byte behind what may be used.
+    /// First byte after the usable part.
     pub end_bytes: u64,
     /// All base offsets are multiples of this.
     pub sector_bytes: u64,
@@ -54,11 +54,11 @@ pub struct Shifted {
     pub base_offsets_bytes: Vec<u64>,
     /// Bytes that every level uses from its base offset on.
     pub size_bytes: u64,
-    /// How far all levels lie behind their names.
+    /// How far all levels are shifted from their nominal offsets.
     pub moved_bytes: u64,
 }
 
-/// Levels that cannot be reached.
+/// Why levels cannot be reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OffsetProblem {
     what: String,
@@ -73,7 +73,7 @@ impl OffsetProblem {
         }
     }
 
-    /// What to do about it.
+    /// What the user can do.
     #[must_use]
     pub fn hint(&self) -> &str {
         &self.hint
@@ -88,9 +88,9 @@ impl std::fmt::Display for OffsetProblem {
 
 impl std::error::Error for OffsetProblem {}
 
-/// The levels that are compared where none are named: where the target starts
-/// now (its distance from a multiple of 1M) against 1M; 63 sectors against 1M
-/// where it starts at a multiple of 1M or nobody knows.
+/// The levels compared by default: the target's present start (its distance
+/// from a multiple of 1M) against 1M; 63 sectors against 1M
+/// if it starts at a multiple of 1M or its start is unknown.
 #[must_use]
 pub fn offsets_unasked(start_bytes: Option<u64>) -> [u64; 2] {
     let now = start_bytes.map_or(0, |start| start % MIB);
@@ -100,15 +100,15 @@ pub fn offsets_unasked(start_bytes: Option<u64>) -> [u64; 2] {
     }
 }
 
-/// The base offsets that put a workload at each of `offsets` of the disk.
+/// The base offsets that place a workload at each of `offsets` of the disk.
 ///
 /// # Errors
-/// Where the target's sector forbids one of them, where two are the same as far
-/// as the start is known, and where the target is too small.
+/// If the target's sector rules one of them out, two are the same as far
+/// as the start is known, or the target is too small.
 pub fn shift(ground: &UsableRange, offsets: &[u64]) -> Result<Shifted, OffsetProblem> {
     distinct(ground, offsets)?;
     let first = offsets.iter().copied().min().unwrap_or(0);
-    // Levels must begin behind the first byte that may be used.
+    // Levels must begin at or after the first usable byte.
     let least = ground.start_bytes.saturating_add(ground.from_bytes);
     let period = period(ground);
     let moved_bytes = least.saturating_sub(first).div_ceil(period) * period;
@@ -153,7 +153,7 @@ fn period(ground: &UsableRange) -> u64 {
 }
 
 fn distinct(ground: &UsableRange, offsets: &[u64]) -> Result<(), OffsetProblem> {
-    // Where the start is known exactly, or up to 1M, 1M and 2M are two levels.
+    // If the start is known exactly, or modulo at least 1M, 1M and 2M are two levels.
     let period = ground.period_bytes.filter(|period| *period < MIB);
     let phase = |offset: u64| period.map_or(offset, |period| offset % period);
     for (at, &offset) in offsets.iter().enumerate() {

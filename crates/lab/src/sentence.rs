@@ -1,5 +1,5 @@
-//! The answer of a series in plain words, one sentence; what must be known of it
-//! first stands before or behind it.
+//! The answer of a series in one plain sentence, with whatever one must know
+//! first placed before or after it.
 
 use crate::climb::Ended;
 use crate::series::SeriesKind;
@@ -11,7 +11,7 @@ use stripewise_stats::Slo;
 use stripewise_units::{format_bytes, format_count, format_duration, format_iops, plural};
 
 /// "Random read: 9,800 IOPS (9,500-10,100) at p99 < 5 ms with 16 in flight; the ceiling is
-/// 12,400 at 64." Where no step counts, no number is in it.
+/// 12,400 at 64." Without a valid step, it contains no number.
 pub(crate) fn answer(kind: SeriesKind, slo: Slo, ended: Ended, series: &SeriesRecord) -> String {
     let title = kind.title();
     if let Some(reason) = &series.no_answer {
@@ -39,8 +39,8 @@ pub(crate) fn answer(kind: SeriesKind, slo: Slo, ended: Ended, series: &SeriesRe
     words
 }
 
-/// " A cache absorbs writes before that: 45,000 IOPS until 256 MiB are written.", or for how
-/// many bytes the rate was seen to hold.
+/// " A cache absorbs writes before that: 45,000 IOPS until 256 MiB are written.", or the number
+/// of bytes over which the rate was sustained.
 fn absorbed(kind: SeriesKind, series: &SeriesRecord) -> String {
     let Some(found) = series.sustained else {
         return String::new();
@@ -55,8 +55,8 @@ fn absorbed(kind: SeriesKind, series: &SeriesRecord) -> String {
     }
 }
 
-/// Why a ladder that only measured a cache has no answer: its highest rate is called what it
-/// is. None where the rate lasts.
+/// Why a ladder that only measured a cache has no answer: names its highest rate as that of
+/// the cache. `None` if the rate is sustained.
 pub(crate) fn not_sustained(
     kind: SeriesKind,
     highest: Option<&StepRecord>,
@@ -69,7 +69,7 @@ pub(crate) fn not_sustained(
     })
 }
 
-/// Why no step counts: "all 8 steps are VOID (zero-data)".
+/// Why no step is valid: "all 8 steps are VOID (zero-data)".
 pub(crate) fn no_answer(steps: &[StepRecord]) -> String {
     let mut codes: Vec<&str> = Vec::new();
     for code in steps.iter().flat_map(|step| &step.void) {
@@ -92,12 +92,12 @@ pub(crate) fn no_answer(steps: &[StepRecord]) -> String {
     }
 }
 
-/// What the steps that count say of a limit and a ceiling.
+/// A limit and a ceiling from the valid steps.
 fn ladder(kind: SeriesKind, slo: Slo, ended: Ended, series: &SeriesRecord) -> String {
     let Some(answer) = series.answered() else {
         return "nothing was measured.".to_owned();
     };
-    // Only a ladder that ran its course has found the ceiling.
+    // Only a ladder that ran to its end has found the ceiling.
     let highest = match ended {
         Ended::Ladder(_) | Ended::SingleStep => "the ceiling",
         Ended::TimeSpent => "the highest rate measured in the given time",
@@ -139,7 +139,7 @@ fn ladder(kind: SeriesKind, slo: Slo, ended: Ended, series: &SeriesRecord) -> St
     format!("{}{instead} {top}.", missed(slo, series))
 }
 
-/// Behind a number that is a single run's.
+/// Suffix of a number from a single run.
 const ONE_RUN: &str = " (one run, no interval)";
 
 fn highest_words(kind: SeriesKind, highest: &str, step: &StepRecord) -> String {
@@ -150,8 +150,8 @@ fn highest_words(kind: SeriesKind, highest: &str, step: &StepRecord) -> String {
     )
 }
 
-/// The least load that counts: what a step says that was stopped, or that is void, is not
-/// known, and neither is what loads that were not run would give.
+/// The least valid load: the results of a stopped or void step are
+/// unknown, as are those of loads that were not run.
 fn missed(slo: Slo, series: &SeriesRecord) -> String {
     let (load, latency) = series.least_load().unwrap_or((1, None));
     let there = match latency {
@@ -168,7 +168,7 @@ fn missed(slo: Slo, series: &SeriesRecord) -> String {
     )
 }
 
-/// What a series gives within its limit.
+/// The rate of a series within its limit.
 fn within(kind: SeriesKind, slo: Slo, answer: &AnswerRecord, top: &str) -> String {
     let limit = slo.describe();
     let rate = answer_words(kind, answer);
@@ -194,7 +194,7 @@ fn within(kind: SeriesKind, slo: Slo, answer: &AnswerRecord, top: &str) -> Strin
     }
 }
 
-/// Operations in flight of an answer, to the nearest whole one.
+/// Operations in flight of an answer, rounded.
 fn load_words(answer: &AnswerRecord) -> String {
     format_count(answer.in_flight.round().max(1.0) as u64)
 }
@@ -204,7 +204,7 @@ fn answer_words(kind: SeriesKind, answer: &AnswerRecord) -> String {
     answer.words(in_bytes, if in_bytes { "MiB/s" } else { "IOPS" })
 }
 
-/// The log's latency comes first: it is what a commit waits for. Rate and latencies are of
+/// The log's latency comes first: it is what a commit waits for. Rate and latencies are from
 /// the same runs.
 fn log(series: &SeriesRecord) -> String {
     let record = series.answered().map(|answer| answer.record);

@@ -1,9 +1,9 @@
-//! The five series of a bench: what each one does.
+//! The five series of a bench.
 
 use serde::{Deserialize, Serialize};
 use stripewise_workload::{CacheMode, CursorKind, DataPattern, Distribution, Pattern, Workload};
 
-/// One of the five.
+/// A series of a bench.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SeriesKind {
@@ -20,7 +20,7 @@ pub enum SeriesKind {
 }
 
 impl SeriesKind {
-    /// All, in the order in which they run: reads before writes.
+    /// All, in running order: reads before writes.
     pub const ALL: [SeriesKind; 5] = [
         SeriesKind::RandomRead,
         SeriesKind::SequentialRead,
@@ -41,7 +41,7 @@ impl SeriesKind {
         }
     }
 
-    /// The series of a name.
+    /// The series with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
@@ -59,8 +59,8 @@ impl SeriesKind {
         }
     }
 
-    /// What its operations are called beside those of other loads, before `read` or `write`:
-    /// the log's are sequential, but each is waited for and durable.
+    /// What qualifies `read` or `write` in text, to distinguish it from other loads:
+    /// the log's writes are sequential, but each is waited for and durable.
     #[must_use]
     pub fn pattern(self) -> &'static str {
         match self {
@@ -76,7 +76,7 @@ impl SeriesKind {
         !matches!(self, SeriesKind::RandomRead | SeriesKind::SequentialRead)
     }
 
-    /// Its throughput is told in MiB/s rather than IOPS.
+    /// Its throughput is reported in MiB/s rather than IOPS.
     #[must_use]
     pub fn told_in_bytes(self) -> bool {
         matches!(
@@ -85,13 +85,13 @@ impl SeriesKind {
         )
     }
 
-    /// It climbs; the log is a single step with one outstanding.
+    /// Whether it climbs; the log is a single step with one outstanding.
     #[must_use]
     pub fn climbs(self) -> bool {
         self != SeriesKind::Log
     }
 
-    /// The block size where none is asked for.
+    /// The default block size.
     #[must_use]
     pub fn block_size_bytes(self) -> u64 {
         if self.told_in_bytes() {
@@ -103,8 +103,8 @@ impl SeriesKind {
 
     /// The load of one step, with one thread and one outstanding.
     ///
-    /// Sequential series share one position between threads, as SQLIO did: the
-    /// device sees one sequential stream however many threads feed it.
+    /// Sequential series share one position between threads, as in SQLIO: the
+    /// device sees one sequential stream whatever the number of threads.
     #[must_use]
     pub fn workload(self, block_size_bytes: u64, step: StepTime, seed: u64) -> Workload {
         let random = matches!(self, SeriesKind::RandomRead | SeriesKind::RandomWrite);
@@ -150,9 +150,9 @@ impl SeriesKind {
 /// How long a step lasts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StepTime {
-    /// Before measuring.
+    /// Before measuring, in nanoseconds.
     pub ramp_ns: u64,
-    /// Measured.
+    /// Measured time in nanoseconds.
     pub duration_ns: u64,
 }
 

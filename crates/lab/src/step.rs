@@ -1,4 +1,4 @@
-//! One run of a series as a step of its ladder.
+//! Converts a run of a series to a step of its ladder.
 
 use crate::answer::{Judged, is_disturbed};
 use crate::ladder::{Load, Step};
@@ -6,14 +6,14 @@ use stripewise_results::{JobRecord, LatencySummary, RunRecord, Status};
 use stripewise_stats::LadderStep;
 use stripewise_stats::{LatencyStatistic, Slo};
 
-/// The latencies that a job's limit speaks of: see [`JobRecord::leading`].
+/// The latencies that a job's limit applies to: see [`JobRecord::leading`].
 #[must_use]
 pub fn latency_summary(job: &JobRecord) -> Option<&LatencySummary> {
     job.leading().latency_ns.as_ref()
 }
 
-/// The statistic that a limit speaks of. Where there are too few operations for
-/// a p99.9, the maximum stands in for it, which errs on the safe side.
+/// The statistic that a limit applies to. With too few operations for
+/// a p99.9, the maximum is used instead, which errs on the safe side.
 #[must_use]
 pub fn latency_of(job: &JobRecord, slo: Slo) -> Option<u64> {
     let summary = latency_summary(job)?;
@@ -37,7 +37,7 @@ pub fn load_of(job: &JobRecord) -> Load {
     }
 }
 
-/// A step as the ladder's rules see it.
+/// A step as input for the ladder's rules.
 #[must_use]
 pub fn step_of(job: &JobRecord, slo: Slo) -> Step {
     Step {
@@ -47,8 +47,8 @@ pub fn step_of(job: &JobRecord, slo: Slo) -> Step {
     }
 }
 
-/// A step as the statistics of the knee see it: the rate of each interval. The
-/// last interval is left out where it is shorter than the others.
+/// A step as input for the statistics of the knee: the rate of each interval. The
+/// last interval is left out if it is shorter than the others.
 #[must_use]
 pub fn rates_of(job: &JobRecord) -> LadderStep {
     let intervals = &job.outcome.intervals;
@@ -64,13 +64,13 @@ pub fn rates_of(job: &JobRecord) -> LadderStep {
     }
 }
 
-/// An answer may rest on it: it ran to its end and no warning voids it.
+/// Whether an answer may use it: it ran to completion and no warning voids it.
 pub(crate) fn counts(run: &RunRecord) -> bool {
     let void = |job| !run.void_codes_of(job).is_empty();
     run.status == Status::Complete && !run.jobs.first().is_some_and(void)
 }
 
-/// A run as the answer sees it; none without a job.
+/// A run as input for the answer; `None` without a job.
 pub(crate) fn judged_run(run: &RunRecord, slo: Slo) -> Option<Judged> {
     let job = run.jobs.first()?;
     Some(Judged {

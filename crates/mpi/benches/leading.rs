@@ -1,7 +1,7 @@
-//! What leading 64 hosts takes of rank 0: their intervals are recorded once, and replayed
-//! as they would come, one a second from each, with what keeps the group together. The
-//! processor time of the thread is taken, not the time on the wall (goal: under 2 % of a
-//! core). `cargo bench -p stripewise-mpi`; with `--test` a few, to see that it works.
+//! The cost of leading 64 hosts on rank 0: their intervals are recorded once, and replayed
+//! at one per second from each, through the code that keeps the group together. Measures
+//! the processor time of the thread, not wall-clock time (goal: under 2 % of a
+//! core). `cargo bench -p stripewise-mpi`; with `--test`, a few, as a smoke test.
 //!
 //! Linux only: processor time is read from `/proc/thread-self/schedstat`.
 
@@ -23,7 +23,7 @@ use stripewise_units::WallTime;
 use stripewise_workload::{Request, RequestJob, Workload};
 
 const S: u64 = 1_000_000_000;
-/// Arrays that differ, so that histograms do.
+/// Different arrays, so that histograms differ.
 const ARRAYS: [&str; 4] = [
     "sim:raid10-10k",
     "sim:sata-ssd",
@@ -31,7 +31,7 @@ const ARRAYS: [&str; 4] = [
     "sim:raid10-10k?disks=4",
 ];
 
-/// Time as the replay says.
+/// The clock of the replay.
 #[derive(Clone, Default)]
 struct Replayed(Arc<AtomicU64>);
 
@@ -49,7 +49,7 @@ impl Clock for Replayed {
     }
 }
 
-/// What a host says of a run.
+/// Collects what a host reports about a run.
 #[derive(Debug, Default)]
 struct Recorder {
     skeleton: RefCell<Option<RunRecord>>,
@@ -69,14 +69,14 @@ impl Companion for Recorder {
     }
 }
 
-/// A run of a host: what it says of itself before and after, and each interval.
+/// A run of a host: its messages before and after, and each interval.
 struct Recorded {
     skeleton: RunRecord,
     intervals: Vec<Vec<PartInterval>>,
     record: RunRecord,
 }
 
-/// Records a run of `seconds` intervals of a second: what it says of itself, and each.
+/// Records a run of `seconds` intervals of one second.
 fn recorded(target: &str, seconds: u64, seed: u64) -> Recorded {
     let folder = tempfile::tempdir().unwrap();
     let context = Context::new(Surroundings {
@@ -128,10 +128,10 @@ fn recorded(target: &str, seconds: u64, seed: u64) -> Recorded {
     }
 }
 
-/// Messages and who sent them.
+/// Messages with their senders.
 type Post = Rc<RefCell<VecDeque<(u32, Vec<u8>)>>>;
 
-/// Messages that come when they are due.
+/// Delivers messages when they are due.
 struct Replay {
     size: u32,
     come: Post,
@@ -172,7 +172,7 @@ fn start_of(rank: u32, hosts: u32) -> StartRecord {
     }
 }
 
-/// Rank 0, and what comes to it.
+/// Rank 0 and its incoming messages.
 struct Rank0 {
     member: Member<Replay>,
     clock: Replayed,
@@ -209,7 +209,7 @@ impl Rank0 {
         length
     }
 
-    /// A second of all hosts: bytes that came, and the processor time that they took.
+    /// One second of all hosts: bytes received, and the processor time they took.
     fn second(&self, parts: &[Recorded], second: usize) -> (usize, u64) {
         let mut bytes = 0;
         for (rank, part) in (0_u32..).zip(parts) {
@@ -217,7 +217,7 @@ impl Rank0 {
             bytes += self.hears(rank, &Message::Interval { run: 0, jobs });
             bytes += self.hears(rank, &Message::Beat);
         }
-        // Twenty looks a second, as while it measures.
+        // Twenty polls a second, as during a measurement.
         let before_ns = processor_ns();
         for _ in 0..20 {
             self.clock.0.fetch_add(S / 20, Ordering::Relaxed);

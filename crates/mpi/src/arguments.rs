@@ -1,32 +1,32 @@
-//! The command line of a rank: its own switches taken out, and what differs from host to
-//! host put in. All ranks are started with the same words.
+//! The command line of a rank: removes its own switches, and substitutes what differs from host
+//! to host. All ranks are started with the same words.
 
 use crate::places::named;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
 
-/// What is left for the commands, and what this program takes itself.
+/// The remaining arguments, and those for this program itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Arguments {
-    /// For the commands, the program's name first.
+    /// The arguments of the command, starting with the program's name.
     pub rest: Vec<OsString>,
-    /// Two ranks may work on one device: `--shared`.
+    /// Two ranks may use one device: `--shared`.
     pub shared: bool,
-    /// Which host measures on what: `--map FILE`.
+    /// The map of targets by host: `--map FILE`.
     pub map: Option<PathBuf>,
-    /// Some `--destroy` names a device without its host.
+    /// Some `--destroy` names a device without a host.
     pub destroys_anywhere: bool,
 }
 
-/// Words that cannot be understood.
+/// Invalid arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArgumentsError {
     problem: String,
 }
 
 impl ArgumentsError {
-    /// What to do about it.
+    /// What the user can do.
     #[must_use]
     pub fn hint(&self) -> &'static str {
         "`stripewise run --help` explains the switches of a run, docs/HOSTS.md those of several hosts"
@@ -41,12 +41,12 @@ impl fmt::Display for ArgumentsError {
 
 impl std::error::Error for ArgumentsError {}
 
-/// The words as `rank` on `host` takes them: `{host}` and `{rank}` in the name of the
-/// store are replaced, and of `--destroy HOST:NAME` only that of the own host is left: the
-/// permission to write is given for each host.
+/// The words for `rank` on `host`: `{host}` and `{rank}` in the name of the
+/// store are replaced, and of `--destroy HOST:NAME` only this host's is kept, since
+/// write permission is given per host.
 ///
 /// # Errors
-/// Where `--map` names no file.
+/// If `--map` names no file.
 pub fn of_rank(
     words: impl IntoIterator<Item = OsString>,
     host: &str,
@@ -91,7 +91,7 @@ pub fn of_rank(
                     let device = OsString::from(device);
                     arguments.rest.extend([OsString::from("--destroy"), device]);
                 }
-                // Of another host.
+                // For another host.
                 Some(_) => {}
                 None => {
                     arguments.destroys_anywhere = true;

@@ -1,18 +1,18 @@
-//! How messages travel: the one thing that differs between MPI and the tests.
+//! Message transport: the only part that differs between MPI and the tests.
 
-/// Sends and receives without ever waiting: who waits for something sleeps between two
-/// looks, because a process that waits inside of MPI keeps a processor busy.
+/// Sends and receives without blocking: a caller that waits sleeps between
+/// polls, because a process that waits inside MPI keeps a processor busy.
 pub trait Carrier {
-    /// Which of the ranks this is, from 0.
+    /// This rank's number, from 0.
     fn rank(&self) -> u32;
 
-    /// How many there are.
+    /// The number of ranks.
     fn size(&self) -> u32;
 
-    /// Sends bytes to a rank. They are copied; nothing is waited for.
+    /// Sends a copy of bytes to a rank without blocking.
     fn send(&self, to: u32, bytes: Vec<u8>);
 
-    /// The next message that has come, and from whom. Messages of one rank come in the
+    /// The next received message and its sender. Messages from one rank arrive in the
     /// order in which they were sent.
     fn receive(&self) -> Option<(u32, Vec<u8>)>;
 }

@@ -1,26 +1,26 @@
-//! What two clocks differ by: of many round trips the fastest tells most, because an
-//! answer cannot have been given earlier than the question came, nor later than the
-//! answer was sent (Cristian 1989; Hunold and Carpen-Amarie 2015 on why barriers do not
-//! do).
+//! Offset between two clocks: of many round trips, the fastest is the most precise, because an
+//! answer cannot be given before the question arrives, nor after the
+//! answer arrives (Cristian 1989; Hunold and Carpen-Amarie 2015 on why barriers are
+//! unsuitable).
 
 use stripewise_conductor::start::ClockOffset;
 use stripewise_units::WallTime;
 
-/// Round trips that are tried.
+/// Number of round trips.
 pub const ROUND_TRIPS: u32 = 100;
 
-/// Of round trips so far.
+/// The result of the round trips so far.
 #[derive(Clone, Debug, Default)]
 pub struct Comparison {
     best: Option<(u64, ClockOffset)>,
-    /// Round trips that were made.
+    /// Number of round trips made.
     pub trips: u32,
 }
 
 impl Comparison {
-    /// Adds a round trip: when the question went and the answer came by the own clock,
-    /// and what the other one showed in between. A clock that was set back meanwhile
-    /// proves nothing.
+    /// Adds a round trip: when the question left and the answer arrived by this clock,
+    /// and the other clock's reading in between. Ignores it if a clock was set back
+    /// meanwhile.
     pub fn add(&mut self, asked: WallTime, answered: WallTime, other: WallTime) {
         self.trips += 1;
         let Some(trip_ns) = answered.ns().checked_sub(asked.ns()) else {
@@ -37,7 +37,7 @@ impl Comparison {
         self.best = Some((trip_ns, offset));
     }
 
-    /// The other clock minus the own one, by the fastest round trip.
+    /// The other clock minus this one, from the fastest round trip.
     #[must_use]
     pub fn offset(&self) -> Option<ClockOffset> {
         self.best.map(|(_, offset)| offset)

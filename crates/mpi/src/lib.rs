@@ -1,9 +1,9 @@
-//! One array, many hosts: the same request on every rank of an MPI job, begun at one
+//! One array, many hosts: the same request on every rank of an MPI job, started at one
 //! moment, merged interval by interval.
 //!
-//! A rank is [`Member`] of a group: it goes along with the runs of its own process
-//! (`campaign`'s `Companion`), which write to its own store as ever. Rank 0 leads. How
-//! messages travel is a [`Carrier`]; MPI is one, and threads of one process are another,
+//! A rank is a [`Member`] of a group: the companion of its own process's runs
+//! (`campaign`'s `Companion`), which write to its own store as usual. Rank 0 leads. A
+//! [`Carrier`] transports messages: MPI is one, and threads of one process are another,
 //! for the tests.
 #![forbid(unsafe_code)]
 

@@ -1,5 +1,5 @@
-//! `stripewise-mpi`: the binary. Everything that MPI is asked for is here and in
-//! `mpi_carrier.rs`; the rest is the library's, and tested without it.
+//! `stripewise-mpi`: the binary. All calls to MPI are here and in
+//! `mpi_carrier.rs`; the rest is in the library, and tested without it.
 #![forbid(unsafe_code)]
 
 mod mpi_carrier;
@@ -12,8 +12,8 @@ use std::rc::Rc;
 use stripewise_cli::{Output, Surroundings, VERSION, host_name, refuse, run, system_clock};
 use stripewise_mpi::{Closing, GroupMember, Member, Patience, Settings, of_rank};
 
-/// Messages that wait for their receiver: a host that stands still for its six seconds
-/// gets few.
+/// Buffer for messages that wait for their receiver: a host that is stopped for the
+/// six-second limit gets few.
 const BUFFER_BYTES: usize = 64 << 20;
 
 fn main() -> ExitCode {
@@ -35,10 +35,10 @@ fn main() -> ExitCode {
         Err(_) => return ExitCode::SUCCESS,
     };
     let clock = system_clock();
-    // No other group begins in this nanosecond under this number.
+    // No other group begins in this nanosecond with this process id.
     let group = format!("group-{:x}-{:x}", clock.wall().ns(), std::process::id());
     let settings = Settings {
-        // Read where it stands, not folded into the code: the campaign of failing hosts makes
+        // Read at run time, not constant-folded: the failing-hosts campaign makes
         // a program of another version by changing that text.
         version: std::hint::black_box(VERSION).to_owned(),
         host,
@@ -53,8 +53,8 @@ fn main() -> ExitCode {
     let gate = Gate::default();
     let carrier = MpiCarrier::new(universe.world(), Gate::clone(&gate));
     let member = Rc::new(Member::new(carrier, clock, settings));
-    // With an MPI that allows one thread only, a rank that its disk holds up for long while
-    // it prepares is taken for lost: the run ends before it began.
+    // With a single-threaded MPI, a rank whose disk blocks it for long during
+    // preparation counts as lost: the run ends before it begins.
     let beater = (threading >= Threading::Serialized).then(|| Beater::start(member.pulse(), gate));
     let together = GroupMember::new(Rc::clone(&member), arguments.map);
     let surroundings = Surroundings {
@@ -66,10 +66,10 @@ fn main() -> ExitCode {
     let closing = member.close();
     drop(beater);
     if closing == Closing::WithoutAll {
-        // Ending in order would wait for the rank that does not answer.
+        // An orderly end would wait for the rank that does not answer.
         world.abort(i32::from(code));
     }
-    // What is to be known of this rank is known to rank 0, which answers for all.
+    // Rank 0 knows about this rank, and reports for all.
     ExitCode::from(if rank == 0 { code } else { 0 })
 }
 

@@ -1,4 +1,4 @@
-//! What ranks say to each other: JSON, a message at a time. A few KiB a second and host.
+//! Messages between ranks: JSON, a few KiB per second and host.
 
 use crate::places::Places;
 use serde::{Deserialize, Serialize};
@@ -10,41 +10,41 @@ use stripewise_results::{GroupRecord, RunRecord};
 use stripewise_units::WallTime;
 use stripewise_workload::Request;
 
-/// A message. Rank 0 leads: the others talk to it, and it talks to all of them.
+/// A message. Rank 0 leads: the others send to it, and it sends to all of them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "message", rename_all = "kebab-case")]
 pub enum Message {
-    /// To rank 0, before anything else: who is here. Every version of the program
-    /// understands it, so that another version can be named.
+    /// To rank 0, first: introduces a rank. Every version of the program
+    /// understands it, so that another version can be reported.
     Greeting {
         /// The program's version.
         version: String,
         /// Name of the host.
         host: String,
-        /// A device may be destroyed that was named without its host.
+        /// Some device to be destroyed was named without its host.
         #[serde(default)]
         destroys_anywhere: bool,
     },
-    /// From rank 0: what is to be measured, and where on which host.
+    /// From rank 0: the request, and the targets of each host.
     Request {
-        /// As rank 0 has read it.
+        /// As read by rank 0.
         request: Box<Request>,
         /// The map.
         places: Places,
     },
-    /// From rank 0, of a command that decides from result to result: its targets.
+    /// From rank 0, for a command that decides from result to result: its targets.
     Targets {
-        /// As they were typed.
+        /// As typed.
         texts: Vec<String>,
         /// The map.
         places: Places,
     },
-    /// From rank 0: what is done to the target.
+    /// From rank 0: what will be done to the target.
     Aim {
         /// All of it.
         aim: Box<Aim>,
     },
-    /// From rank 0: a run that is made next.
+    /// From rank 0: the next run.
     Step {
         /// With the seeds of rank 0.
         step: Box<Step>,
@@ -54,36 +54,36 @@ pub enum Message {
         /// Its document.
         document: Value,
     },
-    /// To rank 0: what was asked can be done here, as far as that can be judged without
-    /// touching anything.
+    /// To rank 0: the request can be carried out here, as far as that can be checked without
+    /// changing anything.
     Checked {
         /// Files and devices that this rank measures on.
         targets: Vec<MeasuredPlace>,
-        /// What is measured, without the names of targets and the seeds.
+        /// The plan, without the names of targets and the seeds.
         plan: String,
     },
-    /// From rank 0: all can do it. Bytes may be written now.
+    /// From rank 0: all can do it. Writing may begin.
     Proceed,
     /// To rank 0: everything is open and filled.
     Ready {
         /// Number of the run, from 0.
         run: u32,
-        /// The record as far as it is known: what is left of a rank that is lost.
+        /// The record as far as it is known: the remnant if the rank is lost.
         skeleton: Box<RunRecord>,
     },
-    /// From rank 0: what does your clock show?
+    /// From rank 0: a clock query.
     Ping {
-        /// Comes back with the answer.
+        /// Returned with the answer.
         number: u32,
     },
-    /// The answer.
+    /// The answer to a clock query.
     Pong {
-        /// As asked.
+        /// Number of the query.
         number: u32,
-        /// The clock.
+        /// Clock reading.
         wall: WallTime,
     },
-    /// From rank 0: start then.
+    /// From rank 0: start at this time.
     Go {
         /// Number of the run.
         run: u32,
@@ -91,9 +91,9 @@ pub enum Message {
         at: WallTime,
         /// The receiver's clock minus that of rank 0, nanoseconds.
         offset_ns: i64,
-        /// How exact that is, nanoseconds.
+        /// Error bound, in nanoseconds.
         error_ns: u64,
-        /// All of them, with the receiver's rank.
+        /// The group, with the receiver's rank.
         group: GroupRecord,
     },
     /// To rank 0: an interval of a run, job by job.
@@ -103,14 +103,14 @@ pub enum Message {
         /// In the order of the jobs.
         jobs: Vec<PartInterval>,
     },
-    /// Both ways: still here.
+    /// Both ways: heartbeat.
     Beat,
     /// From rank 0: stop at that moment of the receiver's clock.
     Stop {
         /// When.
         at: WallTime,
     },
-    /// To rank 0: a run is over, and this rank's own store has it.
+    /// To rank 0: a run is over, and stored on this rank.
     Record {
         /// Number of the run.
         run: u32,
@@ -123,12 +123,12 @@ pub enum Message {
         text: String,
         /// What to do about it.
         hint: Option<String>,
-        /// The code to end with.
+        /// The exit code.
         exit: u8,
     },
-    /// From rank 0: nothing will come of it, because a rank failed.
+    /// From rank 0: the group gives up, because a rank failed.
     Abort,
-    /// From rank 0: the clocks were compared once more, and the run is done with.
+    /// From rank 0: the clocks were compared again, and the run is finished.
     RunOver {
         /// Number of the run.
         run: u32,
@@ -141,11 +141,11 @@ impl Message {
     /// As bytes.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        // Plain fields with text as keys: there is nothing that JSON cannot hold.
+        // All fields are plain with text keys, so serialisation cannot fail.
         serde_json::to_vec(self).unwrap_or_default()
     }
 
-    /// From bytes; `None` for what no rank of this version sends.
+    /// Deserialises; `None` for anything no rank of this version sends.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Message> {
         serde_json::from_slice(bytes).ok()

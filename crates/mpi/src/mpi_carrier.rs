@@ -1,5 +1,5 @@
-//! Messages by MPI: handed over in pieces that are sent at once, and looked for without
-//! waiting. Six calls in all.
+//! Messages over MPI: sent in pieces immediately, and polled without
+//! blocking. Six calls in all.
 
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::{Communicator, Destination, Source};
@@ -10,11 +10,11 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use stripewise_mpi::{Carrier, Pieces, Pulse, cut};
 
-/// How often a rank that cannot look at its messages is said to be there.
+/// Interval of heartbeats of a rank that cannot poll its messages.
 const BEAT_EVERY: Duration = Duration::from_secs(1);
 
-/// One thread of a process at a time calls MPI, and the pieces of one message are not torn
-/// apart by another.
+/// Only one thread of a process at a time may call MPI, and the pieces of one message must not
+/// be interleaved with another.
 pub type Gate = Arc<Mutex<()>>;
 
 fn locked(gate: &Gate) -> MutexGuard<'_, ()> {
@@ -29,7 +29,7 @@ pub struct MpiCarrier {
 }
 
 impl MpiCarrier {
-    /// Of this communicator; `gate` is shared with the threads that call MPI as well.
+    /// A carrier on this communicator; `gate` is shared with other threads that call MPI.
     pub fn new(world: SimpleCommunicator, gate: Gate) -> MpiCarrier {
         let size = usize::try_from(world.size()).unwrap_or(1);
         MpiCarrier {
@@ -59,7 +59,7 @@ impl Carrier for MpiCarrier {
                 let _alone = locked(&self.gate);
                 let status = self.world.any_process().immediate_probe()?;
                 let from = status.source_rank();
-                // It is there as a whole: small pieces are.
+                // It has arrived completely, since pieces are small.
                 let (piece, _) = self.world.process_at_rank(from).receive_vec::<u8>();
                 (u32::try_from(from).ok()?, piece)
             };
@@ -80,17 +80,17 @@ fn send(world: &SimpleCommunicator, gate: &Gate, to: u32, bytes: &[u8]) {
     }
 }
 
-/// Says that this rank is there while its disk holds it up; ends with its process's work.
+/// Sends heartbeats while the disk blocks this rank; stops when the process's work ends.
 pub struct Beater {
     end: Arc<(Mutex<bool>, Condvar)>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Beater {
-    /// Begins.
+    /// Starts the thread.
     ///
     /// # Errors
-    /// Where there is no thread for it.
+    /// If the thread cannot be started.
     pub fn start(pulse: Pulse, gate: Gate) -> io::Result<Beater> {
         let end = Arc::new((Mutex::new(false), Condvar::new()));
         let ends = Arc::clone(&end);
@@ -109,7 +109,7 @@ impl Drop for Beater {
         *is_over.lock().unwrap_or_else(PoisonError::into_inner) = true;
         changed.notify_all();
         if let Some(thread) = self.thread.take() {
-            // Nothing in it panics, and there is nothing to be done about it.
+            // Nothing in it panics, and there would be no remedy.
             let _ = thread.join();
         }
     }

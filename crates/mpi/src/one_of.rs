@@ -1,4 +1,4 @@
-//! A rank as the command line's library sees it.
+//! A rank as seen by the command-line library.
 
 use crate::carrier::Carrier;
 use crate::group::Member;
@@ -14,14 +14,14 @@ use stripewise_conductor::start::Companion;
 use stripewise_lab::hosts::HostPart;
 use stripewise_workload::Request;
 
-/// A member, and where rank 0 finds the map.
+/// A member, and the path of rank 0's map.
 pub struct GroupMember<C> {
     member: Rc<Member<C>>,
     map: Option<PathBuf>,
 }
 
 impl<C: Carrier + 'static> GroupMember<C> {
-    /// Of this member.
+    /// Wraps this member.
     #[must_use]
     pub fn new(member: Rc<Member<C>>, map: Option<PathBuf>) -> GroupMember<C> {
         GroupMember { member, map }

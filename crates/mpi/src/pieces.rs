@@ -1,11 +1,11 @@
-//! Messages in pieces that MPI sends at once.
+//! Splits messages into pieces that MPI sends immediately.
 //!
 //! A larger message waits for its receiver, and receiving one waits for its sender: a
-//! host that stands still would take the others with it. Pieces below the smallest limit
-//! of Open MPI's transports (4 KiB for shared memory, headers included) are handed over
-//! and forgotten.
+//! stopped host would block the others. Pieces below the smallest eager limit
+//! of Open MPI's transports (4 KiB for shared memory, headers included) are sent
+//! without waiting.
 
-/// Bytes of a piece, the mark at its end included.
+/// Maximum bytes of a piece, including the marker at its end.
 pub const PIECE_BYTES_MAX: usize = 3_072;
 
 const MORE: u8 = 1;
@@ -23,14 +23,14 @@ pub fn cut(bytes: &[u8]) -> impl Iterator<Item = Vec<u8>> + '_ {
     })
 }
 
-/// Puts the pieces of one sender together again; they come in order.
+/// Reassembles the pieces of one sender, which arrive in order.
 #[derive(Clone, Debug, Default)]
 pub struct Pieces {
     bytes: Vec<u8>,
 }
 
 impl Pieces {
-    /// The message, where this piece is its last.
+    /// Adds a piece; returns the message if it is the last.
     pub fn add(&mut self, piece: &[u8]) -> Option<Vec<u8>> {
         let (mark, bytes) = piece.split_last()?;
         self.bytes.extend_from_slice(bytes);

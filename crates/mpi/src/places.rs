@@ -1,5 +1,5 @@
-//! Which targets a host measures on: names with `{host}` and `{rank}` in them, and a map
-//! from hosts to targets, because devices are called differently on each host.
+//! The targets of each host: names containing `{host}` and `{rank}`, and a map
+//! from hosts to targets, since device names differ between hosts.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use stripewise_workload::Request;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Places {
-    /// `alpha = ["/dev/sdb"]`; what `{target}` stands for there.
+    /// `alpha = ["/dev/sdb"]`: what replaces `{target}` there.
     #[serde(default)]
     pub hosts: BTreeMap<String, Targets>,
 }
@@ -25,7 +25,7 @@ pub enum Targets {
     Several(Vec<String>),
 }
 
-/// A map or a name that cannot be used.
+/// An invalid map or name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlacesError {
     problem: String,
@@ -33,7 +33,7 @@ pub struct PlacesError {
 }
 
 impl PlacesError {
-    /// What to do about it.
+    /// What the user can do.
     #[must_use]
     pub fn hint(&self) -> &'static str {
         self.hint
@@ -49,10 +49,10 @@ impl fmt::Display for PlacesError {
 impl std::error::Error for PlacesError {}
 
 impl Places {
-    /// Reads a map: `[hosts]` with a line for each host.
+    /// Parses a map: `[hosts]` with a line for each host.
     ///
     /// # Errors
-    /// Where the text is none.
+    /// If the text is not a valid map.
     pub fn from_toml(text: &str) -> Result<Places, PlacesError> {
         let places: Places = toml::from_str(text).map_err(|error| PlacesError {
             problem: format!("the map is not readable: {error}"),
@@ -78,11 +78,11 @@ impl Places {
         }
     }
 
-    /// Targets as this rank calls them: `{target}` is what the map says, which may be
-    /// several.
+    /// Targets by this rank's names: `{target}` is replaced by the map's entry, which may be
+    /// several targets.
     ///
     /// # Errors
-    /// Where the map lacks the host.
+    /// If the map lacks the host.
     pub fn named_targets(
         &self,
         texts: &[String],
@@ -105,11 +105,11 @@ impl Places {
         Ok(targets)
     }
 
-    /// The request as this rank runs it: its own targets, and seeds of its own, so that
+    /// The request for this rank: its own targets, and seeds of its own, so that
     /// hosts that share a device do not read the same blocks one after the other.
     ///
     /// # Errors
-    /// Where the map lacks the host.
+    /// If the map lacks the host.
     pub fn resolve(&self, request: Request, host: &str, rank: u32) -> Result<Request, PlacesError> {
         let mut request = request;
         for job in &mut request.jobs {

@@ -1,4 +1,4 @@
-//! What rank 0 has heard of the runs of all ranks.
+//! What rank 0 has received about the runs of all ranks.
 
 use stripewise_conductor::start::{Agreed, ClockOffset};
 use stripewise_io_engine::Kind;
@@ -7,7 +7,7 @@ use stripewise_results::{Interval, JobRecord, RunRecord, StartRecord, Status};
 use stripewise_runner::IntervalSummary;
 use stripewise_units::WallTime;
 
-/// What a rank says of an interval: of each job its counts and its latencies.
+/// A rank's report of an interval: counts and latencies of each job.
 #[must_use]
 pub fn parts_of(summary: &IntervalSummary, intervals: &[Interval]) -> Vec<PartInterval> {
     let jobs = summary.jobs.iter().zip(intervals);
@@ -33,20 +33,20 @@ pub struct Runs {
     runs: Vec<Vec<OfRank>>,
 }
 
-/// What is known of a run of one rank.
+/// The state of one rank's run.
 #[derive(Debug, Default)]
 struct OfRank {
     skeleton: Option<RunRecord>,
     jobs: Vec<PartJob>,
     record: Option<RunRecord>,
-    /// Operations a second in its last interval.
+    /// IOPS in its last interval.
     iops: f64,
-    /// None of its operations has completed for this long.
+    /// Time since any of its operations completed.
     idle_ns: u64,
 }
 
 impl Runs {
-    /// Of so many ranks.
+    /// For this many ranks.
     #[must_use]
     pub fn new(size: usize) -> Runs {
         Runs {
@@ -56,7 +56,7 @@ impl Runs {
     }
 
     fn of(&mut self, run: u32, rank: usize) -> Option<&mut OfRank> {
-        // Runs come one after the other: a number far ahead is nobody's.
+        // Runs follow each other: a number far ahead is invalid.
         let run = run as usize;
         if run > self.runs.len() || rank >= self.size {
             return None;
@@ -80,8 +80,8 @@ impl Runs {
         }
     }
 
-    /// When a rank is to start. What is left of one that is lost begins then: how late its
-    /// workers were, nobody hears any more.
+    /// Sets when a rank is to start. The remnant of a lost rank begins then, since how late its
+    /// workers were is never reported.
     pub fn agreed(&mut self, run: u32, rank: usize, agreed: &Agreed) {
         let skeleton = self.of(run, rank).and_then(|of| of.skeleton.as_mut());
         let (Some(skeleton), Some(at)) = (skeleton, agreed.at) else {
@@ -123,14 +123,14 @@ impl Runs {
         }
     }
 
-    /// Operations a second of all ranks in the last run.
+    /// IOPS of all ranks in the last run.
     #[must_use]
     pub fn iops_now(&self) -> f64 {
         let last = self.runs.last().map_or(&[][..], Vec::as_slice);
         last.iter().map(|of| of.iops).sum()
     }
 
-    /// A rank other than 0 whose run ended other than planned.
+    /// A rank other than 0 whose run did not end as planned.
     #[must_use]
     pub fn broke_off(&self, run: u32) -> Option<usize> {
         let ranks = self.at(run).iter().enumerate().skip(1);
@@ -141,7 +141,7 @@ impl Runs {
         early.next().map(|(rank, _)| rank)
     }
 
-    /// Why that rank's run did.
+    /// Why that rank's run did not.
     #[must_use]
     pub fn because(&self, run: u32, rank: usize) -> String {
         let record = self.at(run).get(rank).and_then(|of| of.record.as_ref());
@@ -149,8 +149,8 @@ impl Runs {
         because.unwrap_or_else(|| "its run did not end as planned".to_owned())
     }
 
-    /// A rank none of whose operations has completed for `ns`, although it has reason to
-    /// make some.
+    /// A rank without a completed operation for `ns`, although its load should have
+    /// some.
     #[must_use]
     pub fn stalled(&self, run: u32, ns: u64) -> Option<usize> {
         let is_stalled = |of: &OfRank| {
@@ -161,15 +161,15 @@ impl Runs {
         self.at(run).iter().position(is_stalled)
     }
 
-    /// A rank that is not gone and has no record of this run yet.
+    /// A remaining rank without a record of this run.
     #[must_use]
     pub fn without_record(&self, run: u32, gone: &[bool]) -> Option<usize> {
         let mut ranks = self.at(run).iter().zip(gone);
         ranks.position(|(of, is_gone)| of.record.is_none() && !is_gone)
     }
 
-    /// The clocks were compared before and after a run; `None` for ranks that did not
-    /// answer then.
+    /// Records the clocks' drift over a run, from the offsets before and after it; `None` for
+    /// ranks that did not answer afterwards.
     pub fn drifted(&mut self, run: u32, before: &[ClockOffset], after: &[Option<ClockOffset>]) {
         for (rank, (before, after)) in before.iter().zip(after).enumerate() {
             let Some(after) = after else { continue };
@@ -182,14 +182,14 @@ impl Runs {
         }
     }
 
-    /// A part for each rank of one run, which is forgotten: whoever takes them keeps them.
+    /// Removes and returns the parts of all ranks of one run.
     pub fn take(&mut self, run: u32) -> Vec<HostPart> {
         let ranks = self.runs.get_mut(run as usize).map(std::mem::take);
         ranks.unwrap_or_default().iter().filter_map(part).collect()
     }
 
-    /// Run by run a part for each rank. A rank that was lost on the way counts as far as
-    /// it came, as a partial run. Runs that nobody has begun to measure are left out.
+    /// A part for each rank, run by run. A rank that was lost counts as far as
+    /// it got, as a partial run. Runs that no rank has begun to measure are left out.
     #[must_use]
     pub fn parts(&self) -> Vec<Vec<HostPart>> {
         let parts = |ranks: &Vec<OfRank>| ranks.iter().filter_map(part).collect();
@@ -199,13 +199,13 @@ impl Runs {
     }
 }
 
-/// How long a run may do nothing because it was asked to pause between operations;
-/// `None`: as long as it likes.
+/// How long a run may be idle because of requested pauses between operations;
+/// `None`: without limit.
 fn pause_ns(skeleton: &RunRecord) -> Option<u64> {
     let of_job = |job: &JobRecord| match (&job.workload.rate, &job.workload.think_time) {
         (_, Some(_)) => None,
         (None, None) => Some(0),
-        // Ten arrivals: at random ones may be far apart.
+        // Ten arrivals: random ones may be far apart.
         (Some(rate), None) => Some((10e9 / rate.iops) as u64),
     };
     let pauses: Option<Vec<u64>> = skeleton.jobs.iter().map(of_job).collect();

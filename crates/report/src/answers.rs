@@ -1,13 +1,13 @@
-//! What a ladder answers with, in words: its rate within the limit, else at the knee, so
-//! that an array that misses the limit still shows what it can do. The answer itself is
-//! made in one place, [`SeriesRecord::answered`].
+//! The answer of a ladder as text: its rate within the limit, else at the knee, so
+//! that an array that misses the limit still shows its performance. The answer itself is
+//! derived in one place, [`SeriesRecord::answered`].
 
 use crate::number::rate;
 use stripewise_results::{AnswerReason, AnswerRecord, SeriesAnswer, SeriesRecord, StepRecord};
 use stripewise_stats::Slo;
 use stripewise_units::{counted, format_duration};
 
-/// Limits at which a ladder is read off where its own is not met.
+/// Limits in milliseconds at which a ladder is evaluated if it misses its own.
 const LIMITS_MS: [u64; 4] = [1, 5, 20, 100];
 
 /// `9,800 IOPS`, `512 MiB/s`, `1,234 writes/s` of a log.
@@ -26,7 +26,7 @@ pub(crate) fn answer_amount(series: &SeriesRecord, answer: &AnswerRecord) -> Str
     answer.words(series.is_in_bytes(), unit(series))
 }
 
-/// What a series is counted in.
+/// The unit of a series.
 pub(crate) fn unit(series: &SeriesRecord) -> &'static str {
     match (series.is_in_bytes(), series.name.as_str()) {
         (true, _) => "MiB/s",
@@ -35,7 +35,7 @@ pub(crate) fn unit(series: &SeriesRecord) -> &'static str {
     }
 }
 
-/// Operations in flight of an answer, to the nearest whole one.
+/// Operations in flight of an answer, rounded.
 pub(crate) fn load_of(answer: &AnswerRecord) -> u64 {
     answer.in_flight.round().max(1.0) as u64
 }
@@ -48,7 +48,7 @@ pub(crate) fn runs_of(answer: &AnswerRecord) -> String {
     }
 }
 
-/// Where a ladder that misses its limit is read off; none of one that has no such place.
+/// Where a ladder that misses its limit is evaluated; `None` if it has no such place.
 pub(crate) fn place_of(answer: &SeriesAnswer) -> Option<&'static str> {
     match answer.reason {
         AnswerReason::Only | AnswerReason::Within => None,
@@ -57,14 +57,14 @@ pub(crate) fn place_of(answer: &SeriesAnswer) -> Option<&'static str> {
     }
 }
 
-/// `p99 < 5 ms`; as it is in the record where it cannot be read.
+/// `p99 < 5 ms`; as in the record if that cannot be parsed.
 pub(crate) fn limit_words(series: &SeriesRecord) -> String {
     let limit = series.slo.parse::<Slo>();
     limit.map_or_else(|_| series.slo.clone(), |slo| slo.describe())
 }
 
-/// `p99` and `1.8 ms`: what the limit judges, of the runs of an answer; the longest where
-/// that is not known.
+/// `p99` and `1.8 ms`: the statistic that the limit judges, for the runs of an answer; the maximum
+/// if that is not known.
 pub(crate) fn judged_of_answer(
     series: &SeriesRecord,
     answer: &AnswerRecord,
@@ -80,9 +80,9 @@ pub(crate) fn judged_of_answer(
     ))
 }
 
-/// What the ladder gives at other limits, as far as its steps tell: `p99 < 20 ms:
+/// The ladder's results at other limits, from its steps: `p99 < 20 ms:
 /// 1,207 IOPS with 4 in flight; p99 < 100 ms: ...`. Limits that no step meets are
-/// left out, and where none is met the text is empty.
+/// left out; the text is empty if none is met.
 pub(crate) fn at_other_limits(series: &SeriesRecord) -> String {
     let statistic = series.judged();
     let words = LIMITS_MS.into_iter().filter_map(|limit| {
@@ -96,7 +96,7 @@ pub(crate) fn at_other_limits(series: &SeriesRecord) -> String {
     words.collect::<Vec<_>>().join("; ")
 }
 
-/// The same in brief, and with the limits that nothing meets: `p99 < 1 ms: none · 5 ms:
+/// The same in brief, including unmet limits: `p99 < 1 ms: none · 5 ms:
 /// none · 20 ms: 284 IOPS with 2 in flight · 100 ms: 589 IOPS with 8`.
 pub(crate) fn at_all_limits(series: &SeriesRecord) -> String {
     let mut said = false;
@@ -116,7 +116,7 @@ pub(crate) fn at_all_limits(series: &SeriesRecord) -> String {
     format!("{} < {}", series.judged(), words.join(" \u{b7} "))
 }
 
-/// The step of the highest throughput within so many milliseconds.
+/// The step with the highest throughput within this many milliseconds.
 fn best_within(series: &SeriesRecord, limit_ms: u64) -> Option<&StepRecord> {
     let statistic = series.judged();
     let limit_ns = (limit_ms * 1_000_000) as f64;
@@ -130,8 +130,8 @@ fn best_within(series: &SeriesRecord, limit_ms: u64) -> Option<&StepRecord> {
     within.max_by(|a, b| a.iops.total_cmp(&b.iops))
 }
 
-/// What stands behind the sentence of a ladder that misses its limit: ` In single runs:
-/// p99 < 20 ms: ...`. Empty of others.
+/// Text after the sentence of a ladder that misses its limit: ` In single runs:
+/// p99 < 20 ms: ...`. Empty for others.
 pub(crate) fn instead(series: &SeriesRecord) -> String {
     let is_missed = series
         .answered()
@@ -235,7 +235,7 @@ mod tests {
         assert!(series.answered().is_none());
     }
 
-    /// Of hundreds of runs only what a row shows is kept: no knee can be read off them.
+    /// Records of hundreds of runs keep only what a row shows, so they have no knee.
     #[test]
     fn lightened_records_are_answered_at_the_knee_all_the_same() {
         let answered = AnswerRecord {

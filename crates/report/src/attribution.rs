@@ -1,21 +1,21 @@
-//! What a picture says of itself when it has left its page: what was measured, on
-//! what, where, when, by which version, and the id under which it is kept. The same
-//! stands in the metadata of its file.
+//! Attribution of a picture that may leave its page: what was measured, on
+//! what, where, when, by which version, and the id under which it is stored. The
+//! metadata of its file contain the same.
 
 use crate::identity::kind;
 use crate::material::Material;
 use stripewise_results::{JobRow, RunRecord, TargetFacts, TargetKind};
 use stripewise_units::{ByteSize, format_bytes, quoted, shell_word};
 
-/// Values that are written out; of more only their number is told.
+/// Maximum number of values written out; beyond it, only their number is given.
 const VALUES_MAX: usize = 5;
 /// The same in a line of a picture.
 const WORDS_MAX: usize = 3;
 
-/// What stands around a picture.
+/// The text around a picture.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct About {
-    /// What it is about: label or target.
+    /// Label or target.
     pub title: String,
     /// Target, size, file system, block size, cache mode.
     pub measured: String,
@@ -23,21 +23,21 @@ pub struct About {
     pub device: String,
     /// Host, date, version, id.
     pub made: String,
-    /// Where the numbers come from, in the user's words.
+    /// Source of the numbers, in the user's words.
     pub source: Option<String>,
-    /// All of that by name, for the metadata of a file. Nothing that is unknown.
+    /// All of that by name, for the metadata of a file, without unknown values.
     pub facts: Vec<(&'static str, String)>,
 }
 
-/// Letters of a title that have room in every picture.
+/// Number of characters of a title that fit in every picture.
 const TITLE_SEEN: usize = 40;
 
-/// What is known of something that is kept, and is no run.
+/// Facts about a stored result that is not a run.
 #[derive(Clone, Copy, Debug)]
 pub struct KeptFacts<'a> {
-    /// What it is about.
+    /// Its subject.
     pub title: &'a str,
-    /// The user's words.
+    /// The user's label.
     pub label: Option<&'a str>,
     /// As typed.
     pub target: &'a str,
@@ -47,18 +47,18 @@ pub struct KeptFacts<'a> {
     pub started_at: &'a str,
     /// The program's version.
     pub version: &'a str,
-    /// Under which it is kept.
+    /// Id under which it is stored.
     pub id: &'a str,
 }
 
 impl About {
-    /// Of something that is kept, and is no run.
+    /// For a stored result that is not a run.
     #[must_use]
     pub fn of_kept(kept: &KeptFacts<'_>) -> About {
         let simulated = kept.target.starts_with("sim:");
         let device = if simulated { "simulated array" } else { "" };
         let made_with = format!("Stripewise {}", kept.version);
-        // What an earlier version did not store is left out.
+        // Leave out what an earlier version did not store.
         let known = |words: &&str| !words.is_empty();
         let date = moment(kept.started_at);
         let date = Some(date.as_str()).filter(known);
@@ -98,7 +98,7 @@ impl About {
         }
     }
 
-    /// Of the records of a report.
+    /// For the records of a report.
     #[must_use]
     pub fn of(material: &Material) -> About {
         let all = facts(&material.document.runs);
@@ -137,7 +137,7 @@ impl About {
         self
     }
 
-    /// With words on where the numbers come from.
+    /// With a text on the source of the numbers.
     #[must_use]
     pub fn sourced(mut self, source: &str) -> About {
         self.source = Some(source.to_owned());
@@ -145,7 +145,7 @@ impl About {
         self
     }
 
-    /// What stands at the foot of a picture, a line each.
+    /// The footer of a picture, line by line.
     #[must_use]
     pub fn foot(&self) -> Vec<String> {
         let source = self.source.as_ref().map(|words| format!("Source: {words}"));
@@ -159,10 +159,10 @@ impl About {
     }
 }
 
-/// What is known of runs, by name.
+/// Known facts about runs, by name.
 pub(crate) type Facts = [(&'static str, Vec<String>); 12];
 
-/// Of runs; facts that are not known have no values.
+/// Facts about runs; unknown facts have no values.
 pub(crate) fn facts(runs: &[RunRecord]) -> Facts {
     let of = |value: fn(&JobRow<'_>) -> String| distinct(JobRow::of(runs).map(|row| value(&row)));
     [
@@ -187,7 +187,7 @@ pub(crate) fn facts(runs: &[RunRecord]) -> Facts {
     ]
 }
 
-/// Values of a fact in a line of a picture; of many only their number.
+/// Values of a fact in a line of a picture; if there are many, only their number.
 pub(crate) fn said(all: &[(&'static str, Vec<String>)], name: &str, what: &str) -> Option<String> {
     let (_, values) = all.iter().find(|(term, _)| *term == name)?;
     match values.len() {
@@ -197,7 +197,7 @@ pub(crate) fn said(all: &[(&'static str, Vec<String>)], name: &str, what: &str) 
     }
 }
 
-/// What was measured, as far as the title does not say it.
+/// What was measured, unless the title already says it.
 fn measured(all: &[(&'static str, Vec<String>)], title: &str) -> Vec<Option<String>> {
     let said = |name: &str, what: &str| said(all, name, what);
     let block = said("Block size", "block sizes").map(|sizes| match sizes {
@@ -219,7 +219,7 @@ fn measured(all: &[(&'static str, Vec<String>)], title: &str) -> Vec<Option<Stri
     ]
 }
 
-/// A title says it in that part of it which no picture cuts off.
+/// The name is in the part of the title that no picture cuts off.
 fn is_seen(name: &str, title: &str) -> bool {
     let end = title.find(name).map(|begin| begin + name.len());
     end.is_some_and(|end| title[..end].chars().count() <= TITLE_SEEN)
@@ -284,8 +284,8 @@ fn dates(runs: &[RunRecord]) -> Vec<String> {
     }
 }
 
-/// Under which it is kept: the series, else the experiment, else the run; of another
-/// tool's result, where it came from.
+/// The id under which it is stored: the series, else the experiment, else the run; for another
+/// tool's result, its source.
 fn id(run: &RunRecord) -> String {
     let experiment = run.experiment.as_ref().map(|place| &place.experiment);
     match (&run.series, experiment, &run.imported) {
@@ -310,11 +310,11 @@ pub fn moment(time: &str) -> String {
     }
 }
 
-/// Distinct values that are not empty, in order.
+/// Distinct non-empty values, in order.
 pub(crate) fn distinct(values: impl Iterator<Item = String>) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for value in values {
-        // Beyond this nobody reads them, and looking for each is slow.
+        // Beyond this, no one reads them, and searching for each is slow.
         if all.len() <= 1_000 && !value.is_empty() && !all.contains(&value) {
             all.push(value);
         }
@@ -322,7 +322,7 @@ pub(crate) fn distinct(values: impl Iterator<Item = String>) -> Vec<String> {
     all
 }
 
-/// Values in a line; of many only their number.
+/// Values in a line; if there are many, only their number.
 pub(crate) fn told(values: Vec<String>, what: &str) -> Option<String> {
     match values.len() {
         0 => None,
@@ -349,8 +349,8 @@ pub(crate) fn maker(run: &RunRecord) -> String {
     }
 }
 
-/// The command line of a run as a shell takes it. Other tools' are shown as they are
-/// in their results: nobody knows how those would write a name that is not UTF-8.
+/// The command line of a run, quoted for a shell. Those of other tools are shown as in
+/// their results: their quoting of names that are not UTF-8 is unknown.
 pub(crate) fn command_of(run: &RunRecord) -> String {
     let as_ours = |word: &String| match run.imported {
         Some(_) => quoted(word),

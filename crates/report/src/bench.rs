@@ -6,7 +6,7 @@ use stripewise_results::{SeriesRecord, StepRecord};
 use stripewise_units::capitalised;
 
 /// `Answer: 57,400 IOPS (54,900-59,800) with 12 in flight, p99 5 ms; 20 runs at 8 to 19 in
-/// flight`; of a series that misses its limit, `No answer within p99 < 5 ms. At the knee:
+/// flight`; for a series that misses its limit, `No answer within p99 < 5 ms. At the knee:
 /// 875 IOPS ...`.
 pub(crate) fn answer_line(series: &SeriesRecord) -> Option<String> {
     series.answer?;

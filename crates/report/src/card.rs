@@ -1,5 +1,5 @@
 //! The summary card of a bench: a row for each series with its answer, and never a dash
-//! in place of one. Plain data; `draw/card.rs` draws it.
+//! instead of one. Plain data; `draw/card.rs` draws it.
 
 use crate::answers::{
     at_all_limits, judged_of_answer, limit_words, load_of, place_of, runs_of, unit,
@@ -17,14 +17,14 @@ use stripewise_results::{
 use stripewise_stats::LatencyStatistic;
 use stripewise_units::{ByteSize, counted, format_duration, format_three_digits};
 
-/// More rows cannot be read in one picture.
+/// More rows are not legible in one picture.
 const ROWS_MAX: usize = 10;
 
 /// The summary of a bench.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Card {
     pub(crate) rows: Vec<CardRow>,
-    /// What must be known before any of its numbers.
+    /// What a reader must know before any of its numbers.
     pub(crate) cautions: Vec<String>,
 }
 
@@ -33,10 +33,10 @@ pub struct Card {
 pub(crate) struct CardRow {
     /// `Random read`.
     pub(crate) name: String,
-    /// Block size, and of several benches which one.
+    /// Block size and, with several benches, which one.
     pub(crate) of: String,
     pub(crate) answer: CardAnswer,
-    /// Throughput over load, or the latencies of a series of one load.
+    /// Throughput over load, or the latencies of a series with one load.
     pub(crate) curve: Curve,
 }
 
@@ -47,13 +47,13 @@ pub(crate) enum CardAnswer {
     Nothing(String),
 }
 
-/// What a series answers.
+/// The answer of a series.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct CardFigures {
-    /// `at least ` or nothing.
+    /// `at least ` or empty.
     pub(crate) bound: &'static str,
     pub(crate) amount: f64,
-    /// The same as it is written everywhere else.
+    /// The same as written everywhere else.
     pub(crate) amount_words: String,
     pub(crate) unit: &'static str,
     pub(crate) interval: Option<[f64; 2]>,
@@ -61,29 +61,29 @@ pub(crate) struct CardFigures {
     pub(crate) interval_words: String,
     /// `32 in flight (knee)`.
     pub(crate) load: String,
-    /// The highest rate of all, with its words.
+    /// The highest rate, and its text.
     pub(crate) ceiling: Option<(f64, String)>,
-    /// `p99` and `10.4 ms`; of a log `p50 durable; p99 6.4 ms` and `6.1 ms`.
+    /// `p99` and `10.4 ms`; for a log `p50 durable; p99 6.4 ms` and `6.1 ms`.
     pub(crate) latency: Option<(String, String)>,
     pub(crate) within: bool,
     /// `within p99 < 5 ms`.
     pub(crate) verdict: String,
-    /// What it gives at other limits, where its own is missed.
+    /// Its results at other limits, if it misses its own.
     pub(crate) others: String,
 }
 
 /// A curve without axes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Curve {
-    /// Both 0 to 1, up and to the right.
+    /// Both from 0 to 1, right and up.
     pub(crate) points: Vec<(f64, f64)>,
     /// The answer on it.
     pub(crate) mark: Option<(f64, f64)>,
-    /// What it shows: `IOPS, 1 to 256 in flight`.
+    /// Caption: `IOPS, 1 to 256 in flight`.
     pub(crate) caption: String,
 }
 
-/// The card; nothing where there is no ladder.
+/// The card; `None` if there is no ladder.
 pub(crate) fn card(material: &Material) -> Option<Card> {
     let document = &material.document;
     let named = named_series(document);
@@ -100,10 +100,10 @@ pub(crate) fn card(material: &Material) -> Option<Card> {
     })
 }
 
-/// Warnings that a card has room for.
+/// Maximum number of warnings on a card.
 const WARNINGS_MAX: usize = 3;
 
-/// The worst warnings: a picture is passed on without the page.
+/// The worst warnings: a picture is passed on without its page.
 fn warned(document: &Document) -> Vec<String> {
     let all = cautions(document, &Marks::NONE).into_iter();
     let all = all.filter(|caution| caution.severity != Severity::Note);
@@ -119,7 +119,7 @@ fn warned(document: &Document) -> Vec<String> {
     lines
 }
 
-/// What was required, and what came of it, in a line: a picture is passed on without the
+/// The requirements and their verdicts in a line: a picture is passed on without its
 /// page. `Required: random-read iops>=800 MISSED, log p99<2ms met.`
 fn required(document: &Document) -> Option<String> {
     let each = document
@@ -184,7 +184,7 @@ fn found(series: &SeriesRecord, answer: &SeriesAnswer) -> CardFigures {
         latency: latency(series, record),
         within: answer.is_within,
         verdict: match (answer.is_within, record.at) {
-            // Between two steps, where the line crosses the limit.
+            // Between two steps, where the curve crosses the limit.
             (true, AnswerPlace::Limit) => format!("ok, at {limit}"),
             (true, _) => format!("ok, {limit}"),
             (false, _) => format!("missed {limit}"),
@@ -224,7 +224,7 @@ fn ceiling(series: &SeriesRecord, in_bytes: bool) -> Option<(f64, String)> {
     Some((value, words))
 }
 
-/// What the limit judges; of a log, how long a commit waits.
+/// The statistic that the limit judges; for a log, how long a commit waits.
 fn latency(series: &SeriesRecord, record: &AnswerRecord) -> Option<(String, String)> {
     let (statistic, judged) = judged_of_answer(series, record)?;
     match record.latency.filter(|_| series.name == "log") {
@@ -279,7 +279,7 @@ fn curve(series: &SeriesRecord) -> Curve {
     }
 }
 
-/// The percentiles of a series of one load, from p50 on.
+/// The percentiles of a series with one load, from p50 on.
 fn of_latencies(latency: &LatencySummary) -> Curve {
     let all = [
         (50.0, Some(latency.p50)),
@@ -310,7 +310,7 @@ fn of_latencies(latency: &LatencySummary) -> Curve {
 }
 
 impl Card {
-    /// All of it in words.
+    /// All of it as text.
     pub(crate) fn description(&self) -> String {
         let rows = self.rows.iter().map(|row| {
             let words = match &row.answer {

@@ -1,9 +1,9 @@
 //! The rows of a comparison: the articles' table with intervals and a verdict for each row,
 //! and means per kind of I/O.
 //!
-//! The classic column `diff %` has two decimals and no plus sign, as the
-//! articles print it, so that tables can be laid side by side. Everything shown
-//! stands in the record; nothing is worked out here.
+//! The classic column `diff %` has two decimals and no plus sign, as printed
+//! in the articles, so that tables can be laid side by side. All values shown
+//! come from the record; nothing is computed here.
 
 use crate::sheet::{Cell, Column, Judgement};
 use stripewise_results::{
@@ -11,14 +11,14 @@ use stripewise_results::{
 };
 use stripewise_units::{ByteSize, format_count, format_duration};
 
-/// The longest name of a side that heads its column; a longer one is spelt out
-/// above the table.
+/// Maximum length of a side's name in a column heading; a longer one is given
+/// in full above the table.
 const HEADING_MAX: usize = 16;
 
 /// Rates from here on are shown without decimals.
 const DECIMALS_BELOW: f64 = 100_000.0;
 
-/// Columns of the rows of a comparison; with a twin those of both, side by side.
+/// Columns of the rows of a comparison; with a twin, those of both side by side.
 pub(crate) fn columns_of(
     record: &ComparisonRecord,
     twin: Option<&ComparisonRecord>,
@@ -26,7 +26,7 @@ pub(crate) fn columns_of(
     let [a, b] = side_names(record);
     let mut columns = cell_columns();
     if let Some(twin) = twin {
-        // A narrow terminal leaves out what repeats the first metric in another unit.
+        // A narrow terminal leaves out a second unit of the first metric.
         for (of, order) in [(record, 0), (twin, 1)] {
             let sides = [a, b].map(|side| format!("{} {side}", metric_of(of)));
             let headings = sides.iter().map(String::as_str).chain(["diff %"]);
@@ -54,7 +54,7 @@ pub(crate) fn columns_of(
     columns
 }
 
-/// What a row is about.
+/// The columns that identify a row.
 fn cell_columns() -> Vec<Column> {
     vec![
         Column::text("I/O"),
@@ -83,7 +83,7 @@ pub(crate) fn columns_of_subjects(group: &[&ComparisonRecord]) -> Vec<Column> {
     columns
 }
 
-/// For each load the value of the reference, and below it those of the others.
+/// For each load, the value of the reference, and below it those of the others.
 pub(crate) fn rows_of_subjects(group: &[&ComparisonRecord]) -> Vec<Vec<Cell>> {
     let rows = group.iter().flat_map(|record| &record.rows);
     let mut loads: Vec<&ComparisonRow> = Vec::new();
@@ -119,7 +119,7 @@ pub(crate) fn rows_of_subjects(group: &[&ComparisonRecord]) -> Vec<Vec<Cell>> {
     loads.iter().flat_map(of_load).collect()
 }
 
-/// What all rows are of, where that is one thing.
+/// The common metric of all rows, if there is one.
 fn single_metric<'a>(group: &[&'a ComparisonRecord]) -> Option<&'a str> {
     let mut rows = group.iter().flat_map(|record| &record.rows);
     let first = rows.next()?.metric.as_str();
@@ -140,8 +140,8 @@ fn load_words(row: &ComparisonRow) -> String {
     words.join(" ")
 }
 
-/// What became worse, in a line for a mail: `read random 8K 1x16: 674.00 IOPS (-9.21 %),
-/// was 742.34`; several after each other. `is_worse` says which rows count.
+/// Regressions in a line for a mail: `read random 8K 1x16: 674.00 IOPS (-9.21 %),
+/// was 742.34`, one after the other. `is_worse` selects the rows.
 #[must_use]
 pub fn comparison_line(
     records: &[ComparisonRecord],
@@ -172,7 +172,7 @@ pub fn comparison_line(
     worse.map(line).collect::<Vec<_>>().join("; ")
 }
 
-/// The rows of a comparison. Columns that say nothing are empty.
+/// The rows of a comparison. Uninformative columns are empty.
 pub(crate) fn cells_of(
     record: &ComparisonRecord,
     twin: Option<&ComparisonRecord>,
@@ -231,7 +231,7 @@ pub(crate) fn means(record: &ComparisonRecord) -> String {
     groups.map(mean).collect::<Vec<_>>().join(" ")
 }
 
-/// The same sides by another metric, and nothing in the rows that needs room.
+/// The same sides by another metric, with nothing in the rows that takes room.
 pub(crate) fn are_twins(one: &ComparisonRecord, other: &ComparisonRecord) -> bool {
     let plain = |record: &ComparisonRecord| {
         let mut rows = record.rows.iter();
@@ -244,7 +244,7 @@ pub(crate) fn are_twins(one: &ComparisonRecord, other: &ComparisonRecord) -> boo
 }
 
 /// Its MiB/s are the IOPS of another table of the same sides times block sizes that
-/// its rows keep: their means say nothing that those of IOPS do not.
+/// its rows share: their means add nothing to those of IOPS.
 pub(crate) fn follows(record: &ComparisonRecord, records: &[&ComparisonRecord]) -> bool {
     let twin = |mine: &ComparisonRow, row: &ComparisonRow| {
         row.metric == "iops"
@@ -266,13 +266,13 @@ pub(crate) fn follows(record: &ComparisonRecord, records: &[&ComparisonRecord]) 
         && records.iter().any(covers)
 }
 
-/// The metric of all rows, or nothing where there are none.
+/// The metric of all rows; empty if there are none.
 fn metric_of(record: &ComparisonRecord) -> &str {
     let first = record.rows.first();
     first.map_or("", |row| metric_name(&row.metric))
 }
 
-/// A metric as headings name it.
+/// A metric as named in headings.
 pub(crate) fn metric_name(metric: &str) -> &str {
     match metric {
         "iops" => "IOPS",
@@ -289,7 +289,7 @@ pub(crate) fn metric_name(metric: &str) -> &str {
     }
 }
 
-/// Which of the columns that may repeat themselves have something to say.
+/// Which of the possibly redundant columns are informative.
 struct Shown {
     metric: bool,
     blocks: bool,
@@ -303,7 +303,7 @@ impl Shown {
         Shown {
             metric: rows.iter().any(|row| row.metric != rows[0].metric),
             blocks: rows.iter().any(|row| row.blocks != rows[0].blocks),
-            // A printed difference is news where it is not what comes out.
+            // A printed difference is shown if it differs from the computed one.
             published: rows.iter().any(|row| {
                 row.published_difference_percent
                     .is_some_and(|p| two_decimals(p) != two_decimals(row.difference_percent))
@@ -358,7 +358,7 @@ fn side_names(record: &ComparisonRecord) -> [&str; 2] {
     }
 }
 
-/// Both names; of ids their ends, by which the store finds them, unless these are the same.
+/// Both names; for ids, their suffixes, by which the store finds them, unless these are the same.
 pub(crate) fn short_sides(record: &ComparisonRecord) -> [&str; 2] {
     let names = [record.a.name.as_str(), record.b.name.as_str()];
     let ends = names.map(|name| id_end(name).unwrap_or(name));
@@ -376,7 +376,7 @@ fn id_end(name: &str) -> Option<&str> {
     is_id.then_some(end)
 }
 
-/// A value in the unit that its metric's name carries.
+/// A value in the unit named by its metric.
 fn value(metric: &str, value: f64) -> String {
     if metric.starts_with("latency_ns") {
         // Latencies are not negative and far below 2^53 ns.
@@ -386,7 +386,7 @@ fn value(metric: &str, value: f64) -> String {
         return format_count(value.round() as u64);
     }
     let text = two_decimals(value);
-    // Thousands are marked in the whole part as the decimals rounded it.
+    // Thousands separators go into the integer part after rounding.
     match text
         .split_once('.')
         .map(|(whole, rest)| (whole.parse::<u64>(), rest))
@@ -396,7 +396,7 @@ fn value(metric: &str, value: f64) -> String {
     }
 }
 
-/// The value of A or B: `knee 741.41` of an answer beyond its limit, with a sign before a bound.
+/// The value of A or B: `knee 741.41` for an answer beyond its limit, with a sign before a bound.
 fn side(row: &ComparisonRow, index: usize) -> Cell {
     let number = [row.a, row.b][index];
     let mut text = value(&row.metric, number);
@@ -422,7 +422,7 @@ fn beyond_word(place: AnswerPlace) -> &'static str {
     }
 }
 
-/// What the words and signs before values of answers mean; empty where there are none.
+/// Explains the words and signs before values of answers; empty if there are none.
 pub(crate) fn legend<'a>(rows: impl Iterator<Item = &'a ComparisonRow> + Clone) -> String {
     let all = || rows.clone().filter_map(|row| row.answers).flatten();
     let has = |word: &str| {
@@ -448,7 +448,7 @@ pub(crate) fn legend<'a>(rows: impl Iterator<Item = &'a ComparisonRow> + Clone) 
     said.join(" ")
 }
 
-/// Two decimals, and never a minus before zero.
+/// Two decimals, without a minus sign before zero.
 fn two_decimals(value: f64) -> String {
     let text = format!("{value:.2}");
     if text == "-0.00" {
@@ -473,7 +473,7 @@ fn interval(row: &ComparisonRow) -> Cell {
     }
 }
 
-/// The verdict, and that the numbers of the row are void.
+/// The verdict, and whether the numbers of the row are void.
 fn verdict(row: &ComparisonRow) -> String {
     match (row.verdict, row.void.is_empty()) {
         (Verdict::Undecided, false) => "VOID".to_owned(),
@@ -493,7 +493,7 @@ fn verdict_alone(row: &ComparisonRow) -> String {
     }
 }
 
-/// An upper bound stays one: rounded up to one decimal.
+/// Rounded up to one decimal, so that it remains an upper bound.
 fn rounded_up(percent: f64) -> String {
     format!("{:.1}", (percent * 10.0).ceil() / 10.0)
 }
@@ -666,7 +666,7 @@ mod tests {
                 "xfs 1,050.00 5.00 better",
                 "btrfs 500.00 -50.00 worse",
                 "read random 8K 2x4 ext4 1,000.00",
-                // What a subject has not measured is left out.
+                // Loads that a subject did not run are left out.
                 "xfs 900.00 -10.00 undecided",
             ]
         );

@@ -1,4 +1,4 @@
-//! The table of `bench --like crystaldiskmark`: a line for each load, reads beside writes,
+//! The table of `bench --like crystaldiskmark`: a line for each load, reads next to writes,
 //! in the units that its users quote (MB/s of 1,000,000 bytes), with bars.
 
 use crate::number::rate;
@@ -8,18 +8,18 @@ use std::collections::BTreeSet;
 use stripewise_results::{JobRecord, RunRecord};
 use stripewise_units::format_duration;
 
-/// Names of the lines; each is a run of reads and, where it may be written, one of writes.
+/// Names of the lines; each is a run of reads and, if writing is allowed, one of writes.
 const LINES: [&str; 4] = ["SEQ1M Q8T1", "SEQ1M Q1T1", "RND4K Q32T1", "RND4K Q1T1"];
 
-/// A job that is one side of a line: `SEQ1M Q8T1 read`.
+/// Whether a job is one side of a line: `SEQ1M Q8T1 read`.
 #[must_use]
 pub fn is_like_job(name: &str) -> bool {
     let line = name.rsplit_once(' ');
     line.is_some_and(|(line, side)| LINES.contains(&line) && ["read", "write"].contains(&side))
 }
 
-/// These runs are lines of one such bench that was measured here, several of them and none
-/// twice: the table has one place for each.
+/// Whether these runs are lines of one such bench by Stripewise, several of them and without
+/// duplicates: the table has one place for each.
 #[must_use]
 pub fn are_like_runs(runs: &[RunRecord]) -> bool {
     let mut seen = BTreeSet::new();
@@ -32,13 +32,13 @@ pub fn are_like_runs(runs: &[RunRecord]) -> bool {
     runs.len() > 1 && runs.iter().all(&mut is_line)
 }
 
-/// Signs of the longest bar.
+/// Characters of the longest bar.
 const BAR_MAX: f64 = 24.0;
 
 /// A run of one side of a line: its reads or its writes.
 type Side<'a> = (&'a RunRecord, &'a JobRecord);
 
-/// The table; runs whose jobs are not called after a line are left out.
+/// The table; runs whose jobs are not named after a line are left out.
 pub(crate) fn like_table(runs: &[RunRecord]) -> SheetTable {
     let mut lines: Vec<(&str, [Option<Side<'_>>; 2])> = Vec::new();
     for run in runs {
@@ -105,7 +105,7 @@ fn megabytes(job: &JobRecord) -> f64 {
     megabytes_per_s(job.outcome.mib_per_s)
 }
 
-/// The unit that users of that bench quote: 1,000,000 bytes a second.
+/// Converts to the unit that users of that bench quote: 1,000,000 bytes a second.
 #[must_use]
 pub fn megabytes_per_s(mib_per_s: f64) -> f64 {
     mib_per_s * 1_048_576.0 / 1e6
@@ -119,7 +119,7 @@ fn of_side(job: &JobRecord, most: f64) -> [String; 4] {
         _ => &outcome.read,
     };
     let mean = side.latency_ns.as_ref();
-    // By the logarithm: the lines differ by a factor of a hundred and more.
+    // Logarithmic: the lines differ by a factor of a hundred and more.
     let share = match megabytes(job) {
         rate if rate > 0.0 && most > 0.0 => (1.0 + (rate / most).log10() / 4.0).max(0.0),
         _ => 0.0,

@@ -1,9 +1,9 @@
 //! Tidy CSV: one row for each job of each run and one for each answer of a bench, one
-//! column for each value, units in the headings. Quoted as RFC 4180 has it; what a record does not say is an
-//! empty cell.
+//! column for each value, units in the headings. Quoted as in RFC 4180; values that a record
+//! lacks are empty cells.
 //!
-//! Text that a spreadsheet would take for a formula gets an apostrophe in front.
-//! Numbers are written in full, with a point, and never grouped.
+//! Text that a spreadsheet would take for a formula gets a leading apostrophe.
+//! Numbers are written in full, with a decimal point and without separators.
 
 use crate::number::in_whole_milliseconds;
 use crate::plain::plain;
@@ -14,7 +14,7 @@ use stripewise_results::{
 
 type Cell = fn(&JobRow<'_>) -> String;
 
-/// Columns in order. Names are those of the JSON document where it has them.
+/// Columns in order. Names are those of the JSON document, if it has them.
 const COLUMNS: [(&str, Cell); 58] = [
     ("run_id", |row| text(&row.run.id)),
     ("started_at", |row| text(&row.run.started_at)),
@@ -167,7 +167,7 @@ const ANSWER_COLUMNS: [&str; 8] = [
     "mib_per_s_high",
 ];
 
-/// What a row of an answer has in common with its runs.
+/// The columns that the row of an answer shares with its runs.
 const SHARED_COLUMNS: [&str; 18] = [
     "label",
     "series",
@@ -189,14 +189,14 @@ const SHARED_COLUMNS: [&str; 18] = [
     "latency_limit",
 ];
 
-/// A latency of discards; empty where there were none.
+/// A latency of discards; empty if there were none.
 fn discards_took(row: &JobRow<'_>, of: fn(&LatencySummary) -> u64) -> String {
     let discard = row.job.outcome.discard.as_ref();
     let latency = discard.and_then(|kind| kind.latency_ns.as_ref());
     number(latency.map(of))
 }
 
-/// The heading row, with its line end.
+/// The heading row, with its line ending.
 #[must_use]
 pub fn csv_heading() -> String {
     let names = COLUMNS.iter().map(|(name, _)| *name);
@@ -204,8 +204,8 @@ pub fn csv_heading() -> String {
     names.join(",") + "\r\n"
 }
 
-/// A row for the answer of a series, `run` being one of its runs; empty where it has no
-/// answer. `answer` says where the rate is of (`limit`, `plateau`, `knee`, `highest`, `only`).
+/// A row for the answer of a series, with `run` being one of its runs; empty if it has no
+/// answer. `answer` gives the origin of the rate (`limit`, `plateau`, `knee`, `highest`, `only`).
 #[must_use]
 pub fn csv_answer(run: &RunRecord, series: &SeriesRecord) -> String {
     let (Some(answer), Some(job)) = (series.answer, run.jobs.first()) else {
@@ -252,7 +252,7 @@ fn bound_name(bound: AnswerBound) -> &'static str {
     }
 }
 
-/// A row for each job of a run, with line ends.
+/// A row for each job of a run, with line endings.
 #[must_use]
 pub fn csv_rows(run: &RunRecord) -> String {
     let mut rows = String::new();
@@ -270,7 +270,7 @@ pub fn csv_rows(run: &RunRecord) -> String {
     rows
 }
 
-/// Quotes around what would not be one cell without them.
+/// Quotes text that would not be one cell otherwise.
 fn quoted(cell: &str) -> String {
     if cell.contains(['"', ',', '\r', '\n']) {
         return format!("\"{}\"", cell.replace('"', "\"\""));
@@ -278,13 +278,13 @@ fn quoted(cell: &str) -> String {
     cell.to_owned()
 }
 
-/// A cell with text of users and devices: it stays one cell, and never becomes a formula.
+/// A cell with text of users and devices: one cell, and never a formula.
 #[must_use]
 pub fn csv_text(words: &str) -> String {
     quoted(&text(words))
 }
 
-/// Text of users and devices, never a formula, and without signs that act.
+/// Text of users and devices, never a formula, and without control characters.
 fn text(text: &str) -> String {
     let text = plain(text);
     match text.trim_start().chars().next() {
@@ -312,7 +312,7 @@ fn number<T: ToString>(value: Option<T>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }
 
-/// A value where its source gives it.
+/// A value if its source provides it.
 fn given<T: ToString>(row: &JobRow<'_>, path: &str, value: T) -> String {
     number(row.given(path, value))
 }
@@ -342,7 +342,7 @@ fn latency(row: &JobRow<'_>, kind: &str, name: &str) -> String {
     let Some(latencies) = &outcome.latency_ns else {
         return String::new();
     };
-    // SQLIO cuts to whole milliseconds: its 0 is less than one.
+    // SQLIO truncates to whole milliseconds: its 0 means less than one.
     let below_one = in_whole_milliseconds(row.run)
         && match name {
             "mean" => latencies.mean == 0.0,
@@ -369,7 +369,7 @@ fn errors(row: &JobRow<'_>) -> String {
     given(row, "jobs.outcome.errors", errors.total)
 }
 
-/// Codes, with blanks between.
+/// Codes, separated by blanks.
 fn warnings(row: &JobRow<'_>) -> String {
     let all = row.run.warnings.iter().chain(&row.job.warnings);
     let codes: Vec<&str> = all.map(|warning: &Warning| warning.code.as_str()).collect();

@@ -4,12 +4,12 @@ use crate::words::metric_words;
 use stripewise_results::{ComparisonRecord, ComparisonRow, Verdict};
 use stripewise_units::counted;
 
-/// Rows that a line has room for.
+/// Maximum number of rows in a line.
 const ROWS_MAX: usize = 4;
 
-/// By how much B differs from A: of a single row with its interval, else the rows that differ,
-/// or the range over several. `None` where nothing can be said: all rows are void, there are
-/// none, or they are of several metrics.
+/// How much B differs from A: for a single row with its interval, else the rows that differ,
+/// or the range over several. `None` without a usable result: all rows are void, there are
+/// none, or they have several metrics.
 pub(crate) fn in_words(records: &[ComparisonRecord]) -> Option<String> {
     let rows = records.iter().flat_map(|record| &record.rows);
     let rows: Vec<&ComparisonRow> = rows.filter(|row| row.void.is_empty()).collect();

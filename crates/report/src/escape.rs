@@ -1,11 +1,11 @@
-//! Text of users and devices made harmless: in HTML and SVG, in script data, in
+//! Escapes text of users and devices for HTML and SVG, script data, and
 //! Markdown.
 
 use stripewise_units::{acts, shown_instead};
 
-/// Text inside an element or a quoted attribute of HTML or XML. Control
-/// characters, which XML does not allow, become a replacement character, and signs
-/// that turn the order of letters round become visible.
+/// Escapes text inside an element or a quoted attribute of HTML or XML. Control
+/// characters, which XML does not allow, become a replacement character, and
+/// bidirectional controls become visible.
 pub(crate) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -24,8 +24,8 @@ pub(crate) fn escaped(text: &str) -> String {
     safe
 }
 
-/// JSON inside a `script` element: no `<` can end the element or open a comment,
-/// and JSON reads the escapes as the same letters.
+/// Escapes JSON inside a `script` element: no `<` can end the element or open a comment,
+/// and JSON decodes the escapes to the same characters.
 pub(crate) fn json_in_script(json: &str) -> String {
     let mut safe = String::with_capacity(json.len());
     for letter in json.chars() {

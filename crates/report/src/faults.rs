@@ -1,13 +1,13 @@
-//! Faults of data, and what verification beside a run came to.
+//! Data faults, and the result of verification during a run.
 
 use std::collections::BTreeMap;
 use stripewise_results::faults::{FaultRecord, Verification};
 use stripewise_units::{format_bytes, format_count};
 
-/// Faults that are printed in full; the store has all of them.
+/// Maximum number of faults printed in full; the store has all of them.
 pub const FAULTS_SHOWN_MAX: usize = 20;
 
-/// Faults in full, the first of them.
+/// The first faults, in full.
 #[must_use]
 pub fn faults_text(faults: &[FaultRecord]) -> String {
     let shown = faults.iter().take(FAULTS_SHOWN_MAX);
@@ -23,7 +23,7 @@ pub fn faults_text(faults: &[FaultRecord]) -> String {
     text
 }
 
-/// What verification beside a run came to.
+/// The result of verification during a run.
 #[must_use]
 pub fn verification_text(verification: &Verification) -> String {
     let mut text = faults_text(&verification.faults);
@@ -50,7 +50,7 @@ pub fn verification_text(verification: &Verification) -> String {
     format!("{text}\n{verdict}\n")
 }
 
-/// How many faults of each class.
+/// The number of faults of each class.
 #[must_use]
 pub fn classes_text(counts: &BTreeMap<String, u64>) -> String {
     let classes = counts

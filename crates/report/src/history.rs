@@ -6,27 +6,27 @@ use crate::sheet::{Cell, Column, Judgement, SheetTable};
 /// One stored run, as the list shows it.
 #[derive(Clone, Debug, Default)]
 pub struct HistoryRow {
-    /// Id of the run, or of the runs that belong together.
+    /// Id of the run, or of its group.
     pub id: String,
-    /// The day on which it was measured, as far as that is known.
+    /// The day on which it was measured, as far as known.
     pub date: String,
-    /// What they are together: `bench`, `grid`, `check`; empty for a single run.
+    /// Kind of the group: `bench`, `grid`, `check`; empty for a single run.
     pub series: String,
     /// Target's name.
     pub target: String,
-    /// What it did, in short: `random read 8K 4x8`.
+    /// Short description: `random read 8K 4x8`.
     pub what: String,
-    /// Operations a second, all jobs together.
+    /// IOPS of all jobs.
     pub iops: Option<f64>,
-    /// In place of `iops`, where its unit is another one: `2,532 MiB/s`.
+    /// Replaces `iops` if the unit is another one: `2,532 MiB/s`.
     pub amount: String,
-    /// `partial`, `VOID`, or nothing.
+    /// `partial`, `VOID`, or empty.
     pub status: String,
     /// The user's label.
     pub label: String,
 }
 
-/// The list as a table. A day is given where the id does not begin with it.
+/// The list as a table. The day is shown if the id does not begin with it.
 #[must_use]
 pub fn history_table(rows: &[HistoryRow]) -> SheetTable {
     let columns = [
@@ -87,7 +87,7 @@ mod tests {
         let long = "before the change of March that nobody remembers";
         let mut imported = row("");
         imported.date = "2007-03-01".to_owned();
-        // What a target's name asks of a simulated array is no number that must be whole.
+        // Parameters in a simulated array's name are not numbers that must stay whole.
         let mut simulated = row("");
         simulated.target = "sim:raid10-10k?offset=63s&stripe_unit=64K&disks=8".to_owned();
         let table = history_table(&[row(long), row(""), imported, simulated]);

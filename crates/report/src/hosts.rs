@@ -1,4 +1,4 @@
-//! Several hosts as one: a row and a small curve for each, and what they say together.
+//! A merged run of several hosts: a row and a small curve for each, and their combined results.
 
 use crate::number::{latency, rate};
 use crate::sheet::{Column, SheetTable};
@@ -6,9 +6,9 @@ use std::fmt::Write;
 use stripewise_results::{HostPoint, HostRecord, MergedRecord, RunRecord, Status, TargetKind};
 use stripewise_units::{counted, format_duration, format_iops};
 
-/// Letters of a curve, from nothing to the highest rate of all hosts.
+/// Characters of a curve, from zero to the highest rate of all hosts.
 const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-/// Letters of a curve at most.
+/// Maximum width of a curve in characters.
 const CURVE_WIDTH: usize = 16;
 
 /// A row for each host of a merged run, with a small curve.
@@ -75,20 +75,20 @@ fn row(host: &HostRecord, merged: &MergedRecord, highest: f64) -> Vec<String> {
     ]
 }
 
-/// A letter for each of at most [`CURVE_WIDTH`] groups of points.
+/// A character for each of at most [`CURVE_WIDTH`] groups of points.
 fn curve(points: &[HostPoint], highest: f64) -> String {
     let each = points.len().div_ceil(CURVE_WIDTH).max(1);
     let level = |points: &[HostPoint]| {
         let sum: f64 = points.iter().map(|point| point.iops).sum();
         let share = sum / points.len() as f64 / highest;
-        // 0 of nothing is no number; the cast makes it the lowest level.
+        // 0 / 0 is NaN; the cast makes it the lowest level.
         let index = (share * LEVELS.len() as f64).ceil() as usize;
         LEVELS[index.clamp(1, LEVELS.len()) - 1]
     };
     points.chunks(each).map(level).collect()
 }
 
-/// What several hosts come to, in sentences: total, fairness, limit, starts and clocks.
+/// Results over all hosts, as sentences: total, fairness, limit, starts and clocks.
 #[must_use]
 pub fn hosts_sentences(run: &RunRecord, merged: &MergedRecord) -> Vec<String> {
     let hosts = counted(merged.hosts.len(), "host", "hosts");
@@ -118,7 +118,7 @@ pub fn hosts_sentences(run: &RunRecord, merged: &MergedRecord) -> Vec<String> {
     sentences.push(format!("Limit: {}.", merged.limited_by.text));
     let mut kinds = run.jobs.iter().map(|job| job.target.kind);
     sentences.push(match kinds.any(|kind| kind == TargetKind::Simulated) {
-        // No clock was there that could be compared.
+        // There was no clock to compare.
         true => "All times are those of simulated arrays, each of which begins at 0.".to_owned(),
         false => clocks(merged),
     });

@@ -1,5 +1,5 @@
-//! What tells measurements apart that stand in one report: label, target, where
-//! it starts, block size, cache mode; and the date where nothing else does.
+//! Distinguishes measurements in one report: by label, target, where
+//! it starts, block size, cache mode; and by date if nothing else does.
 //! Lines of charts, rows of tables and sentences get their names from here, so
 //! that one thing has one name on a page.
 
@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 use stripewise_results::{Document, JobRow, Load, RunRecord, SeriesRecord, starts_at};
 use stripewise_units::ByteSize;
 
-/// A property that may differ, with the heading of a column of it.
+/// A property that may differ, with its column heading.
 type Property = (&'static str, fn(&JobRow<'_>) -> String);
 
-/// What a series, a curve or a group of repetitions has in common, in the order
-/// in which it is told. Work in flight is not among it: that is an axis.
+/// Properties shared by a series, a curve or a group of repetitions, in the order
+/// in which they are named. The number in flight is excluded: it is an axis.
 const OF_GROUP: [Property; 11] = [
     ("Label", |row| row.run.label.clone().unwrap_or_default()),
     ("Job", |row| {
@@ -46,11 +46,11 @@ const OF_GROUP: [Property; 11] = [
     }),
 ];
 
-/// Of those, what all series of a bench have in common: label, target, where it starts,
+/// Those that all series of a bench share: label, target, where it starts,
 /// and engine.
 const OF_BENCH: [usize; 4] = [0, 2, 3, 9];
 
-/// What also tells single jobs apart.
+/// Properties that further distinguish single jobs.
 const OF_LOAD: [Property; 2] = [
     ("Threads", |row| {
         row.threads()
@@ -62,7 +62,7 @@ const OF_LOAD: [Property; 2] = [
     }),
 ];
 
-/// What only runs that were made here have.
+/// Properties that only runs of Stripewise have.
 fn measured(row: &JobRow<'_>, text: impl Fn() -> String) -> String {
     match row.run.imported {
         None => text(),
@@ -70,22 +70,22 @@ fn measured(row: &JobRow<'_>, text: impl Fn() -> String) -> String {
     }
 }
 
-/// `random read`, as far as it is known.
+/// `random read`, as far as known.
 pub(crate) fn kind(row: &JobRow<'_>) -> String {
     let words = [row.pattern().map(str::to_owned), row.operation()];
     words.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
-/// Names of things that stand beside each other, and what the names are made of.
+/// Distinct names of adjacent items, and the properties in these names.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Names {
-    /// One for each; empty where there is only one thing.
+    /// One for each; empty if there is only one item.
     pub(crate) names: Vec<String>,
     /// The properties that differ: `Target, Block`.
     pub(crate) heading: String,
 }
 
-/// Names of groups by one job of each.
+/// Names of groups, given one job of each.
 pub(crate) fn names_of_groups(rows: &[JobRow<'_>]) -> Names {
     told_apart(rows, &OF_GROUP)
 }
@@ -103,7 +103,7 @@ pub(crate) fn load<'a>(row: &JobRow<'a>) -> Load<'a> {
     Load::of_record(place, run.jobs.len(), row.job)
 }
 
-/// What a group has in common, to find its members.
+/// The shared properties of a group, to find its members.
 pub(crate) fn group_key(row: &JobRow<'_>) -> Vec<String> {
     let mut key: Vec<String> = OF_GROUP.iter().map(|(_, of)| of(row)).collect();
     key.push(row.run.series.clone().unwrap_or_default());
@@ -151,8 +151,8 @@ fn told_apart(rows: &[JobRow<'_>], properties: &[Property]) -> Names {
     }
 }
 
-/// Whether the label, which people gave to know it by, already says which target it is:
-/// every row has one, and the same label means the same target.
+/// Whether the label, which the user chose as a name, already determines the target:
+/// every row has one, and equal labels have equal targets.
 fn is_told_by_label(property: &str, index: usize, values: &[Vec<String>]) -> bool {
     if !matches!(property, "Target" | "Starts at") {
         return false;
@@ -164,8 +164,8 @@ fn is_told_by_label(property: &str, index: usize, values: &[Vec<String>]) -> boo
     })
 }
 
-/// Dates for those that nothing else tells apart: days, or minutes, or seconds,
-/// whatever does it first. Whether there were any.
+/// Adds dates to names that are otherwise equal: days, or minutes, or seconds,
+/// whichever suffices. Returns whether it added any.
 fn add_dates(rows: &[JobRow<'_>], names: &mut [String]) -> bool {
     let mut added = false;
     for index in 0..names.len() {
@@ -181,7 +181,7 @@ fn add_dates(rows: &[JobRow<'_>], names: &mut [String]) -> bool {
             all.iter().all(Option::is_some)
                 && (1..all.len()).all(|later| !all[..later].contains(&all[later]))
         };
-        // A name that stands alone needs no date.
+        // A unique name needs no date.
         let letters = [10, 16, 19].into_iter().find(|&letters| tells(letters));
         let (Some(letters), true) = (letters, same.len() > 1) else {
             continue;
@@ -196,7 +196,7 @@ fn add_dates(rows: &[JobRow<'_>], names: &mut [String]) -> bool {
     added
 }
 
-/// Repetitions: nothing but their order tells them apart.
+/// Numbers repetitions: only their order distinguishes them.
 fn number_the_same(names: &mut [String]) {
     for index in 0..names.len() {
         let name = names[index].clone();
@@ -222,14 +222,14 @@ fn number(names: &mut [String], name: &str, same: &[usize]) {
 #[derive(Clone, Debug)]
 pub(crate) struct NamedSeries<'a> {
     pub(crate) series: &'a SeriesRecord,
-    /// What tells it from others of its name; empty where there are none.
+    /// Distinguishes it from others with its name; empty if there are none.
     pub(crate) what: String,
-    /// The properties that `what` is made of.
+    /// The properties in `what`.
     pub(crate) heading: String,
 }
 
 impl NamedSeries<'_> {
-    /// `Random read`, or `Random read, sim:raid10-10k` where there are several.
+    /// `Random read`, or `Random read, sim:raid10-10k` if there are several.
     pub(crate) fn title(&self) -> String {
         let title = crate::words::series_title(&self.series.name);
         if self.what.is_empty() {
@@ -239,7 +239,7 @@ impl NamedSeries<'_> {
         }
     }
 
-    /// The answer, with what tells it from the answers of others.
+    /// The answer, with what distinguishes it from other answers.
     pub(crate) fn sentence(&self) -> String {
         if self.what.is_empty() {
             self.series.sentence.clone()
@@ -249,7 +249,7 @@ impl NamedSeries<'_> {
     }
 }
 
-/// The ladders of a document, those of one name beside each other.
+/// The ladders of a document, grouped by name.
 pub(crate) fn named_series(document: &Document) -> Vec<NamedSeries<'_>> {
     let mut parts: Vec<&str> = Vec::new();
     for series in &document.series {
@@ -276,7 +276,7 @@ pub(crate) fn named_series(document: &Document) -> Vec<NamedSeries<'_>> {
                 Some(JobRow { run, job })
             })
             .collect();
-        // Without their runs, nothing but their ids is known of them.
+        // Without their runs, only their ids are known.
         let names = if rows.len() == of_part.len() {
             names_of_groups(&rows)
         } else {
@@ -285,8 +285,8 @@ pub(crate) fn named_series(document: &Document) -> Vec<NamedSeries<'_>> {
                 heading: "Series".to_owned(),
             }
         };
-        // What only one of several benches ran has no other series to be told from,
-        // and would not say which bench it is of.
+        // A series that only one of several benches has would need no distinction,
+        // and would not show its bench.
         let names = match of_part[..] {
             [one] => name_of_bench(document, one),
             _ => names,
@@ -302,8 +302,8 @@ pub(crate) fn named_series(document: &Document) -> Vec<NamedSeries<'_>> {
     named
 }
 
-/// What tells the bench of a series from the other benches of a document; empty where
-/// there is only one, or where a bench came without its runs.
+/// Distinguishes the bench of a series from the other benches of a document; empty if
+/// there is only one, or a bench came without its runs.
 fn name_of_bench(document: &Document, series: &SeriesRecord) -> Names {
     let mut firsts: Vec<&SeriesRecord> = Vec::new();
     for other in &document.series {

@@ -1,5 +1,5 @@
-//! Other tools' results as a table: a row for each job, cells empty where the
-//! source says nothing. Sees records through [`JobRow`] only.
+//! Results of other tools as a table: a row for each job; values that the source
+//! lacks are empty cells. Accesses records only through [`JobRow`].
 
 use crate::number::{count, latency_of_source, rate, size};
 use crate::sheet::{Column, SheetTable};

@@ -1,9 +1,9 @@
-//! Records in; tables, CSV, Markdown, pictures and one-file HTML out. No clock,
+//! Turns records into tables, CSV, Markdown, pictures and one-file HTML. No clock,
 //! no SQL, no terminal: the same records give the same bytes. Text for terminals
 //! has at most 100 columns.
 //!
-//! [`Material`] is what a report is made of; [`charts`] chooses its charts, plain
-//! data that [`svg`] draws and that the page of `html` draws again when it is open.
+//! [`Material`] is the input of a report; [`charts`] chooses its charts, plain
+//! data that [`svg`] draws and that the page of `html` draws again when opened.
 #![forbid(unsafe_code)]
 
 mod advice;

@@ -1,7 +1,7 @@
-//! Answers in one line, for `-q`: what cron mails and what a log keeps.
+//! Answers in one line, for `-q`, cron mails and logs.
 //!
-//! What must be known first stands first: that numbers are void, that something was
-//! missed, that a run was stopped. Then the numbers; warnings by their codes at the end.
+//! Reservations come first: void numbers, missed requirements,
+//! stopped runs. Then the numbers; warnings by code at the end.
 
 use crate::answers::{limit_words, place_of};
 use crate::faults::verification_text;
@@ -16,13 +16,13 @@ use stripewise_results::{
 use stripewise_stats::{median, median_interval};
 use stripewise_units::{counted, format_rate_interval};
 
-/// Workloads that a line has room for; more are counted.
+/// Maximum number of workloads in a line; others are counted.
 const WORKLOADS_MAX: usize = 8;
 
-/// Of the intervals of medians.
+/// Confidence of the intervals of medians.
 const LEVEL: f64 = 0.95;
 
-/// A text as one line: its words, with a blank between them.
+/// Joins a text to one line, with single blanks between words.
 #[must_use]
 pub fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -55,7 +55,7 @@ pub fn document_line(document: &Document) -> String {
     joined(&parts)
 }
 
-/// Parts with a semicolon between them. A sentence loses its full stop where more follows.
+/// Joins parts with semicolons. A sentence loses its full stop if more follows.
 fn joined(parts: &[String]) -> String {
     let Some((last, before)) = parts.split_last() else {
         return String::new();
@@ -70,7 +70,7 @@ fn joined(parts: &[String]) -> String {
     one_line(&line)
 }
 
-/// What an experiment found, in a line: the sentences of its comparisons.
+/// The findings of an experiment in a line: the sentences of its comparisons.
 #[must_use]
 pub fn experiment_line(records: &[ComparisonRecord]) -> String {
     let mut said: Vec<&str> = Vec::new();
@@ -103,7 +103,7 @@ fn of_series(series: &SeriesRecord) -> String {
     format!("{name}: {amount}{at}")
 }
 
-/// A part for each workload, its repetitions together.
+/// A part for each workload, combining its repetitions.
 fn of_runs(runs: &[RunRecord]) -> Vec<String> {
     let groups = groups_of(runs);
     let shown = groups.iter().take(WORKLOADS_MAX);
@@ -143,7 +143,7 @@ fn of_group(group: &[(&RunRecord, &JobRecord)]) -> String {
                 OperationKind::Write => &job.outcome.write,
                 OperationKind::Discard => job.outcome.discard.as_ref()?,
             };
-            // Of other tools' results that do not have it, it is zero.
+            // Zero for other tools' results that lack it.
             let p99 = outcome.latency_ns.as_ref()?.p99;
             (p99 > 0).then_some(p99 as f64)
         });
@@ -160,8 +160,8 @@ fn of_group(group: &[(&RunRecord, &JobRecord)]) -> String {
     text
 }
 
-/// `warnings: cpu-bound, other-load`: what is void stands at the front already, and notes
-/// are no news.
+/// `warnings: cpu-bound, other-load`. Void ones come first in the line already, and notes
+/// are omitted.
 fn warnings(runs: &[RunRecord]) -> Option<String> {
     let mut codes: Vec<&str> = Vec::new();
     for (warning, _) in crate::warnings::collected(runs) {

@@ -1,5 +1,5 @@
 //! Markdown for issues and pull requests: the answer, a table, warnings, how to
-//! repeat it. Text of users cannot break out of its cell or become a link, an
+//! repeat it. User text cannot break out of its cell or become a link, an
 //! image or HTML.
 
 use crate::attribution::About;
@@ -81,7 +81,7 @@ pub fn markdown(material: &Material) -> String {
         }
     }
     if !commands.is_empty() {
-        // Four blanks make code in which nothing can end the code.
+        // Indentation by four blanks makes code that its content cannot end.
         text.push_str("Reproduce:\n\n");
         for command in commands {
             let _ = writeln!(
@@ -100,7 +100,7 @@ fn of_series(text: &mut String, named: &NamedSeries<'_>) {
     sheet_table(text, &table);
 }
 
-/// A row for each host of merged runs, and what they come to together.
+/// A row for each host of merged runs, and their combined results.
 fn of_hosts(text: &mut String, material: &Material) {
     for run in &material.document.runs {
         let Some(merged) = &run.merged else { continue };

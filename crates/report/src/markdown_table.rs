@@ -1,19 +1,19 @@
-//! Tables and safe text in Markdown.
+//! Tables and escaped text in Markdown.
 
 use std::fmt::Write;
 use stripewise_units::{acts, format_count, shown_instead};
 
-/// Rows that somebody may scroll past.
+/// Maximum number of rows that readers may scroll past.
 pub(crate) const ROWS_MAX: usize = 100;
 
-/// `numbers` tells of each column whether it holds numbers.
+/// `numbers` marks the numeric columns.
 pub(crate) fn table(
     text: &mut String,
     headings: &[String],
     numbers: &[bool],
     rows: &[Vec<String>],
 ) {
-    // Columns in which nothing stands are left out.
+    // Leave out empty columns.
     let used: Vec<usize> = (0..headings.len())
         .filter(|&index| rows.iter().any(|row| !row[index].is_empty()))
         .collect();
@@ -41,8 +41,8 @@ pub(crate) fn left_out(text: &mut String, rows: usize) {
     }
 }
 
-/// Text that stays text: on one line, without the letters that Markdown and HTML
-/// take for marks. What is no mark where it is stays readable in a mail: `p99 < 5 ms`.
+/// Escapes text to one line, without characters that Markdown and HTML
+/// interpret. Characters without a meaning at their position stay legible in a mail: `p99 < 5 ms`.
 pub(crate) fn safe(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     let text = text.replace(['\n', '\r', '\t'], " ");

@@ -1,4 +1,4 @@
-//! What a report is made of, gathered by whoever has the store at hand.
+//! The input of a report, collected by the caller from the store.
 
 use std::collections::BTreeSet;
 use stripewise_results::{Document, JobRow, OperationKind};
@@ -7,22 +7,22 @@ use stripewise_stats::Histogram;
 /// Everything that a report may show.
 #[derive(Clone, Debug)]
 pub struct Material {
-    /// What it is about, in a line: `Bench of /data`.
+    /// Its subject in a line: `Bench of /data`.
     pub title: String,
-    /// Runs, series and comparisons. Histograms inside outcomes are used where
-    /// they are there.
+    /// Runs, series and comparisons. Histograms in outcomes are used if
+    /// present.
     pub document: Document,
     /// Latencies over time, for heat maps.
     pub latencies: Vec<LatencyOverTime>,
-    /// The command that gives the records in full, for a page that has to leave
-    /// something out: `stripewise report ID --format json`.
+    /// The command that prints the full records, for a page that has to omit
+    /// some: `stripewise report ID --format json`.
     pub again: String,
-    /// What must be known about the report itself, in whole sentences.
+    /// Notes about the report itself, in whole sentences.
     pub notes: Vec<String>,
 }
 
 impl Material {
-    /// A report on these records with nothing beside them.
+    /// A report on these records alone.
     #[must_use]
     pub fn new(title: impl Into<String>, document: Document) -> Material {
         Material {
@@ -56,9 +56,9 @@ pub struct LatencyOverTime {
     pub run: String,
     /// Name of the job.
     pub job: String,
-    /// Which of its operations.
+    /// Kind of its operations.
     pub kind: OperationKind,
-    /// In order of time.
+    /// In chronological order.
     pub intervals: Vec<LatencyInterval>,
 }
 

@@ -3,13 +3,13 @@
 use stripewise_results::{LatencySummary, RunRecord};
 use stripewise_units::{ByteSize, format_count, format_duration};
 
-/// `9,800`; below 100 with one decimal, as 12.4 IOPS and 12 IOPS are not the same
-/// news on a slow disk.
+/// `9,800`; below 100 with one decimal, since 12.4 and 12 IOPS differ
+/// noticeably on a slow disk.
 pub(crate) fn rate(per_second: f64) -> String {
     if per_second < 99.95 {
         format!("{per_second:.1}")
     } else {
-        // A rate is finite and not negative; beyond 2^53 nobody reads the digits.
+        // A rate is finite and not negative; beyond 2^53, no one reads the digits.
         format_count(per_second.round() as u64)
     }
 }
@@ -24,12 +24,12 @@ pub(crate) fn size(bytes: Option<u64>) -> String {
     bytes.map_or_else(String::new, |bytes| ByteSize(bytes).to_string())
 }
 
-/// A latency, or nothing where there is none.
+/// A latency; empty if there is none.
 pub(crate) fn latency(nanoseconds: Option<u64>) -> String {
     nanoseconds.map(format_duration).unwrap_or_default()
 }
 
-/// A latency of a run. SQLIO counts whole milliseconds: its 0 is less than one.
+/// A latency of a run. SQLIO counts whole milliseconds: its 0 means less than one.
 pub(crate) fn latency_of_source(run: &RunRecord, nanoseconds: f64) -> String {
     let ns = nanoseconds.round().max(0.0) as u64;
     if ns == 0 && in_whole_milliseconds(run) {
@@ -38,7 +38,7 @@ pub(crate) fn latency_of_source(run: &RunRecord, nanoseconds: f64) -> String {
     format_duration(ns)
 }
 
-/// Its latencies are cut to whole milliseconds.
+/// Its latencies are truncated to whole milliseconds.
 pub(crate) fn in_whole_milliseconds(run: &RunRecord) -> bool {
     let imported = run.imported.as_ref();
     imported.is_some_and(|imported| imported.tool == "sqlio")

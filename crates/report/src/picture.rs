@@ -1,5 +1,5 @@
-//! The pictures of a report: the summary card where there is a bench, small multiples where
-//! there are maps of one scale, and the charts.
+//! The pictures of a report: the summary card of a bench, small multiples of
+//! maps with a common scale, and the charts.
 
 use crate::card::{Card, card};
 use crate::chart::Chart;
@@ -8,7 +8,7 @@ use crate::material::Material;
 use crate::sheet::Sheet;
 use crate::sheets::{RunsLook, checked_sheet, runs_sheet};
 
-/// Something that is drawn as a picture of its own.
+/// A standalone picture.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Picture {
     /// The summary of a bench.
@@ -17,16 +17,16 @@ pub enum Picture {
     Sheet(Box<Sheet>),
     /// A chart.
     Chart(Box<Chart>),
-    /// All maps of one scale beside each other.
+    /// All maps with a common scale side by side.
     Multiples(Box<Multiples>),
 }
 
-/// Maps of one scale in one picture.
+/// Maps with a common scale in one picture.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Multiples {
-    /// What all of them show, as the chart of it that carries words and cautions.
+    /// The chart whose text and cautions apply to all of them.
     pub(crate) head: Chart,
-    /// A name and a map each.
+    /// Name and map of each.
     pub(crate) maps: Vec<(String, Chart)>,
 }
 
@@ -59,11 +59,11 @@ pub fn pictures(material: &Material) -> Vec<Picture> {
     pictures
 }
 
-/// Rows of comparisons that one picture has room for.
+/// Maximum number of rows of comparisons in one picture.
 const COMPARED_MAX: usize = 16;
 
-/// What is answered: of a bench its card. A comparison answers more than the benches that it
-/// compares.
+/// The main result: for a bench its card. A comparison takes precedence over the benches that
+/// it compares.
 fn summary(material: &Material) -> Option<Picture> {
     let document = &material.document;
     let sheet = |sheet: Sheet| Some(Picture::Sheet(Box::new(sheet)));
@@ -75,7 +75,7 @@ fn summary(material: &Material) -> Option<Picture> {
         }
         0 => card(material).map(|card| Picture::Card(Box::new(card))),
         1..=COMPARED_MAX => {
-            // What was required decides as much as what changed.
+            // Requirements matter as much as changes.
             let required = &document.requirements;
             sheet(checked_sheet(comparisons, required, &document.runs, false))
         }
@@ -83,13 +83,13 @@ fn summary(material: &Material) -> Option<Picture> {
     }
 }
 
-/// A map whose shades have one scale with others.
+/// A map whose shades share a scale with others.
 fn is_map(chart: &Chart) -> bool {
     let mut series = chart.panels.iter().flat_map(|panel| &panel.series);
     series.any(|series| series.darkest.is_some())
 }
 
-/// All maps of one scale, where there are several.
+/// All maps with a common scale, if there are several.
 fn multiples(charts: &[Chart]) -> Option<Picture> {
     let maps: Vec<&Chart> = charts.iter().filter(|chart| is_map(chart)).collect();
     let [first, _, ..] = maps[..] else {

@@ -1,11 +1,11 @@
-//! Text of users without signs that act: control characters move a terminal's
-//! cursor and hide lines, and bidirectional overrides turn the order of letters
-//! round. Every format of a report goes through here, because all of them may be
+//! Removes control characters from user text: they move a terminal's
+//! cursor and hide lines, and bidirectional overrides reverse the order of
+//! letters. Every report format uses this, because all of them may be
 //! printed.
 
 use stripewise_units::{acts, shown_instead};
 
-/// The text with something visible for each sign that acts. Line ends and tabs stay.
+/// Replaces each control character with something visible. Line endings and tabs stay.
 pub(crate) fn plain(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -17,8 +17,8 @@ pub(crate) fn plain(text: &str) -> String {
     safe
 }
 
-/// JSON in which no sign acts: those inside its strings become escapes, which JSON
-/// reads as the same letters. Line ends between values stay.
+/// JSON without control characters: those inside its strings become escapes, which JSON
+/// decodes to the same characters. Line endings between values stay.
 #[must_use]
 pub fn plain_json(json: &str) -> String {
     let mut safe = String::with_capacity(json.len());

@@ -1,4 +1,4 @@
-//! Differences in words.
+//! Differences as text.
 
 use crate::chart::Quantity;
 
@@ -8,7 +8,7 @@ pub(crate) fn percent(difference: f64) -> String {
     format!("{} %", crate::chart::signed(difference, decimals))
 }
 
-/// `+12.50 %`, as the classic column has it.
+/// `+12.50 %`, as in the classic column.
 pub(crate) fn classic(difference: f64) -> String {
     format!("{} %", Quantity::Difference.format(difference))
 }

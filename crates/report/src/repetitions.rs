@@ -1,6 +1,6 @@
 //! Repetitions as text: a row for each workload that ran several times, with the median of
 //! its runs, the interval of the median (from six runs on), and their range; below the
-//! table, how the interval comes about.
+//! table, an explanation of the interval.
 
 use crate::number::{latency, rate};
 use crate::run::{kinds, row_name};
@@ -9,14 +9,14 @@ use crate::validity::state_in_brief;
 use stripewise_results::{JobRecord, RunRecord};
 use stripewise_stats::{median, median_interval};
 
-/// Of each interval.
+/// Confidence of each interval.
 const LEVEL: f64 = 0.95;
 
-/// The fewest runs that have an interval at this level, see [`median_interval`].
+/// Minimum number of runs for an interval at this level, see [`median_interval`].
 const RUNS_MIN: usize = 6;
 
-/// The table; nothing where no workload ran twice. Rates are those of each kind of
-/// operation; of a mixed load, also of both together.
+/// The table; `None` if no workload ran twice. Rates are those of each kind of
+/// operation; for a mixed load, also of both together.
 pub(crate) fn repetitions_table(runs: &[RunRecord]) -> Option<SheetTable> {
     let groups = groups_of(runs);
     let repeated = || groups.iter().filter(|group| group.len() > 1);
@@ -39,7 +39,7 @@ pub(crate) fn repetitions_table(runs: &[RunRecord]) -> Option<SheetTable> {
     Some(SheetTable::new("", columns, rows).with_note(legend(few)))
 }
 
-/// What the interval is, and what it takes where a row has none.
+/// Explains the interval, and when a row has none.
 fn legend(few: bool) -> String {
     let mut text = "95 %: confidence interval of the median, by order statistics".to_owned();
     if few {
@@ -48,7 +48,7 @@ fn legend(few: bool) -> String {
     text
 }
 
-/// Jobs that do the same but for their seeds, in the order of their first runs.
+/// Groups jobs that differ only in their seeds, in the order of their first runs.
 pub(crate) fn groups_of(runs: &[RunRecord]) -> Vec<Vec<(&RunRecord, &JobRecord)>> {
     let same = |(run, job): (&RunRecord, &JobRecord), other: &RunRecord, its: &JobRecord| {
         let seedless = |job: &JobRecord| {
@@ -111,7 +111,7 @@ fn spread(values: &[f64], text: impl Fn(f64) -> String) -> [String; 3] {
     [median(values), low, high].map(|value| value.map(&text).unwrap_or_default())
 }
 
-/// `11,580-11,650`: the interval of the median; `n<6` where there are fewer runs than that.
+/// `11,580-11,650`: the interval of the median; `n<6` with fewer runs than that.
 fn interval(values: &[f64]) -> String {
     median_interval(values, LEVEL).map_or_else(
         || format!("n<{RUNS_MIN}"),
@@ -119,7 +119,7 @@ fn interval(values: &[f64]) -> String {
     )
 }
 
-/// What is said of any of them.
+/// The combined states of all of them.
 fn states(group: &[(&RunRecord, &JobRecord)]) -> String {
     let mut states: Vec<String> = Vec::new();
     for (run, job) in group {

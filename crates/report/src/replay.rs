@@ -1,9 +1,9 @@
-//! What a replay was like, in words.
+//! The quality of a replay as text.
 
 use stripewise_results::{FidelityRecord, LatenessRecord, PunctualityRecord, ReplayRecord};
 use stripewise_units::{format_count, format_duration};
 
-/// Up to this score a replay is as good as the recording.
+/// Up to this score, a replay is as good as the recording.
 const ALIKE_MAX: f64 = 1.5;
 
 /// `1.0 (0.9-1.2): as like the original as its own halves`.
@@ -22,7 +22,7 @@ pub fn fidelity_text(fidelity: &FidelityRecord) -> String {
     )
 }
 
-/// How many times a load: `2.63`, `4,000.00`.
+/// A multiple of a load: `2.63`, `4,000.00`.
 #[must_use]
 pub fn format_factor(factor: f64) -> String {
     let text = format!("{factor:.2}");
@@ -34,7 +34,7 @@ pub fn format_factor(factor: f64) -> String {
     }
 }
 
-/// What the sheet of a run says of it.
+/// The lines about it on the sheet of a run.
 pub(crate) fn replay_lines(replay: &ReplayRecord) -> Vec<String> {
     let mut lines = Vec::new();
     match (&replay.fidelity, &replay.not_judged) {

@@ -1,6 +1,6 @@
-//! The table of runs, a row for each job, for pages and Markdown alike. What a
-//! source does not say stays empty, a column in which nothing stands is left out,
-//! and so is one that would say the same in every row and is told elsewhere.
+//! The table of runs, a row for each job, for pages and Markdown alike. Values that a
+//! source lacks stay empty. Empty columns are left out,
+//! and so is a column with equal values that are given elsewhere.
 
 use crate::identity::kind;
 use crate::number::{count, latency_of_source, rate, size};
@@ -8,18 +8,18 @@ use std::cmp::Ordering;
 use stripewise_results::{ExperimentPlace, JobRow, OperationKind};
 use stripewise_units::ByteSize;
 
-/// When a column is there.
+/// When a column is shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shown {
-    /// Wherever something stands in it.
+    /// If it has any value.
     Always,
-    /// Where its values differ.
+    /// If its values differ.
     Differing,
-    /// Only where there is room.
+    /// If there is room.
     Roomy,
-    /// Only where there is room, or it is the only latency that is known.
+    /// If there is room, or it is the only known latency.
     RoomyOrAlone,
-    /// Only where there is most room.
+    /// Only with the most room.
     Widest,
 }
 
@@ -28,7 +28,7 @@ enum Shown {
 pub(crate) enum Room {
     /// An issue or a terminal.
     Narrow,
-    /// Page one.
+    /// The first page.
     Page,
     /// A table that may be scrolled.
     Wide,
@@ -43,7 +43,7 @@ type Column = (
     fn(&Line<'_>) -> String,
 );
 
-/// What of a job a line of the table tells: a mixed load has a line for both
+/// The part of a job that a line shows: a mixed load has a line for both
 /// together, without latencies, one for its reads and one for its writes.
 #[derive(Clone, Copy, Debug)]
 struct Line<'a> {
@@ -53,11 +53,11 @@ struct Line<'a> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Of {
-    /// A job of one kind.
+    /// A job with one kind of operation.
     Job,
-    /// All operations of a mixed one.
+    /// All operations of a mixed job.
     Total,
-    /// One kind of a mixed one.
+    /// One kind of a mixed job.
     Kind(OperationKind),
 }
 
@@ -97,7 +97,7 @@ impl<'a> Line<'a> {
 
 use Shown::{Always, Differing, Roomy, RoomyOrAlone, Widest};
 
-/// Words first, so that numbers stand beside each other.
+/// Text first, so that numbers are next to each other.
 const COLUMNS: [Column; 21] = [
     ("Run", "Run", false, Widest, |line| line.row.run.id.clone()),
     ("Date", "Date", false, Differing, |line| date(&line.row)),
@@ -153,13 +153,13 @@ const COLUMNS: [Column; 21] = [
 #[derive(Debug, Default)]
 pub(crate) struct RowsTable {
     pub(crate) headings: Vec<&'static str>,
-    /// For each column, whether it holds numbers.
+    /// Whether each column is numeric.
     pub(crate) numbers: Vec<bool>,
     pub(crate) cells: Vec<Vec<String>>,
 }
 
-/// The table of the first `limit` rows in the order in which they are best read.
-/// Where there is little room, headings are short and some columns are left out.
+/// The table of the first `limit` rows in reading order.
+/// With little room, headings are short and some columns are left out.
 pub(crate) fn rows_table(rows: &[JobRow<'_>], limit: usize, room: Room) -> RowsTable {
     let mut rows = rows.to_vec();
     in_order_of_design(&mut rows);
@@ -203,7 +203,7 @@ pub(crate) fn rows_table(rows: &[JobRow<'_>], limit: usize, room: Room) -> RowsT
     }
 }
 
-/// Runs of an experiment were made in random order, and are read in that of its
+/// Sorts the runs of an experiment, which were made in random order, by its
 /// plan: cell by cell, level by level, block by block. Others stay as they are.
 pub(crate) fn in_order_of_design(rows: &mut [JobRow<'_>]) {
     if rows.iter().any(|row| row.run.experiment.is_none()) {
@@ -224,7 +224,7 @@ pub(crate) fn in_order_of_design(rows: &mut [JobRow<'_>]) {
     });
 }
 
-/// Levels that are sizes go by size, others by name.
+/// Sizes sort by size, other levels by name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct LevelKey(Option<u64>, String);
 
@@ -235,15 +235,15 @@ impl LevelKey {
     }
 }
 
-/// Levels in the order in which they are read: sizes and offsets from small to
-/// large, others as they are given.
+/// Sorts levels for reading: sizes and offsets in rising order, others
+/// as given.
 pub(crate) fn order_levels(levels: &mut [String]) {
     if levels.iter().all(|level| LevelKey::of(level).0.is_some()) {
         levels.sort_by(|a, b| -> Ordering { LevelKey::of(a).cmp(&LevelKey::of(b)) });
     }
 }
 
-/// The base offset; in an experiment the level says what it stands for.
+/// The base offset; in an experiment, the level explains it.
 fn offset(row: &JobRow<'_>) -> String {
     match (&row.run.experiment, row.job.workload.base_offset_bytes) {
         (Some(_), _) | (None, 0) => String::new(),

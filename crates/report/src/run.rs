@@ -1,4 +1,4 @@
-//! Runs as a table with a row per job, and one job in full.
+//! Runs as a table with one row per job, and one job in full.
 
 use crate::number::latency;
 use crate::sheet::{Column, SheetTable};
@@ -9,8 +9,8 @@ use stripewise_results::{
 };
 use stripewise_units::{Percentile, counted, format_bytes, format_count, format_duration};
 
-/// The kinds of operation that a job's table rows show: of a mixed load reads and
-/// writes apart, and their sum, which has a rate and no latency.
+/// The kinds of operation in the rows of a job: for a mixed load, reads and
+/// writes separately, and their sum, which has a rate and no latency.
 pub(crate) fn kinds(job: &JobRecord) -> Vec<(&'static str, Cow<'_, KindOutcome>)> {
     let outcome = &job.outcome;
     let workload = &job.workload;
@@ -31,8 +31,8 @@ pub(crate) fn kinds(job: &JobRecord) -> Vec<(&'static str, Cow<'_, KindOutcome>)
     kinds
 }
 
-/// What a row of a table says of a job's operations of a kind, as [`kinds`] names them:
-/// `random 70 % read: writes`. Of a mix with discards each row has its own share, as all
+/// Label of a job's operations of a kind, as [`kinds`] names them:
+/// `random 70 % read: writes`. For a mix with discards, each row has its own share, since all
 /// shares in each would be too wide for a table: `random write, 20 %`.
 pub(crate) fn row_name(job: &JobRecord, kind: &str) -> String {
     let workload = &job.workload;
@@ -46,7 +46,7 @@ pub(crate) fn row_name(job: &JobRecord, kind: &str) -> String {
     }
 }
 
-/// Of a mix with discards: each kind that it has, and all, whose bytes are those of reads
+/// For a mix with discards: each kind that it has, and all, whose bytes are those of reads
 /// and writes.
 fn with_discards(
     outcome: &JobOutcome,
@@ -72,8 +72,8 @@ fn both(outcome: &JobOutcome) -> KindOutcome {
     }
 }
 
-/// The percentiles that were asked for, a row for each kind of operation of each job; nothing
-/// where none were.
+/// The requested percentiles, a row for each kind of operation of each job; `None`
+/// if none were requested.
 pub(crate) fn percentiles_table(runs: &[RunRecord], asked: &[Percentile]) -> Option<SheetTable> {
     if asked.is_empty() {
         return None;
@@ -114,8 +114,8 @@ pub(crate) fn percentiles_table(runs: &[RunRecord], asked: &[Percentile]) -> Opt
     Some(SheetTable::new("", columns, rows))
 }
 
-/// Processor time of a run, thread by thread and processor by processor; tables without rows
-/// where that is not known, as of simulated arrays.
+/// Processor time of a run by thread and by processor; tables without rows
+/// if that is not known, as for simulated arrays.
 pub(crate) fn processor_tables(run: &RunRecord) -> [SheetTable; 2] {
     let percent = |part: u64, whole: u64| match whole {
         0 => String::new(),
@@ -162,7 +162,7 @@ pub(crate) fn processor_tables(run: &RunRecord) -> [SheetTable; 2] {
     ]
 }
 
-/// What the table has no room for: counts, depth, cost, errors, drain.
+/// Details that do not fit in the table: counts, depth, cost, errors, drain.
 pub(crate) fn job_details(job: &JobRecord) -> Vec<String> {
     let outcome = &job.outcome;
     let mut lines = vec![format!(
@@ -178,7 +178,7 @@ pub(crate) fn job_details(job: &JobRecord) -> Vec<String> {
         outcome.outstanding_mean,
         job.engine.name,
         match (job.engine.name.is_empty(), job.engine.registered_buffers) {
-            // Rebuilt after its process was killed: nobody knows.
+            // Rebuilt after its process was killed: unknown.
             (true, _) => "",
             (false, true) => " (registered buffers)",
             (false, false) => "",
@@ -188,7 +188,7 @@ pub(crate) fn job_details(job: &JobRecord) -> Vec<String> {
         outcome.cpu_user_ns_per_operation,
         outcome.cpu_system_ns_per_operation,
     );
-    // Simulated operations cost no time of a processor that anybody asks about.
+    // Processor time of simulated operations is not of interest.
     if cpu_ns != (0.0, 0.0) {
         lines.push(format!(
             "processor time of the workers: {:.0} ns user and {:.0} ns system an operation",
@@ -228,7 +228,7 @@ pub(crate) fn job_details(job: &JobRecord) -> Vec<String> {
     lines
 }
 
-/// Where latency arises, by what the volume reports: of the kinds that it saw.
+/// Where latency arises, by the volume's own reports, for the kinds that it saw.
 fn volume_lines(volume: &VolumeReport, outcome: &JobOutcome) -> Vec<String> {
     let name = format!("{} ({})", volume.device, volume.source);
     if let Some(reason) = &volume.not_read {
@@ -246,7 +246,7 @@ fn volume_lines(volume: &VolumeReport, outcome: &JobOutcome) -> Vec<String> {
     each.collect()
 }
 
-/// Bytes that were moved; of discards, which move none, those that they named.
+/// Bytes moved; for discards, which move none, the bytes discarded.
 fn amount(job: &JobRecord) -> String {
     let outcome = &job.outcome;
     let moved = format_bytes(outcome.bytes);
@@ -258,7 +258,7 @@ fn amount(job: &JobRecord) -> String {
     }
 }
 
-/// Errors, and what the window did not see.
+/// Errors, and operations outside the window.
 fn trouble(outcome: &JobOutcome) -> Vec<String> {
     let mut lines = Vec::new();
     if outcome.errors.total > 0 {

@@ -1,35 +1,35 @@
-//! A document as data: what was measured, the answer with its verdict, what must be read with
-//! it, findings and tables. Renderers print every sheet: [`crate::sheet_text`] for terminals,
+//! A document as data: what was measured, the answer with its verdict, cautions,
+//! findings and tables. Renderers print every sheet: [`crate::sheet_text`] for terminals,
 //! [`crate::sheet_page`] as HTML, [`crate::sheet_markdown`], and [`crate::sheet_csv`] one of
-//! its tables. A number is formatted where the sheet is made, so all of them show the same.
+//! its tables. Numbers are formatted when the sheet is made, so all of them show the same.
 
 use crate::chart::Chart;
 use stripewise_results::{Severity, Warning};
 
-/// What there is to show of a document.
+/// The content of a document, ready to be rendered.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sheet {
-    /// What was measured: model, target or what was compared.
+    /// What was measured: model, target or the compared sides.
     pub title: String,
-    /// Size, device, cache mode, time: a line with the title.
+    /// Size, device, cache mode, time: the line after the title.
     pub subtitle: String,
-    /// The answer in a word, where there is a verdict.
+    /// The verdict in a word, if there is one.
     pub verdict: Option<(Judgement, String)>,
-    /// The result in a sentence; may be empty where the first table is the answer.
+    /// The result in a sentence; may be empty if the first table is the answer.
     pub answer: String,
-    /// What must be read with the answer, each in full: faults, missed requirements.
+    /// Full texts that belong to the answer: faults, missed requirements.
     pub details: Vec<String>,
-    /// What was found: name and value.
+    /// Findings: name and value.
     pub findings: Vec<(String, String)>,
-    /// Everything behind it; tables without rows are not shown.
+    /// Supporting tables; those without rows are not shown.
     pub tables: Vec<SheetTable>,
-    /// What a page draws between the answer and the tables.
+    /// Charts of a page, between the answer and the tables.
     pub charts: Vec<Chart>,
-    /// Warnings in short, the gravest first, under "Read with care".
+    /// Warnings in short, the most severe first, under "Read with care".
     pub cautions: Vec<Caution>,
-    /// What is said last, a line each.
+    /// Closing notes, one line each.
     pub notes: Vec<String>,
-    /// Where the results are and which command shows more, for terminals: name and value.
+    /// For terminals: where the results are and which command shows more, as name and value.
     pub pointers: Vec<(String, String)>,
     /// Who measured: the last line of a page.
     pub foot: String,
@@ -41,19 +41,19 @@ pub fn again(id: &str) -> (String, String) {
     again_by(format!("stripewise history show {id}"))
 }
 
-/// The same of another command.
+/// The same for another command.
 #[must_use]
 pub fn again_by(command: impl Into<String>) -> (String, String) {
     ("Again".to_owned(), command.into())
 }
 
-/// The pointer to the command that goes on with what was interrupted.
+/// The pointer to the command that resumes an interrupted measurement.
 #[must_use]
 pub fn go_on_by(command: impl Into<String>) -> (String, String) {
     ("Go on".to_owned(), command.into())
 }
 
-/// How a verdict or a cell is to be taken.
+/// Judgement of a verdict or a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Judgement {
     /// As it should be.
@@ -67,18 +67,18 @@ pub enum Judgement {
 /// A warning in one short and complete line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Caution {
-    /// How grave it is.
+    /// Its severity.
     pub severity: Severity,
-    /// What is the case, with its number: `vda read 92.9 MiB for other programs`.
+    /// The fact with its number: `vda read 92.9 MiB for other programs`.
     pub text: String,
-    /// What it concerns: `20 of 23 runs`; empty where that is everything.
+    /// What it concerns: `20 of 23 runs`; empty if it concerns everything.
     pub of: String,
-    /// The warning's stable name, under which it is explained; empty where it has none.
+    /// The warning's stable code, under which it is explained; may be empty.
     pub code: String,
 }
 
 impl Caution {
-    /// A warning in short, which concerns `of`.
+    /// A short form of a warning that concerns `of`.
     #[must_use]
     pub fn new(warning: &Warning, of: impl Into<String>) -> Caution {
         Caution {
@@ -89,14 +89,14 @@ impl Caution {
         }
     }
 
-    /// The same of each of a document's own warnings, which concern all of it.
+    /// The same for each of a document's own warnings, which concern all of it.
     #[must_use]
     pub fn of_all(warnings: &[Warning]) -> Vec<Caution> {
         let all = warnings.iter();
         all.map(|warning| Caution::new(warning, "")).collect()
     }
 
-    /// What is no warning of a record.
+    /// A caution that is not a warning of a record.
     #[must_use]
     pub fn own(severity: Severity, text: impl Into<String>, of: impl Into<String>) -> Caution {
         Caution {
@@ -107,7 +107,7 @@ impl Caution {
         }
     }
 
-    /// As pictures have it: `! text (20 of 23 runs)`.
+    /// As in pictures: `! text (20 of 23 runs)`.
     pub(crate) fn marked(&self) -> String {
         match self.of.as_str() {
             "" => format!("! {}", self.text),
@@ -115,7 +115,7 @@ impl Caution {
         }
     }
 
-    /// All of it in a line: `text (20 of 23 runs) [code]`.
+    /// In one line: `text (20 of 23 runs) [code]`.
     pub(crate) fn line(&self) -> String {
         let mut line = self.text.clone();
         if !self.of.is_empty() {
@@ -131,15 +131,15 @@ impl Caution {
 /// One table.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SheetTable {
-    /// What it is about; empty where that is plain.
+    /// Its subject; empty if obvious.
     pub title: String,
-    /// Its columns; none of a table of sentences, which has no heading.
+    /// Its columns; empty for a table of sentences, which has no heading.
     pub columns: Vec<Column>,
-    /// A row each.
+    /// One row each.
     pub rows: Vec<Vec<Cell>>,
-    /// What must be known to read it, below it; mostly empty.
+    /// Explanation below the table; usually empty.
     pub note: String,
-    /// Too long for the first look: a terminal leaves it out, and a page folds it.
+    /// Supporting detail: a terminal leaves it out, and a page folds it.
     pub is_detail: bool,
 }
 
@@ -165,7 +165,7 @@ impl SheetTable {
         SheetTable::new(title, std::iter::empty::<Column>(), rows)
     }
 
-    /// The same with a line below it.
+    /// The same with a note below it.
     #[must_use]
     pub fn with_note(self, note: impl Into<String>) -> SheetTable {
         SheetTable {
@@ -183,7 +183,7 @@ impl SheetTable {
         }
     }
 
-    /// Indices of the columns in which some row has a value: others are not shown.
+    /// Indices of the columns with a value in some row: others are not shown.
     pub(crate) fn used_columns(&self) -> Vec<usize> {
         let is_used = |index: &usize| {
             let mut cells = self.rows.iter().filter_map(|row| row.get(*index));
@@ -193,7 +193,7 @@ impl SheetTable {
         (0..count).filter(is_used).collect()
     }
 
-    /// Whether a column holds numbers, which are aligned to the right.
+    /// Whether a column is numeric, and so right-aligned.
     pub(crate) fn is_number(&self, index: usize) -> bool {
         let column = self.columns.get(index);
         column.is_some_and(|column| column.is_number)
@@ -210,17 +210,17 @@ fn cells<V: Into<Cell>>(rows: Vec<Vec<V>>) -> Vec<Vec<Cell>> {
 pub struct Column {
     /// Its heading.
     pub heading: String,
-    /// Aligned to the right.
+    /// Right-aligned.
     pub is_number: bool,
-    /// Zero: not left out before words are wrapped. Where the terminal is too narrow, the highest
-    /// goes first.
+    /// Zero: not dropped before text is wrapped. If the terminal is too narrow, the highest
+    /// is dropped first.
     pub drop_order: u8,
-    /// Where wrapped words do not fit either, the highest goes first, and of several the last.
+    /// If wrapped text does not fit either, the highest goes first, and of equal ones the last.
     pub late_order: u8,
 }
 
 impl Column {
-    /// A column of words.
+    /// A text column.
     #[must_use]
     pub fn text(heading: &str) -> Column {
         Column {
@@ -229,7 +229,7 @@ impl Column {
         }
     }
 
-    /// A column of numbers.
+    /// A numeric column.
     #[must_use]
     pub fn number(heading: &str) -> Column {
         Column {
@@ -238,7 +238,7 @@ impl Column {
         }
     }
 
-    /// One that a narrow terminal leaves out; of several the highest `order` goes first.
+    /// Dropped on a narrow terminal; the highest `order` goes first.
     #[must_use]
     pub fn dropped(self, order: u8) -> Column {
         Column {
@@ -247,7 +247,7 @@ impl Column {
         }
     }
 
-    /// One that a terminal leaves out where wrapped words do not fit either.
+    /// Dropped on a terminal if wrapped text does not fit either.
     #[must_use]
     pub fn dropped_late(self, order: u8) -> Column {
         Column {
@@ -266,18 +266,18 @@ impl From<&str> for Column {
 /// A value in a table.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cell {
-    /// As people read it.
+    /// The displayed text.
     pub text: String,
-    /// The number behind the text, for the CSV.
+    /// The exact number, for the CSV.
     pub value: Option<f64>,
     /// The interval of the number, which pictures draw.
     pub interval: Option<[f64; 2]>,
-    /// Set off by colour, where there is colour.
+    /// Shown in colour, if there is colour.
     pub judgement: Option<Judgement>,
 }
 
 impl Cell {
-    /// A text for people and the exact number behind it.
+    /// A displayed text and its exact number.
     #[must_use]
     pub fn exact(text: impl Into<String>, value: f64) -> Cell {
         Cell {
@@ -295,7 +295,7 @@ impl Cell {
         }
     }
 
-    /// It is signs that stand for a length.
+    /// Consists of characters that show a length.
     pub(crate) fn is_bar(&self) -> bool {
         !self.text.is_empty() && self.text.bytes().all(|byte| byte == b'#')
     }

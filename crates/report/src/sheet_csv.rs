@@ -1,9 +1,9 @@
-//! One table of a sheet as CSV: exact numbers where they are known, and every column.
+//! One table of a sheet as CSV: exact numbers if known, and every column.
 
 use crate::csv::csv_text;
 use crate::sheet::{Cell, SheetTable};
 
-/// The table with its headings, a line for each row.
+/// The table with its headings, one line per row.
 #[must_use]
 pub fn sheet_csv(table: &SheetTable) -> String {
     let headings = table.columns.iter().map(|column| csv_text(&column.heading));

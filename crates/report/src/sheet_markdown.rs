@@ -1,10 +1,10 @@
-//! A sheet as Markdown: the answer, what was found, then its tables.
+//! A sheet as Markdown: the answer, the findings, then its tables.
 
 use crate::markdown_table::{ROWS_MAX, left_out, safe, table};
 use crate::sheet::{Caution, Cell, Sheet, SheetTable};
 use std::fmt::Write;
 
-/// The same as the page has it, for issues and pull requests.
+/// The content of the page, for issues and pull requests.
 #[must_use]
 pub fn sheet_markdown(sheet: &Sheet) -> String {
     let mut text = format!("## {}\n\n", safe(&sheet.title));
@@ -53,7 +53,7 @@ fn listed(text: &mut String, lines: &[String]) {
     }
 }
 
-/// One table; columns without a value are left out.
+/// One table; empty columns are left out.
 pub(crate) fn sheet_table(text: &mut String, one: &SheetTable) {
     let shown = &one.rows[..one.rows.len().min(ROWS_MAX)];
     let used = one.used_columns();

@@ -5,13 +5,13 @@ use crate::number::{count, size};
 use serde_json::Value;
 use stripewise_results::{JobRow, RunRecord};
 
-/// Above the table.
+/// Caption of the table.
 pub(crate) const CAPTION: &str = "SQLIO's histogram: percentage of operations that took this many whole milliseconds, each rounded separately";
 
-/// Buckets that SQLIO prints: 0 to 23 ms, and all from 24 ms on.
+/// Number of buckets that SQLIO prints: 0 to 23 ms, and all from 24 ms on.
 const BUCKETS: usize = 25;
 
-/// Headings, and a row for each result that has a histogram; at most `rows_max`.
+/// Headings, and a row for each result with a histogram; at most `rows_max`.
 pub(crate) fn histograms(
     rows: &[JobRow<'_>],
     rows_max: usize,
@@ -42,7 +42,7 @@ pub(crate) fn histograms(
     Some((headings, found))
 }
 
-/// What the record keeps of it.
+/// The histogram as stored in the record.
 fn shares(run: &RunRecord) -> Option<Vec<u64>> {
     let imported = run.imported.as_ref().filter(|from| from.tool == "sqlio")?;
     let shares = imported.details.as_ref()?.get("histogram_percent")?;

@@ -1,32 +1,32 @@
-//! What a reader must know before any number: that numbers are void, or that what
-//! was measured was stopped before its end. It stands in every picture and at the
-//! top of every page, because either may be all that somebody sees.
+//! What a reader must know before any number: that numbers are void, or that the
+//! measurement was stopped early. It is shown in every picture and at the
+//! top of every page, because a reader may see only one of these.
 
 use crate::identity::named_series;
 use stripewise_results::{Document, JobRecord, RunRecord, Status};
 use stripewise_units::{counted, plural};
 
-/// Names that are listed; more are counted.
+/// Maximum number of names listed; others are counted.
 const NAMED_MAX: usize = 4;
 
-/// What stands against numbers.
+/// A reservation about numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Against {
     /// None of them is the disk's.
     Void,
-    /// Some are not.
+    /// Some are not the disk's.
     VoidInPart,
-    /// They are of what ran before a stop.
+    /// They are from before a stop.
     Stopped,
 }
 
-/// Sentences, the gravest first; none where all numbers count and are whole.
+/// Sentences, the most severe first; empty if all numbers are valid and complete.
 pub(crate) fn cautions(document: &Document) -> Vec<String> {
     let all = against(document).into_iter();
     all.map(|(_, sentence)| sentence).collect()
 }
 
-/// The same, each with what it is about.
+/// The same, each with its kind.
 pub(crate) fn against(document: &Document) -> Vec<(Against, String)> {
     let stopped = stopped(document).map(|sentence| (Against::Stopped, sentence));
     void(document).into_iter().chain(stopped).collect()
@@ -66,7 +66,7 @@ fn void(document: &Document) -> Option<(Against, String)> {
 }
 
 /// ` (Random read, /dev/sdb; Log)`: the series that hold these runs, else their
-/// targets where the document has several.
+/// targets if the document has several.
 fn places(document: &Document, concerned: &[&RunRecord]) -> String {
     let mut names: Vec<String> = Vec::new();
     for named in named_series(document) {
@@ -117,7 +117,7 @@ fn stopped(document: &Document) -> Option<String> {
     }
 }
 
-/// Names, of which the first few are listed; none where there are none.
+/// Names, of which the first few are listed; `None` if there are none.
 pub(crate) fn listed(names: &[String]) -> Option<String> {
     let (named, more) = names.split_at(names.len().min(NAMED_MAX));
     let mut text = named.join("; ");
@@ -127,8 +127,8 @@ pub(crate) fn listed(names: &[String]) -> Option<String> {
     (!names.is_empty()).then_some(text)
 }
 
-/// `VOID (zero-data)`, `partial`, both, or nothing: what the last column of a row
-/// says of a job.
+/// `VOID (zero-data)`, `partial`, both, or empty: the last column of a
+/// job's row.
 pub(crate) fn state(run: &RunRecord, void: &[&str]) -> String {
     let mut words = Vec::new();
     if !void.is_empty() {
@@ -142,7 +142,7 @@ pub(crate) fn state(run: &RunRecord, void: &[&str]) -> String {
     words.join(", ")
 }
 
-/// The same for tables with little room: the codes stand below them.
+/// The same for narrow tables: the codes are given below them.
 pub(crate) fn state_in_brief(run: &RunRecord, job: &JobRecord) -> String {
     let void = run.void_codes_of(job);
     let words = state(run, &[]);

@@ -1,18 +1,18 @@
-//! Warnings below an answer: at most five lines, the gravest first, one line each. Those
-//! that follow from another one are left out, and those that concern some rows of a table
-//! only have a number that stands in these rows too.
+//! Warnings below an answer: at most five lines, the most severe first, one line each. Those
+//! that follow from another one are left out, and those that concern only some rows of a table
+//! have a number that these rows show too.
 
 use crate::warnings::{collected, of_runs, severity_word};
 use stripewise_results::{JobRecord, RunRecord, Warning};
 use stripewise_units::counted;
 
-/// Lines in all, with the one that says where the rest is.
+/// Maximum number of lines, including the one that refers to the rest.
 const LINES_MAX: usize = 5;
 
-/// Columns of a line.
+/// Columns per line.
 const WIDTH: usize = 100;
 
-/// Of these pairs the second follows from the first, and says nothing new beside it.
+/// In each pair, the second follows from the first and adds nothing.
 const FOLLOWS: [(&str, &str); 10] = [
     ("sparse-file", "zero-data"),
     ("never-written", "zero-data"),
@@ -26,11 +26,11 @@ const FOLLOWS: [(&str, &str); 10] = [
     ("smaller-than-cache", "narrow-span"),
 ];
 
-/// What is shown of the warnings, and how many are not.
+/// The warnings to show, and the number of others.
 pub(crate) fn chosen(runs: &[RunRecord]) -> (Vec<(&Warning, usize)>, usize) {
     let all = collected(runs);
     let follows = |warning: &Warning| {
-        // A note says too little to stand for a warning.
+        // A note is too weak to replace a warning.
         let says = |code: &str| {
             let mut all = all.iter();
             all.any(|(other, _)| other.code == code && other.severity >= warning.severity)
@@ -42,23 +42,23 @@ pub(crate) fn chosen(runs: &[RunRecord]) -> (Vec<(&Warning, usize)>, usize) {
         .filter(|(warning, _)| !follows(warning))
         .copied()
         .collect();
-    // One line is that of the rest.
+    // One line is reserved for the rest.
     chosen.truncate(LINES_MAX - 1);
     let left_out = all.len() - chosen.len();
     (chosen, left_out)
 }
 
-/// The numbers of the warnings of a job and its run, as a row of a table shows them:
-/// `[1,3]`; nothing where there are none. Only warnings of some of the runs have one, and
-/// only where a row of the table has them.
+/// The numbers of the warnings of a job and its run, as shown in the row of a table:
+/// `[1,3]`; empty if there are none. Only warnings of some of the runs have one, and
+/// only if a row of the table has them.
 pub(crate) struct Marks<'a>(Vec<&'a str>);
 
 impl<'a> Marks<'a> {
-    /// Of a table without rows of runs.
+    /// For a table without rows of runs.
     pub(crate) const NONE: Marks<'static> = Marks(Vec::new());
 
-    /// Of a table whose rows are those runs of which `is_row` is true; `explain`: all warnings
-    /// are printed, not only the gravest.
+    /// For a table with a row for each run for which `is_row` is true; `explain`: all warnings
+    /// are printed, not only the most severe.
     pub(crate) fn of(
         runs: &'a [RunRecord],
         explain: bool,
@@ -76,18 +76,18 @@ impl<'a> Marks<'a> {
         Marks(of_some.map(|(warning, _)| warning.code.as_str()).collect())
     }
 
-    /// No row has one.
+    /// Whether no row has one.
     pub(crate) fn is_none(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// ` [1]`, behind the code of a warning.
+    /// ` [1]`, placed after the code of a warning.
     pub(crate) fn of_warning(&self, code: &str) -> String {
         let at = self.0.iter().position(|other| *other == code);
         at.map_or_else(String::new, |at| format!(" [{}]", at + 1))
     }
 
-    /// Of a run that is one row, whatever jobs it has.
+    /// For a run with a single row, whatever jobs it has.
     pub(crate) fn of_run(&self, run: &RunRecord) -> String {
         self.listed(|code| has(run, code))
     }
@@ -120,13 +120,13 @@ fn has(run: &RunRecord, code: &str) -> bool {
         .any(|warning| warning.code == code)
 }
 
-/// The warnings of runs in at most five lines; the last of them says how to see the rest.
+/// The warnings of runs in at most five lines; the last one says how to see the rest.
 #[must_use]
 pub fn warnings_brief(runs: &[RunRecord]) -> String {
     brief(runs, &Marks::NONE)
 }
 
-/// Likewise, below a table whose rows have `marks`.
+/// The same, below a table whose rows have `marks`.
 pub(crate) fn brief(runs: &[RunRecord], marks: &Marks<'_>) -> String {
     let (chosen, left_out) = chosen(runs);
     let mut text = String::new();
@@ -154,8 +154,8 @@ pub(crate) fn brief(runs: &[RunRecord], marks: &Marks<'_>) -> String {
     text
 }
 
-/// A line of at most [`WIDTH`] columns that ends with `end`; what does not fit gives way to
-/// `...` at the end of a word.
+/// A line of at most [`WIDTH`] columns that ends with `end`; text that does not fit is replaced
+/// by `...` at the end of a word.
 fn cut(line: &str, end: &str) -> String {
     let room = WIDTH.saturating_sub(end.chars().count());
     if line.chars().count() <= room {
@@ -249,7 +249,7 @@ mod tests {
         assert!(text.contains("... (in 2 of 3 runs)"), "{text}");
         let of_rows: Vec<String> = runs.iter().map(|run| marks.of_run(run)).collect();
         assert_eq!(of_rows, ["[1]", "", "[1,2]"]);
-        // The third run has no row, and so has its clock.
+        // The third run has no row, so its clock-jump has no number.
         let two = |run: &RunRecord| run.warnings.len() < 3;
         let text = brief(&runs, &Marks::of(&runs, false, two));
         assert!(text.contains("warning[other-load] [1]: "), "{text}");

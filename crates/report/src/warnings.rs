@@ -1,12 +1,12 @@
-//! Warnings as text: code, what is the case, what to do.
+//! Warnings as text: code, fact, remedy.
 
 use std::collections::BTreeMap;
 use stripewise_results::{RunRecord, Severity, Warning};
 use stripewise_units::format_count;
 
-/// All warnings of runs, each distinct one once, with the number of runs it
-/// concerns where that is not all of them, and the targets of those runs; in lines that are
-/// not broken.
+/// All distinct warnings of runs, with the number of runs concerned if that is not all
+/// of them, and the targets of those runs, in unwrapped
+/// lines.
 #[must_use]
 pub fn warnings_text(runs: &[RunRecord]) -> String {
     collected(runs)
@@ -15,11 +15,11 @@ pub fn warnings_text(runs: &[RunRecord]) -> String {
         .collect()
 }
 
-/// Which operations failed with which error, a line for each workload; nothing where
+/// Which operations failed with which error, a line for each workload; empty if
 /// none failed.
 #[must_use]
 pub fn failed_lines(runs: &[RunRecord]) -> Vec<String> {
-    /// What failed of one workload on one target.
+    /// Failures of one workload on one target.
     struct Failed<'a> {
         what: String,
         failed: u64,
@@ -87,7 +87,7 @@ pub fn failed_lines(runs: &[RunRecord]) -> Vec<String> {
     all.iter().map(line).collect()
 }
 
-/// Each distinct warning once, the gravest first, with the number of runs that
+/// Each distinct warning once, the most severe first, with the number of runs that
 /// have it.
 pub(crate) fn collected(runs: &[RunRecord]) -> Vec<(&Warning, usize)> {
     let mut seen: Vec<(&Warning, usize)> = Vec::new();
@@ -116,7 +116,7 @@ pub(crate) fn collected(runs: &[RunRecord]) -> Vec<(&Warning, usize)> {
     seen
 }
 
-/// How grave it is, in a word.
+/// Its severity as a word.
 pub(crate) fn severity_word(severity: Severity) -> &'static str {
     match severity {
         Severity::Note => "note",
@@ -125,10 +125,10 @@ pub(crate) fn severity_word(severity: Severity) -> &'static str {
     }
 }
 
-/// ` (in 3 of 12 runs)`, or ` (in 3 of 12 runs: /dev/sdb)` where there are several
-/// targets; nothing where all runs have it.
+/// ` (in 3 of 12 runs)`, or ` (in 3 of 12 runs: /dev/sdb)` if there are several
+/// targets; empty if all runs have it.
 pub(crate) fn of_runs(warning: &Warning, count: usize, runs: &[RunRecord]) -> String {
-    /// More are not named.
+    /// Maximum number of names listed.
     const NAMED_MAX: usize = 3;
     if runs.len() < 2 || count >= runs.len() {
         return String::new();
@@ -158,7 +158,7 @@ pub(crate) fn of_runs(warning: &Warning, count: usize, runs: &[RunRecord]) -> St
     format!(" (in {count} of {} runs{where_})", runs.len())
 }
 
-/// In full; `of` stands behind its message.
+/// In full; `of` follows its message.
 fn one(warning: &Warning, of: &str) -> String {
     let word = severity_word(warning.severity);
     let mut text = format!("{word}[{}]: {}{of}\n", warning.code, warning.message);

@@ -1,10 +1,10 @@
-//! Names in records as people read them.
+//! Names in records as text for people.
 
 use crate::sheet::Judgement;
 use stripewise_results::{RequirementRecord, RequirementVerdict, RunRecord};
 use stripewise_units::{capitalised, counted};
 
-/// Sets a heading off from what follows, as the place can where the text goes.
+/// Emphasises a heading, depending on where the text goes.
 pub type Heading<'a> = &'a dyn Fn(&str) -> String;
 
 /// `read_iops>=20000: 21,400 IOPS (random 8K read; median of 6 runs)`.
@@ -28,7 +28,7 @@ pub fn requirement_line(requirement: &RequirementRecord) -> String {
     format!("{word}: {}", requirement_words(requirement))
 }
 
-/// `met`, and what is not met in capitals.
+/// `met` in lower case, other verdicts in capitals.
 pub(crate) fn verdict_word(requirement: &RequirementRecord) -> String {
     match requirement.verdict() {
         RequirementVerdict::Met => "met".to_owned(),
@@ -36,8 +36,8 @@ pub(crate) fn verdict_word(requirement: &RequirementRecord) -> String {
     }
 }
 
-/// Whether all that was required is met, as the verdict of a sheet, a page and a picture; none
-/// where nothing was required.
+/// Whether all requirements are met, as the verdict of a sheet, a page and a picture; `None`
+/// if there are no requirements.
 pub(crate) fn verdict_on(all: &[RequirementRecord]) -> Option<(Judgement, String)> {
     let verdicts = || all.iter().map(RequirementRecord::verdict);
     let missed = verdicts().filter(|one| *one == RequirementVerdict::Missed);
@@ -57,14 +57,14 @@ pub(crate) fn verdict_on(all: &[RequirementRecord]) -> Option<(Judgement, String
     })
 }
 
-/// Those that are not met first: they are the news.
+/// Those not met first.
 pub(crate) fn gravest_first(all: &[RequirementRecord]) -> Vec<&RequirementRecord> {
     let mut sorted: Vec<&RequirementRecord> = all.iter().collect();
     sorted.sort_by_key(|one| one.verdict() as u8);
     sorted
 }
 
-/// `iops` as people say it.
+/// `iops` as text for people.
 pub(crate) fn metric_words(metric: &str) -> String {
     match metric {
         "iops" => "IOPS".to_owned(),
@@ -83,7 +83,7 @@ pub(crate) fn series_title(name: &str) -> String {
     capitalised(&name.replace('-', " "))
 }
 
-/// The series of a bench.
+/// Names of the series of a bench.
 const LADDERS: [&str; 5] = [
     "random-read",
     "sequential-read",
@@ -92,25 +92,25 @@ const LADDERS: [&str; 5] = [
     "log",
 ];
 
-/// The part of a bench that a run is of. Grids and repetitions are series, too, of which
+/// The part of a bench that a run belongs to. Grids and repetitions are series, too, in which
 /// every run has a load of its own.
 pub(crate) fn ladder_part(run: &RunRecord) -> Option<&str> {
     let part = run.series_part.as_deref();
     part.filter(|part| LADDERS.contains(part))
 }
 
-/// Sequential series are told in bytes, others in operations.
+/// Sequential series are reported in bytes, others in operations.
 pub(crate) fn told_in_bytes(series: &str) -> bool {
     series.starts_with("sequential")
 }
 
-/// Lines that a report has said already: tables of several metrics, or of several
+/// Lines already printed in a report: tables of several metrics, or of several
 /// levels, share their sentences and notes.
 #[derive(Default)]
 pub(crate) struct Said<'a>(Vec<&'a str>);
 
 impl<'a> Said<'a> {
-    /// Those that are not said yet; from now on they are.
+    /// Returns the lines not printed yet, and records them.
     pub(crate) fn new_of(&mut self, lines: &'a [String]) -> Vec<&'a str> {
         let mut new = Vec::new();
         for line in lines {

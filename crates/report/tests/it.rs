@@ -1,5 +1,5 @@
-//! Charts and pages from fixed records: golden pictures, texts that stay texts,
-//! CSV that is CSV.
+//! Charts and pages from fixed records: golden pictures, text that stays text,
+//! valid CSV.
 
 #[path = "../../../tests/support/skips.rs"]
 mod skips;
@@ -35,7 +35,7 @@ fn latency(p50: u64) -> LatencySummary {
     }
 }
 
-/// A ladder that bends at 16 in flight.
+/// A ladder with its knee at 16 in flight.
 fn ladder() -> SeriesRecord {
     let steps = [
         (1, 900.0),
@@ -231,7 +231,7 @@ fn a_picture_is_drawn_with_the_embedded_font() {
         "{}",
         picture.len()
     );
-    // Without its text the same picture is much lighter.
+    // Without its text, the same picture is much lighter.
     let wordless: String = svg(&charts[0])
         .split("<text")
         .enumerate()
@@ -291,7 +291,7 @@ fn a_step_in_the_rate_is_pointed_at() {
 fn text_of_users_stays_text_in_every_format() {
     let material = material(vec![run(SCRIPT)], Vec::new(), Vec::new());
     let page = html(&material);
-    // The page's own: chart data, records, ECharts, ours.
+    // The page's own: chart data, records, ECharts, and its script.
     assert_eq!(page.matches("<script").count(), 4);
     assert_eq!(page.matches("</script>").count(), 4);
     assert!(!page.contains("<!-- =1"));

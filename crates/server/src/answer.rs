@@ -1,4 +1,4 @@
-//! Answers, with the headers that all of them have.
+//! HTTP responses, with the headers common to all.
 
 use axum::body::Body;
 use axum::http::header::{
@@ -9,8 +9,8 @@ use axum::http::{Response, StatusCode};
 use serde::Serialize;
 use stripewise_campaign::live::Refused;
 
-/// Pages of this server: scripts and styles from here, nothing inline, nothing from
-/// anywhere else, in no frame.
+/// Policy of this server's pages: scripts and styles from here, nothing inline, nothing from
+/// elsewhere, no framing.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
      connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -43,7 +43,7 @@ pub(crate) fn answer(
     response
 }
 
-/// Words for people.
+/// Plain text for people.
 pub(crate) fn words(status: StatusCode, words: impl Into<String>) -> Response<Body> {
     answer(
         status,
@@ -52,7 +52,7 @@ pub(crate) fn words(status: StatusCode, words: impl Into<String>) -> Response<Bo
     )
 }
 
-/// A JSON document on a line for each.
+/// JSON documents, one per line.
 pub(crate) fn lines<T: Serialize>(all: &[T]) -> Response<Body> {
     let mut text = String::new();
     for one in all {

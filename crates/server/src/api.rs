@@ -1,4 +1,4 @@
-//! `/api/...`: JSON lines. What only looks is GET; what does something is POST.
+//! `/api/...`: JSON lines. Reading uses GET, changing anything uses POST.
 
 use crate::answer::{answer, failure, lines};
 use crate::child::{self, NoDocument};
@@ -21,15 +21,15 @@ use stripewise_campaign::{Exit, Failure, Outcome};
 use stripewise_units::ByteSize;
 use tokio::time::timeout;
 
-/// Bytes of a body.
+/// Maximum bytes of a body.
 const BODY_MAX: usize = 8 << 10;
-/// For a body to arrive.
+/// Time limit for a body to arrive.
 const BODY_LIMIT: Duration = Duration::from_secs(5);
-/// Runs of one answer.
+/// Maximum number of runs in one response.
 const RUNS_MAX: u32 = 5_000;
 const RUNS_USUAL: u32 = 500;
 
-/// Work that blocks: reading the store, simulating.
+/// Runs blocking work: reading the store, simulating.
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Outcome<T> + Send + 'static,
 ) -> Outcome<T> {
@@ -68,7 +68,7 @@ fn query_value(query: Option<&str>, name: &str) -> Option<String> {
     (!value.is_empty()).then_some(value)
 }
 
-/// `%2F` and `+` as what they stand for; what is no text becomes replacement characters.
+/// Decodes `%2F` and `+`; invalid UTF-8 becomes replacement characters.
 fn decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
@@ -89,7 +89,7 @@ fn decoded(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// The id of a run, series or experiment, or the beginning of one; never a file.
+/// Whether it can be the id of a run, series or experiment, or the beginning of one; never a file.
 pub(crate) fn is_id(text: &str) -> bool {
     let of_id = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
     let begins = text
@@ -99,7 +99,7 @@ pub(crate) fn is_id(text: &str) -> bool {
     begins && text.len() <= 64 && text.bytes().all(of_id)
 }
 
-/// A body as JSON: small, and there within a few seconds.
+/// A body parsed as JSON; limits its size and arrival time.
 async fn body<T: DeserializeOwned>(body: Body) -> Result<T, Box<Response<Body>>> {
     let refused = |status: StatusCode, why: &str| Box::new(failure(status, why, None));
     let read = timeout(BODY_LIMIT, Limited::new(body, BODY_MAX).collect()).await;
@@ -119,7 +119,7 @@ struct Login {
     token: String,
 }
 
-/// Turns the token of the printed address into a cookie, once.
+/// Exchanges the token of the printed address for a cookie, once.
 pub(crate) async fn sign_in(State(shared): App, sent: Body) -> Response<Body> {
     let login: Login = match body(sent).await {
         Ok(login) => login,
@@ -140,7 +140,7 @@ pub(crate) async fn sign_in(State(shared): App, sent: Body) -> Response<Body> {
     response
 }
 
-/// A new token for another browser, for those who have the token of the file.
+/// A new token for another browser, for clients with the token from the file.
 pub(crate) async fn new_login(
     State(shared): App,
     Extension(who): Extension<Who>,
@@ -167,8 +167,8 @@ pub(crate) async fn now(State(shared): App, RawQuery(query): RawQuery) -> Respon
     answered(blocking(move || Ok(vec![live::now(&view, &seen)?])).await)
 }
 
-/// `?target=...&label=...&series=...&since=...&limit=...`; a value that is not valid is an
-/// error, not the lack of one.
+/// `?target=...&label=...&series=...&since=...&limit=...`; an invalid value is an
+/// error, not ignored.
 fn what_of_store(query: Option<&str>) -> Result<Query, &'static str> {
     let value = |name: &str| query_value(query, name).filter(|value| !value.is_empty());
     let limit = match value("limit") {
@@ -213,7 +213,7 @@ pub(crate) async fn trends(State(shared): App, RawQuery(query): RawQuery) -> Res
     answered(blocking(move || Ok(vec![live::trends(&view, &target)?])).await)
 }
 
-/// What a child printed, as one line of JSON.
+/// The output of a child process as one line of JSON.
 async fn document(shared: &crate::state::Shared, words: &[&str]) -> Response<Body> {
     match child::document(shared, words).await {
         Ok(bytes) => match serde_json::from_slice::<Value>(&bytes) {
@@ -274,7 +274,7 @@ pub(crate) async fn try_array(State(shared): App, RawQuery(query): RawQuery) -> 
         Ok(wished) => wished,
         Err(why) => return failure(StatusCode::BAD_REQUEST, why, None),
     };
-    // Simulating takes a processor for a moment: not more than documents at a time.
+    // Simulating takes a processor for a moment: limit it like documents.
     let Ok(_permit) = shared.children.acquire().await else {
         return failure(
             StatusCode::SERVICE_UNAVAILABLE,
@@ -326,7 +326,7 @@ fn wished(query: Option<&str>) -> Result<Wished, &'static str> {
     })
 }
 
-/// What may be started here, and what was started last.
+/// What may be started here, and the last run started.
 pub(crate) async fn started(State(shared): App) -> Response<Body> {
     lines(&[shared.runs.here()])
 }

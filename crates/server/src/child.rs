@@ -1,5 +1,5 @@
-//! Documents that a child makes: reports, comparisons, what disks are here. The page's
-//! process stays small, and a child that hangs is ended.
+//! Documents made by a child process: reports, comparisons, the list of disks. This
+//! process stays small, and a hanging child is killed.
 
 use crate::state::Shared;
 use std::process::Stdio;
@@ -8,22 +8,22 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::Command;
 use tokio::time::timeout;
 
-/// Reports are below 2 MiB; records of a long series may be more.
+/// Output limit: reports are below 2 MiB; records of a long series may be larger.
 const BYTES_MAX: u64 = 32 << 20;
-/// What is kept of its complaints.
+/// Maximum bytes kept of its stderr.
 const COMPLAINT_MAX: u64 = 4 << 10;
-/// For one document.
+/// Time limit for one document.
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// Why there is no document.
 pub(crate) enum NoDocument {
-    /// What the child said, for people.
+    /// The child's error message, for people.
     Refused(String),
-    /// It could not be started, took too long or said too much.
+    /// It could not be started, took too long or printed too much.
     Failed(String),
 }
 
-/// What the child of these words prints.
+/// The output of a child with these arguments.
 pub(crate) async fn document(shared: &Shared, words: &[&str]) -> Result<Vec<u8>, NoDocument> {
     let failed = |what: String| NoDocument::Failed(what);
     let permit = shared.children.acquire().await;
@@ -59,11 +59,11 @@ pub(crate) async fn document(shared: &Shared, words: &[&str]) -> Result<Vec<u8>,
     Ok(bytes)
 }
 
-/// All of a stream up to a limit.
+/// Reads a stream up to a limit.
 async fn read<S: AsyncRead + Unpin>(stream: Option<S>, bytes_max: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
     if let Some(stream) = stream {
-        // What was read before an error is shown.
+        // Use what was read before an error.
         let _ = stream.take(bytes_max).read_to_end(&mut bytes).await;
     }
     bytes

@@ -1,4 +1,4 @@
-//! Connections: how long, how large their heads; how many is decided in [`seats`](crate::seats).
+//! Connections: limits on their duration and heads; [`seats`](crate::seats) limits their number.
 
 use crate::seats::Seats;
 use crate::system::UnixListener;
@@ -15,22 +15,22 @@ use tokio::net::TcpListener;
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
-/// For the head of a request, also between two of them.
+/// Time limit for the head of a request, including the idle time before it.
 const HEAD_LIMIT: Duration = Duration::from_secs(5);
-/// After that a connection ends with the answer that it is at.
+/// After this time, a connection ends with its current response.
 const LIFE: Duration = Duration::from_secs(60);
-/// For that answer.
+/// Time limit for that response.
 const LAST: Duration = Duration::from_secs(15);
-/// Lines of a head.
+/// Maximum header lines of a request.
 const HEADERS_MAX: usize = 64;
-/// Bytes of a head.
+/// Maximum bytes of a request's head.
 const HEAD_BYTES_MAX: usize = 16 << 10;
-/// How often the wish to stop is looked for.
+/// How often to check for a stop request.
 const LOOK: Duration = Duration::from_millis(200);
-/// After a failure to accept: no descriptors are left, and they come back.
+/// Pause after a failure to accept: when no file descriptors are left, some will be freed.
 const REST: Duration = Duration::from_millis(50);
 
-/// What is listened on.
+/// A listening socket.
 pub(crate) enum Listener {
     Tcp(TcpListener),
     Unix(UnixListener),
@@ -41,7 +41,7 @@ impl Listener {
         TcpListener::bind(address).await.map(Listener::Tcp)
     }
 
-    /// Of a socket none.
+    /// The address; `None` for a Unix socket.
     pub(crate) fn address(&self) -> Option<SocketAddr> {
         match self {
             Listener::Tcp(listener) => listener.local_addr().ok(),
@@ -49,7 +49,7 @@ impl Listener {
         }
     }
 
-    /// Removes what was made to listen on.
+    /// Removes the socket file, if any.
     pub(crate) fn forget(self) {
         if let Listener::Unix(listener) = self {
             listener.forget();
@@ -57,7 +57,7 @@ impl Listener {
     }
 }
 
-/// Connections that there are, and how each is dropped.
+/// The open connections, and the handles to drop them.
 #[derive(Default)]
 struct Hall {
     seats: Seats,
@@ -83,14 +83,14 @@ fn locked(hall: &SharedHall) -> MutexGuard<'_, Hall> {
     hall.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The place of a connection; left when the connection ends, however it does.
+/// A connection's seat; freed when the connection ends in any way.
 pub(crate) struct Seat {
     number: u64,
     hall: SharedHall,
 }
 
 impl Seat {
-    /// Whoever asks has shown the token.
+    /// The client has presented the token.
     pub(crate) fn shows_token(&self) {
         locked(&self.hall).seats.shows_token(self.number);
     }
@@ -104,7 +104,7 @@ impl Drop for Seat {
     }
 }
 
-/// Takes connections until `is_over`.
+/// Accepts connections until `is_over`.
 pub(crate) async fn accept(listener: &Listener, router: &axum::Router, is_over: &dyn Fn() -> bool) {
     let hall = SharedHall::default();
     while !is_over() {
@@ -117,16 +117,16 @@ pub(crate) async fn accept(listener: &Listener, router: &axum::Router, is_over: 
                 .map(|taken| taken.map(|stream| seat(stream, router, &hall))),
         };
         if let Ok(Err(_)) = taken {
-            // No descriptors are left: one who has not shown the token gives theirs.
+            // No descriptors are left: drop a connection that has not presented the token.
             locked(&hall).end_oldest();
             tokio::time::sleep(REST).await;
         }
-        // Each is heard before the next one may take its place.
+        // Let each be processed before the next one may take its place.
         tokio::task::yield_now().await;
     }
 }
 
-/// Takes a seat for a connection, which is served on a task of its own.
+/// Takes a seat for a connection and serves it in a task of its own.
 fn seat<S>(stream: S, router: &axum::Router, hall: &SharedHall)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,

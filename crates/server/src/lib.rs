@@ -1,9 +1,9 @@
 //! `stripewise serve`: pages on loopback that follow the store. Nothing is measured in
-//! this process: runs, reports and comparisons are children, so that a page costs a
-//! measurement nothing and a child may fail without the page.
+//! this process: runs, reports and comparisons are child processes, so that pages do not
+//! disturb a measurement, and a child may fail without affecting the pages.
 //!
-//! Who may ask what is decided in one place, [`guard`], before anything else looks at a
-//! request. See `docs/SERVE.md`.
+//! Access control is in one place, [`guard`], which checks a request before anything
+//! else sees it. See `docs/SERVE.md`.
 #![forbid(unsafe_code)]
 
 mod answer;
@@ -39,24 +39,24 @@ use stripewise_campaign::{Context, Exit, Failure, Outcome};
 use stripewise_units::NameText;
 use tokio::runtime::Builder;
 
-/// Files that a runtime opens: its poll, two wakers, two ends of the pipe for signals, with
-/// some to spare.
+/// Files that a runtime opens: its poll, two wakers, two ends of the signal pipe, and a
+/// reserve.
 const FILES_OF_RUNTIME: usize = 8;
-/// Threads for what blocks: reading the store. One runs at a time and answer.
+/// Threads for blocking work: reading the store. Each response uses one at a time.
 const BLOCKING_MAX: usize = 4;
 
-/// Fails where the runtime would find too few files that may be opened: it tells of some
-/// of these by an error, and panics at others.
+/// Fails if too few files may be opened for the runtime: it returns an error for some
+/// of these, and panics on others.
 fn files_to_spare() -> std::io::Result<()> {
     let probe = std::net::UdpSocket::bind((std::net::Ipv4Addr::LOCALHOST, 0))?;
     let more = (1..FILES_OF_RUNTIME).map(|_| probe.try_clone());
     more.collect::<std::io::Result<Vec<_>>>().map(drop)
 }
 
-/// Serves until a signal comes, which is its ordinary end.
+/// Serves until a signal arrives, which is the normal end.
 ///
 /// # Errors
-/// Where it cannot listen, or is asked to listen to others than this machine.
+/// If it cannot listen, or the address is not a loopback address.
 pub fn serve(context: &Context, serving: &Serving<'_>) -> Outcome<Exit> {
     let allowed = runs::allowed(&serving.allow_runs)?;
     let runtime = files_to_spare()
@@ -119,7 +119,7 @@ pub fn serve(context: &Context, serving: &Serving<'_>) -> Outcome<Exit> {
     })
 }
 
-/// Only this machine is listened to.
+/// Listens on this machine only.
 async fn listen(serving: &Serving<'_>) -> Outcome<Listener> {
     if let Some(path) = &serving.socket {
         return system::listen(path);
@@ -141,13 +141,13 @@ async fn listen(serving: &Serving<'_>) -> Outcome<Listener> {
     })
 }
 
-/// Beside the store, one for each server.
+/// Next to the store, one per server.
 fn token_file(serving: &Serving<'_>, listener: &Listener) -> PathBuf {
     let name = match listener.address() {
         Some(address) => format!("serve-{}.token", address.port()),
         None => "serve-socket.token".to_owned(),
     };
-    // Scripts may be elsewhere.
+    // Scripts may run in another directory.
     let store = std::path::absolute(&serving.view.store);
     let directory = store.as_deref().unwrap_or(&serving.view.store).parent();
     directory

@@ -1,4 +1,4 @@
-//! Numbers for Prometheus: what runs now, and the last results of each kind of load.
+//! Metrics for Prometheus: the run in progress, and the last results of each kind of load.
 
 use crate::answer::{answer, words};
 use crate::api::blocking;
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use stripewise_campaign::live::{Cursor, Entry, Now, Query, history, now};
 
-/// Stored runs that are looked at for their last results.
+/// Maximum number of stored runs searched for last results.
 const RUNS_MAX: u32 = 200;
 
 pub(crate) async fn metrics(State(shared): App) -> Response<Body> {
@@ -32,7 +32,7 @@ pub(crate) async fn metrics(State(shared): App) -> Response<Body> {
     }
 }
 
-/// The name of a metric, what it is, and its samples: labels and value.
+/// The name of a metric, its description, and its samples: labels and value.
 type Metric = (&'static str, &'static str, Vec<(String, f64)>);
 
 fn text(now: &Now, runs: &[Entry]) -> String {
@@ -107,7 +107,7 @@ fn going_on(now: &Now) -> [Metric; 4] {
     ]
 }
 
-/// Of each target and load, what the newest finished run came to.
+/// Results of the newest finished run for each target and load.
 fn last_results(runs: &[Entry]) -> [Metric; 3] {
     let mut seen = BTreeSet::new();
     let (mut rate, mut latency, mut warnings) = (vec![], vec![], vec![]);

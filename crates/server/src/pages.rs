@@ -1,4 +1,4 @@
-//! Pages: one shell that a script fills, and reports as a child makes them.
+//! Pages: one shell filled by a script, and reports made by a child process.
 
 use crate::answer::{answer, words};
 use crate::api::{is_id, query_values};
@@ -15,9 +15,9 @@ const SCRIPT: &str = include_str!("../assets/app.js");
 const STYLE: &str = include_str!("../assets/app.css");
 const LOGIN: &str = include_str!("../assets/login.html");
 const LOGIN_SCRIPT: &str = include_str!("../assets/login.js");
-/// A square of the page's own blue.
+/// A square in the page's blue.
 const ICON: &[u8] = include_bytes!("../assets/icon.png");
-/// Subjects of one report.
+/// Maximum number of subjects of one report.
 const SUBJECTS_MAX: usize = 8;
 
 pub(crate) async fn shell() -> Response<Body> {

@@ -1,4 +1,4 @@
-//! Which address is answered by what.
+//! The routes and their handlers.
 
 use crate::answer;
 use crate::connection::Seat;
@@ -54,7 +54,7 @@ async fn missing(request: Request) -> Response<Body> {
     )
 }
 
-/// Scripts are refused in JSON, people in words.
+/// Scripts get the refusal in JSON, people as text.
 fn refused(path: &str, status: StatusCode, words: &str) -> Response<Body> {
     match path.starts_with("/api/") {
         true => answer::failure(status, words, None),
@@ -62,7 +62,7 @@ fn refused(path: &str, status: StatusCode, words: &str) -> Response<Body> {
     }
 }
 
-/// Nothing is looked at before the guard has judged.
+/// Nothing else sees a request before the guard has checked it.
 async fn guarded(State(shared): App, mut request: Request, next: Next) -> Response<Body> {
     let (parts, body) = request.into_parts();
     let judged = shared.guard.judge(&parts);

@@ -1,6 +1,6 @@
-//! Runs that are started here: on simulated arrays, and on the files and devices that the
-//! user named with `--allow-runs`. They only read, and there is one at a time. Each is a
-//! child that keeps its results itself, as if it had been typed.
+//! Runs started from the page: on simulated arrays, and on the files and devices that the
+//! user allowed with `--allow-runs`. They only read, and one runs at a time. Each is a
+//! child process that stores its results itself, as if started from a terminal.
 
 use crate::system;
 use serde::Deserialize;
@@ -15,22 +15,22 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
 use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 use tokio::time::timeout;
 
-/// Letters of a value that comes from a page.
+/// Maximum characters of a value from a page.
 const VALUE_MAX: usize = 120;
-/// A line of events that is longer has a record in it, which the store has too.
+/// A longer line of events contains a record, which the store has too.
 const LINE_MAX: u64 = 64 << 10;
-/// How long a child that was asked to stop may take: operations in flight are waited for.
+/// Time limit for a child to stop: it waits for operations in flight.
 const STOP_LIMIT: Duration = Duration::from_secs(40);
 
 /// A file or device that runs may be started on.
 #[derive(Clone, Debug)]
 pub(crate) struct Allowed {
-    /// As the user typed it.
+    /// As typed.
     name: String,
     path: PathBuf,
 }
 
-/// What the user named. All of it must be there: nothing is made.
+/// Checks the files and devices the user allowed. All must exist: none is made.
 pub(crate) fn allowed(names: &[PathBuf]) -> Outcome<Vec<Allowed>> {
     let each = names.iter().map(|path| {
         let name = path.as_text();
@@ -55,12 +55,12 @@ pub(crate) fn allowed(names: &[PathBuf]) -> Outcome<Vec<Allowed>> {
     each.collect()
 }
 
-/// Notes that are kept of a run.
+/// Maximum number of notes kept of a run.
 const NOTES_MAX: usize = 20;
 
 pub(crate) struct Runs {
     allowed: Vec<Allowed>,
-    /// The user said that they may run beside other work.
+    /// The user allowed runs next to other work.
     busy_ok: bool,
     last: Mutex<Option<(Started, Option<u32>)>>,
 }
@@ -78,7 +78,7 @@ impl Runs {
         }
     }
 
-    /// What may be started here, and the last run that was.
+    /// What may be started here, and the last run started.
     pub(crate) fn here(&self) -> StartedHere {
         let allowed = self.allowed.iter().map(|one| AllowedTarget {
             name: one.name.clone(),
@@ -90,7 +90,7 @@ impl Runs {
         }
     }
 
-    /// Asks the run to stop; whether there was one.
+    /// Asks the run to stop; returns whether there was one.
     pub(crate) fn stop(&self) -> bool {
         let pid = locked(&self.last).as_ref().and_then(|(_, pid)| *pid);
         if let Some(pid) = pid {
@@ -99,7 +99,7 @@ impl Runs {
         pid.is_some()
     }
 
-    /// Stops the run, and waits until what was measured is kept.
+    /// Stops the run, and waits until its results are stored.
     pub(crate) async fn end(&self) {
         self.stop();
         let ended = async {
@@ -120,10 +120,10 @@ impl Runs {
     }
 }
 
-/// Starts what is wished.
+/// Starts the requested run.
 ///
 /// # Errors
-/// Words for people: not allowed, not understood, or another run goes on.
+/// A message for people: not allowed, invalid, or another run is in progress.
 pub(crate) fn start(
     runs: &Arc<Runs>,
     program: &Path,
@@ -162,7 +162,7 @@ pub(crate) fn start(
     Ok(())
 }
 
-/// The words of the command line. Values stand behind `=`, so that none is a switch.
+/// The command-line arguments. Values follow `=`, so that none is taken for a switch.
 fn words(allowed: &[Allowed], options: &Wish) -> Result<Vec<String>, String> {
     let mut words = match options.what.as_str() {
         "bench" => vec![
@@ -221,7 +221,7 @@ fn target(allowed: &[Allowed], name: &str) -> Result<String, String> {
     Ok(one.path.as_text())
 }
 
-/// What has the name now is still a file or device at that place.
+/// Checks that the name still refers to a file or device at that place.
 fn same_place(path: &Path) -> Result<(), String> {
     let facts = path
         .symlink_metadata()
@@ -235,7 +235,7 @@ fn same_place(path: &Path) -> Result<(), String> {
     }
 }
 
-/// Hears what a child says, until it ends.
+/// Processes the output of a child until it ends.
 async fn follow(runs: Arc<Runs>, mut child: Child, out: Option<ChildStdout>) {
     let complaint = tokio::spawn(complaint(child.stderr.take()));
     if let Some(out) = out {
@@ -255,8 +255,8 @@ async fn follow(runs: Arc<Runs>, mut child: Child, out: Option<ChildStdout>) {
     }
 }
 
-/// Why a child failed, in its own words: the last line on stderr that says `error:`. All of
-/// them are read, so that none is waited for.
+/// The child's error message: the last line on stderr that contains `error:`. Reads all lines, so
+/// that the child never blocks on the pipe.
 async fn complaint(from: Option<ChildStderr>) -> Option<String> {
     let mut lines = BufReader::new(from?);
     let mut last = None;
@@ -270,7 +270,7 @@ async fn complaint(from: Option<ChildStderr>) -> Option<String> {
     last
 }
 
-/// The next line; of a longer one nothing. None at the end.
+/// The next line; empty if it was too long. `None` at the end.
 async fn line<S: AsyncRead + Unpin>(lines: &mut BufReader<S>) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let read = (&mut *lines)

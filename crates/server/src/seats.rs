@@ -1,29 +1,29 @@
-//! Who may hold a connection: a share for those who have shown the token, and another for
-//! those who have not, of whom the one who has been there longest makes room for the next.
-//! So connections that say nothing, or half of something, keep nobody out who has the token.
+//! Limits connections: a share for clients that have presented the token, and another for
+//! those that have not, of which the oldest is dropped for the next.
+//! So silent or half-open connections cannot lock out a client that has the token.
 //!
-//! Pure: connections are numbers here, and what is dropped is returned.
+//! Pure: connections are numbers here, and the one to drop is returned.
 
 use std::collections::{BTreeSet, VecDeque};
 
-/// Connections of those who have shown the token.
+/// Maximum connections that have presented the token.
 pub(crate) const KNOWN_MAX: usize = 64;
-/// Connections of those who have not. Many, as one that has the token, too, begins here, and
-/// must have time to show it while a crowd comes.
+/// Maximum connections that have not. Large, since clients with the token begin here, too, and
+/// must have time to present it during a flood of connections.
 pub(crate) const STRANGERS_MAX: usize = 256;
 
-/// Connections that there are.
+/// The current connections.
 #[derive(Debug, Default)]
 pub(crate) struct Seats {
-    /// Number of the next.
+    /// Number of the next connection.
     next: u64,
-    /// In the order in which they came.
+    /// In order of arrival.
     strangers: VecDeque<u64>,
     known: BTreeSet<u64>,
 }
 
 impl Seats {
-    /// A new connection: its number, and which one is to be dropped for it.
+    /// Registers a connection; returns its number, and the number of one to drop for it.
     pub(crate) fn take(&mut self) -> (u64, Option<u64>) {
         let dropped = match self.strangers.len() >= STRANGERS_MAX {
             true => self.drop_oldest(),
@@ -35,13 +35,13 @@ impl Seats {
         (number, dropped)
     }
 
-    /// The stranger who has been there longest has to go.
+    /// Removes the oldest unauthenticated connection.
     pub(crate) fn drop_oldest(&mut self) -> Option<u64> {
         self.strangers.pop_front()
     }
 
-    /// A connection has shown the token: it will not be dropped. Where too many have, it
-    /// stays among the strangers.
+    /// A connection has presented the token and will not be dropped. If too many have, it
+    /// stays among the unauthenticated ones.
     pub(crate) fn shows_token(&mut self, number: u64) {
         if self.known.len() >= KNOWN_MAX {
             return;
@@ -74,7 +74,7 @@ mod tests {
         for expected in &crowd {
             assert_eq!(seats.take().1, Some(*expected));
         }
-        // One in the middle of a crowd has time to show it.
+        // A client in the middle of a flood has time to present it.
         let (late, _) = seats.take();
         for _ in 1..STRANGERS_MAX {
             assert_ne!(seats.take().1, Some(late));
@@ -93,7 +93,7 @@ mod tests {
         seats.leave(all[7]);
         assert_eq!(seats.take().1, None);
         assert_eq!(seats.take().1, Some(all[0]));
-        // Whoever is gone shows nothing any more.
+        // A closed connection can no longer present it.
         seats.shows_token(all[0]);
         assert_eq!(seats.known.len(), 0);
     }

@@ -1,11 +1,11 @@
-//! Where there are no sockets with a path.
+//! For platforms without Unix sockets.
 
 use crate::connection::Listener;
 use std::path::Path;
 use stripewise_campaign::{Exit, Failure, Outcome};
 use tokio::net::TcpStream;
 
-/// There is none.
+/// Uninhabited.
 pub(crate) enum UnixListener {}
 
 pub(crate) fn listen(_path: &Path) -> Outcome<Listener> {
@@ -30,10 +30,10 @@ impl UnixListener {
     }
 }
 
-/// Nothing asks a process here to stop in order: the caller ends it.
+/// A process cannot be asked to stop gracefully here: the caller kills it.
 pub(crate) fn interrupt(_pid: u32) {}
 
-/// Whether it is a device: names of drives are not files here, and are not allowed.
+/// Whether it is a device: drive names are not files here, and are not allowed.
 pub(crate) fn is_device(_facts: &std::fs::Metadata) -> bool {
     false
 }

@@ -1,4 +1,4 @@
-//! What all requests share.
+//! State shared by all requests.
 
 use crate::guard::Guard;
 use crate::runs::{Allowed, Runs};
@@ -8,21 +8,21 @@ use std::sync::Arc;
 use stripewise_campaign::live::{Serving, View};
 use tokio::sync::Semaphore;
 
-/// Children that make documents at a time: each may need a hundred megabytes.
+/// Maximum concurrent children that make documents: each may need a hundred megabytes.
 const CHILDREN_MAX: usize = 2;
 
-/// What a handler is given.
+/// The state extractor of handlers.
 pub(crate) type App = State<Arc<Shared>>;
 
 pub(crate) struct Shared {
-    /// The store, and the time.
+    /// The store, and the clock.
     pub(crate) view: View,
-    /// This program.
+    /// Path of this program.
     pub(crate) program: PathBuf,
     pub(crate) guard: Guard,
-    /// Children that make documents.
+    /// Permits for children that make documents.
     pub(crate) children: Semaphore,
-    /// Runs that were started here.
+    /// Runs started from the page.
     pub(crate) runs: Arc<Runs>,
 }
 

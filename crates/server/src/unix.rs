@@ -1,4 +1,4 @@
-//! Sockets with a path, and the signal that ends a run in order.
+//! Unix sockets, and the signal that stops a run gracefully.
 
 use crate::connection::Listener;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
@@ -7,15 +7,15 @@ use stripewise_campaign::{Exit, Failure, Outcome};
 use stripewise_units::NameText;
 use tokio::net::UnixStream;
 
-/// A socket that was made here.
+/// A socket made by this process.
 pub(crate) struct UnixListener {
     inner: tokio::net::UnixListener,
     path: PathBuf,
     inode: Option<u64>,
 }
 
-/// Makes a socket that only this user may use. One that a server left behind is replaced;
-/// one that answers is not.
+/// Makes a socket that only this user may use. Replaces one that a server left behind,
+/// but not one that answers.
 pub(crate) fn listen(path: &Path) -> Outcome<Listener> {
     let failed = |what: &str| {
         Failure::new(
@@ -49,7 +49,7 @@ impl UnixListener {
         self.inner.accept().await.map(|(stream, _)| stream)
     }
 
-    /// Removes the socket, unless another has the name by now.
+    /// Removes the socket, unless another server has replaced it.
     pub(crate) fn forget(self) {
         let now = self.path.symlink_metadata().ok().map(|facts| facts.ino());
         if now.is_some() && now == self.inode {
@@ -58,7 +58,7 @@ impl UnixListener {
     }
 }
 
-/// Asks a child to stop as Ctrl-C would: what was measured is kept.
+/// Asks a child to stop as Ctrl-C does: results are stored.
 pub(crate) fn interrupt(pid: u32) {
     let pid = i32::try_from(pid)
         .ok()

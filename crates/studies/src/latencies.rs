@@ -1,4 +1,4 @@
-//! Latencies of the runs of a study, as its state has them.
+//! Latencies of the runs of a study, as stored in its state.
 
 use serde::{Deserialize, Serialize};
 use stripewise_report::Caution;
@@ -6,7 +6,7 @@ use stripewise_results::{DURABLE_NS_MIN, KindOutcome, Severity};
 use stripewise_stats::Histogram;
 use stripewise_units::format_duration;
 
-/// The warning of a flush that does not reach a medium.
+/// Code of the warning that a flush does not reach a medium.
 pub(crate) const TOO_FAST: &str = "durable-too-fast";
 
 /// Latencies of one kind of operation, summed over runs.
@@ -14,12 +14,12 @@ pub(crate) const TOO_FAST: &str = "durable-too-fast";
 pub(crate) struct Latencies {
     /// Lowest value and count of each bucket.
     buckets: Vec<(u64, u64)>,
-    /// The longest, nanoseconds.
+    /// The longest, in nanoseconds.
     pub(crate) max_ns: u64,
 }
 
 impl Latencies {
-    /// Adds those of a run, where it has such operations.
+    /// Adds those of a run, if it has such operations.
     pub(crate) fn add(&mut self, kind: Option<&KindOutcome>) {
         let Some(kind) = kind else { return };
         let longest = kind.latency_ns.map_or(0, |latency| latency.max);
@@ -31,7 +31,7 @@ impl Latencies {
         self.buckets = buckets.map(|one| (one.value_low, one.count)).collect();
     }
 
-    /// As a histogram, whose percentiles are those of all runs together.
+    /// As a histogram, whose percentiles cover all runs.
     pub(crate) fn histogram(&self) -> Histogram {
         let mut all = Histogram::default();
         for &(value, count) in &self.buckets {
@@ -41,8 +41,8 @@ impl Latencies {
     }
 }
 
-/// What to say where half of these (`syncs after a write`) took so long or less and that is
-/// sooner than any medium; why it is cannot be told from the outside.
+/// The caution if the median of these (`syncs after a write`) is shorter than any medium
+/// takes; the reason cannot be determined from outside.
 pub(crate) fn free_syncs(what: &str, median_ns: Option<u64>) -> Option<Caution> {
     let median_ns = median_ns.filter(|&ns| ns < DURABLE_NS_MIN)?;
     let text = format!(

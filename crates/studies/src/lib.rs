@@ -1,8 +1,8 @@
-//! Studies: which run comes next, and what the runs together say.
+//! Studies: decide which run comes next, and evaluate the runs together.
 //!
 //! A study is a pure value: no clock, no file, no target. The conductor asks it for the next
-//! step, makes that, and passes the record back. Its serialised state is what is stored, and
-//! what a study is resumed from; it keeps the ids of runs and sums over them, no records.
+//! step, carries it out, and passes the record back. Its serialised state is what is stored and
+//! resumed; it keeps the ids of runs and sums over them, but no records.
 #![forbid(unsafe_code)]
 
 pub mod commit;
@@ -20,7 +20,7 @@ pub use run::{FileState, NextStep, PlacedJob, Run, RunId, StudyFile, StudyTime};
 use stripewise_report::Sheet;
 use stripewise_results::RunRecord;
 
-/// What a document says of how it came to be: on what, where and when.
+/// The origin of a document: target, host and time.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Origin<'a> {
     /// The name under which it is stored.
@@ -33,10 +33,10 @@ pub struct Origin<'a> {
     pub host: &'a str,
 }
 
-/// A part of a stored document that an earlier version wrote otherwise is none.
+/// Reads a part of a stored document; `None` if an earlier version wrote it in another form.
 ///
 /// # Errors
-/// Where it is not even JSON.
+/// If it is not valid JSON.
 pub fn if_readable<'de, T: serde::de::DeserializeOwned, D: serde::Deserializer<'de>>(
     stored: D,
 ) -> Result<Option<T>, D::Error> {
@@ -47,30 +47,29 @@ pub fn if_readable<'de, T: serde::de::DeserializeOwned, D: serde::Deserializer<'
 /// Decides which run comes next.
 pub trait Study {
     /// One of each load that may come, at its largest: blocks, requests in flight, span. The
-    /// target is opened for these, so that what cannot be done is refused before anything is
-    /// measured.
+    /// target is opened for these, so that anything impossible is refused before the first
+    /// measurement.
     fn loads(&self) -> Vec<PlacedJob>;
 
-    /// The files that the jobs use, by their index: one, used as it is, unless a study says
-    /// otherwise.
+    /// The files that the jobs use, by index. The default is one, used as it is.
     fn files(&self) -> Vec<StudyFile> {
         vec![StudyFile::default()]
     }
 
-    /// The next step. Asked again without a [`Study::completed`] in between, as after a
+    /// The next step. Without a [`Study::completed`] in between, as after a
     /// resume, it is the same one.
     fn next(&self) -> NextStep;
 
-    /// The run of this id is over. A record that is not whole was interrupted: nothing more
-    /// is asked of this study until it is resumed.
+    /// The run of this id is over. A partial record means that it was interrupted: the study
+    /// is not used again until it is resumed.
     fn completed(&mut self, run: RunId, record: &RunRecord);
 
-    /// A rest that [`Study::next`] asked for is over.
+    /// A rest that [`Study::next`] requested is over.
     fn rested(&mut self);
 
     /// Time spent and left, for the progress line and the budget.
     fn time(&self) -> StudyTime;
 
-    /// What is known so far.
+    /// Results so far.
     fn sheet(&self) -> Sheet;
 }

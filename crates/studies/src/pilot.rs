@@ -1,5 +1,5 @@
-//! The pilot of a load that writes: it writes on, in runs of growing length, until what a
-//! cache absorbs is known, and the rate that lasts.
+//! The pilot of a load that writes: it writes in runs of growing length until it is known
+//! how much a cache absorbs, and the sustained rate.
 
 use crate::run::PlacedJob;
 use serde::{Deserialize, Serialize};
@@ -8,29 +8,29 @@ use stripewise_stats::{LoadInterval, Pilot, PilotPlan};
 use stripewise_workload::{Pattern, Workload, derived_seed};
 
 const SECOND_NS: f64 = 1e9;
-/// Shortest run: what is left of a span after rounding is no run by itself.
+/// Shortest run: a rounding remainder of a span is not run by itself.
 const PIECE_NS_MIN: u64 = 250_000_000;
-/// Streams of a pilot are no other run's.
+/// Seed of a pilot's streams; no other run uses it.
 const SEED: u64 = 1 << 33;
 
-/// A pilot as runs that follow each other without a rest.
+/// A pilot as consecutive runs without rests.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LoadPilot {
     job: PlacedJob,
     pilot: Pilot,
-    /// Bytes of the target.
+    /// Size of the target in bytes.
     size_bytes: u64,
-    /// It ends when it has taken so long.
+    /// Maximum total time.
     time_ns_max: Option<u64>,
     pieces: u64,
     written_bytes: u64,
     spent_ns: u64,
-    /// A run was stopped, or nothing completed in one.
+    /// A run was stopped, or completed nothing.
     is_broken: bool,
 }
 
 impl LoadPilot {
-    /// Of a job on a target of so many bytes; times and seed of its workload are not used.
+    /// A pilot of a job on a target of this size; times and seed of its workload are not used.
     #[must_use]
     pub fn new(
         job: PlacedJob,
@@ -50,7 +50,7 @@ impl LoadPilot {
         }
     }
 
-    /// The next run; none where nothing more is to be learned, or the time is up.
+    /// The next run; `None` if nothing remains to be learned, or the time is up.
     #[must_use]
     pub fn next(&self) -> Option<PlacedJob> {
         let left_ns = self
@@ -60,7 +60,7 @@ impl LoadPilot {
             return None;
         }
         let wanted_s = self.pilot.until_s() - self.pilot.fed_s();
-        // Float to integer saturates.
+        // A float-to-integer cast saturates.
         let wanted_ns = (wanted_s * SECOND_NS).ceil() as u64;
         Some(PlacedJob {
             workload: Workload {
@@ -73,8 +73,8 @@ impl LoadPilot {
         })
     }
 
-    /// A sequential load goes on where the run before it ended: what it wrote at the
-    /// beginning may still be in the cache. Half of the span at least is left to it.
+    /// A sequential load continues where the previous run ended: what it wrote at the
+    /// beginning may still be in the cache. At least half of the span remains for it.
     fn going_on(&self) -> Workload {
         let load = &self.job.workload;
         let whole_bytes = self.size_bytes.saturating_sub(load.base_offset_bytes);
@@ -109,7 +109,7 @@ impl LoadPilot {
         self.is_broken = record.status != Status::Complete || intervals.is_empty();
     }
 
-    /// It was stopped, or cannot go on: what it found is no rate that lasts.
+    /// It was stopped, or cannot go on: what it found is not a sustained rate.
     #[must_use]
     pub fn is_broken(&self) -> bool {
         self.is_broken
@@ -121,14 +121,14 @@ impl LoadPilot {
         self.spent_ns
     }
 
-    /// What is known now.
+    /// The result so far.
     #[must_use]
     pub fn found(&self) -> SustainedRecord {
         SustainedRecord::of(&self.pilot.outcome())
     }
 }
 
-/// Of the bytes of a mixed load, those that a cache absorbs.
+/// The share of a mixed load's bytes that a cache absorbs.
 fn written_share(workload: &Workload) -> f64 {
     match workload.read_percent {
         100 => 1.0,
@@ -141,7 +141,7 @@ fn load_interval(interval: &Interval, written_share: f64) -> LoadInterval {
     LoadInterval {
         seconds: interval.duration_ns as f64 / SECOND_NS,
         operations,
-        // Float to integer saturates.
+        // A float-to-integer cast saturates.
         bytes: (interval.bytes as f64 * written_share) as u64,
         latency_s: (operations > 0).then_some(interval.latency_ns_mean / SECOND_NS),
     }
@@ -155,7 +155,7 @@ mod tests {
     const BLOCK: u64 = 8_192;
 
     /// The record of a run on a device that takes 10,000 writes a second until 160 MiB are
-    /// written, and then 1,000.
+    /// written, and 1,000 after that.
     fn run(job: &PlacedJob, written: &mut u64) -> RunRecord {
         let mut intervals = Vec::new();
         let tenths = job.workload.duration_ns.div_ceil(100_000_000);

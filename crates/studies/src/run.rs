@@ -1,22 +1,22 @@
-//! Runs as studies ask for them.
+//! Runs as requested by studies.
 
 use serde::{Deserialize, Serialize};
 use stripewise_results::Counting;
 use stripewise_workload::Workload;
 
-/// One job of a run: its name, its load, and which of the open targets it uses.
+/// One job of a run: its name, its load, and the open targets it uses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlacedJob {
     /// Its name.
     pub name: String,
-    /// What it does.
+    /// Its load.
     pub workload: Workload,
-    /// What it uses, by index.
+    /// Indices of its targets.
     pub targets: Vec<usize>,
 }
 
 impl PlacedJob {
-    /// On the only target.
+    /// A job on the only target.
     #[must_use]
     pub fn new(name: impl Into<String>, workload: Workload) -> PlacedJob {
         PlacedJob {
@@ -27,24 +27,24 @@ impl PlacedJob {
     }
 }
 
-/// What is in a test file before each run. Other targets are used as they are.
+/// Content of a test file before each run. Other targets are used as they are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FileState {
     /// All of it was written before: writes overwrite.
     #[default]
     Written,
-    /// Its space is reserved and was never written, as a log's is that was made with
+    /// Its space is reserved but was never written, like that of a log made with
     /// `fallocate`.
     Preallocated,
-    /// None of its space is allocated yet: each write takes more, as of a file that grows.
+    /// No space is allocated yet: each write allocates more, as in a growing file.
     Growing,
 }
 
 /// A file that a study uses. In a directory each is a test file of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StudyFile {
-    /// What is in it before each run.
+    /// Its content before each run.
     pub state: FileState,
 }
 
@@ -52,25 +52,25 @@ pub struct StudyFile {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct RunId(pub u32);
 
-/// A run: one or more jobs at once.
+/// A run: one or more concurrent jobs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
     /// Unique within its study.
     pub id: RunId,
-    /// What the progress line begins with.
+    /// Prefix of the progress line.
     pub title: String,
     /// Its jobs; all begin and end together.
     pub jobs: Vec<PlacedJob>,
     /// Its part of the study, as the record's `series_part` has it.
     pub part: String,
-    /// What is counted by the second, of each job in order; of those beyond its end nothing.
+    /// What is counted by the second, for each job in order; jobs past its end count nothing.
     pub counting: Vec<Counting>,
-    /// A simulated run goes on until so many operations completed; 0: for its time only.
+    /// Minimum number of operations of a simulated run; 0: limited by time only.
     pub simulated_operations_min: u64,
 }
 
 impl Run {
-    /// One job, nothing else asked for.
+    /// A run of one job, with defaults otherwise.
     #[must_use]
     pub fn of(id: RunId, title: impl Into<String>, job: PlacedJob) -> Run {
         Run {
@@ -83,7 +83,7 @@ impl Run {
         }
     }
 
-    /// Nanoseconds that it takes, ramps included.
+    /// Length in nanoseconds, ramps included.
     #[must_use]
     pub fn length_ns(&self) -> u64 {
         let lengths = self.jobs.iter().map(|job| job.workload.length_ns());
@@ -91,27 +91,27 @@ impl Run {
     }
 }
 
-/// What a study wants next.
+/// The next step of a study.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NextStep {
-    /// This run.
+    /// Make this run.
     Run(Box<Run>),
-    /// Nothing for so long: a bucket refills, or the next run has a random place in time.
+    /// Rest for this long: a bucket refills, or the next run has a random place in time.
     Rest {
         /// Nanoseconds.
         length_ns: u64,
-        /// What is waited for: the progress line.
+        /// The reason, for the progress line.
         title: String,
     },
-    /// Nothing more.
+    /// The study is over.
     Done,
 }
 
-/// How far a study is.
+/// Progress of a study.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StudyTime {
-    /// Nanoseconds of runs and rests that are over.
+    /// Nanoseconds of completed runs and rests.
     pub spent_ns: u64,
-    /// Nanoseconds still to come, at most.
+    /// Upper bound on the remaining nanoseconds.
     pub left_ns: u64,
 }

@@ -1,12 +1,12 @@
-//! `advise`: which layout for which use. Looks at what is there, proposes the layouts
-//! worth trying, measures what it may, and answers with a choice, what matters and what
-//! does not, and what makes the choice.
+//! `advise`: which layout suits which use. Examines the present layout, proposes layouts
+//! worth trying, measures them if permitted, and answers with a choice, which factors
+//! matter, and the commands that make it.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
 //! | `propose` | the layouts worth trying on a simulated array |
 //! | `real` | on real targets: made where devices may be destroyed, else base offsets |
-//! | `waste` | what allocation units waste on small files |
+//! | `slack_space` | space that allocation units waste on small files |
 
 mod propose;
 mod real;
@@ -23,37 +23,37 @@ use stripewise_lab::plan_file::cells_of;
 use stripewise_lab::profiles::Profile;
 use stripewise_store::Store;
 
-/// What is asked.
+/// The question and its parameters.
 #[derive(Clone, Debug)]
 pub struct AdviseOptions {
     /// As typed.
     pub target: String,
     /// The use.
     pub profile: Profile,
-    /// Factors with their levels that the user names; they take the place of proposed ones
+    /// Factors with their levels named by the user; they replace proposed ones
     /// of the same name.
     pub vary: Vec<Factor>,
-    /// Differences up to this do not count.
+    /// Differences in per cent up to this do not count.
     pub margin_percent: f64,
-    /// Passes at most.
+    /// Maximum number of passes.
     pub passes_max: Option<u32>,
-    /// Time for everything; virtual on simulated arrays.
+    /// Time limit for everything; virtual on simulated arrays.
     pub time_ns: Option<u64>,
-    /// How much of the target is used.
+    /// Bytes of the target that are used.
     pub size_bytes: Option<u64>,
-    /// Of the order and of all streams.
+    /// Seed of the order and of all streams.
     pub seed: u64,
-    /// The user's words.
+    /// The user's label.
     pub label: Option<String>,
     /// Layouts lie side by side and change places.
     pub slots: bool,
 }
 
-/// What came of it.
+/// The result of advising.
 pub struct Advised {
-    /// The document as it is kept; it has what was found.
+    /// The stored document, with the results.
     pub kept: StoredLayouts,
-    /// The failure that ended it, if one did; what was found is shown first.
+    /// The failure that ended it, if any; results before it are shown first.
     pub ended: Outcome<()>,
 }
 
@@ -66,10 +66,10 @@ impl Advised {
     }
 }
 
-/// Advises.
+/// Measures layouts and recommends one.
 ///
 /// # Errors
-/// Where it cannot begin: nothing was measured.
+/// If it cannot begin; nothing was measured then.
 pub fn advise(
     context: &Context,
     store: &mut Store,

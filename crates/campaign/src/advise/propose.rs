@@ -1,5 +1,5 @@
-//! The layouts worth trying on a simulated array: where it starts now, at 1 MiB and at
-//! sector 63; its stripe unit now, and 64K to 1M; and whatever the user names.
+//! The layouts worth trying on a simulated array: its present start, 1 MiB and
+//! sector 63; its present stripe unit, and 64K to 1M; and any that the user names.
 
 use super::AdviseOptions;
 use super::slack_space::{units_of, waste_note};
@@ -15,13 +15,13 @@ use stripewise_units::ByteSize;
 
 const MIB: u64 = 1 << 20;
 const OFFSET_63_SECTORS: u64 = 63 * 512;
-/// Stripe units that controllers and mdadm offer and that are usual.
+/// Common stripe units of controllers and mdadm.
 const UNITS: [u64; 5] = [64 << 10, 128 << 10, 256 << 10, 512 << 10, 1 << 20];
 
-/// What is proposed.
+/// The proposed layouts.
 pub struct Proposal {
     pub factors: Vec<Factor>,
-    /// What is there now, for these factors.
+    /// The present levels of these factors.
     pub present: LayoutLevels,
     pub by_arithmetic: Vec<EffectRecord>,
     pub notes: Vec<String>,
@@ -77,7 +77,7 @@ pub fn propose(context: &Context, options: &AdviseOptions) -> Outcome<Proposal> 
     })
 }
 
-/// Offset and stripe unit, where these can be had.
+/// Offset and stripe unit, if the array supports them.
 fn usual(spec: &ArraySpec) -> Vec<Factor> {
     let text = |sizes: Vec<u64>| sizes.into_iter().map(|size| ByteSize(size).to_string());
     let factor = |name: &str, sizes: Vec<u64>| Factor {

@@ -1,5 +1,5 @@
-//! Advice on real targets. Devices that may be destroyed get layouts made on them; anything
-//! else is measured as it is, where only base offsets can differ.
+//! Advice on real targets. On devices that may be destroyed, layouts are made; any other
+//! target is measured as it is, with only base offsets varied.
 
 use super::slack_space::{units_of, waste_note, waste_of_files};
 use super::{AdviseOptions, Advised, sentence};
@@ -53,7 +53,7 @@ fn factor(name: &str, levels: &[&str]) -> Factor {
     }
 }
 
-/// The proposed factors, with those that the user names in their place.
+/// The proposed factors, replaced by those that the user names.
 fn with_asked(mut factors: Vec<Factor>, options: &AdviseOptions) -> Vec<Factor> {
     for asked in &options.vary {
         factors.retain(|factor| factor.name != asked.name);
@@ -86,13 +86,13 @@ fn asked(options: &AdviseOptions, factors: Vec<Factor>, sector_bytes: u64) -> (A
     (asked, notes)
 }
 
-/// The devices that a target names, separated by commas.
+/// The devices in a target name, separated by commas.
 fn named(target: &str) -> Vec<String> {
     let names = target.split(',');
     names.map(|name| name.trim().to_owned()).collect()
 }
 
-/// Layouts are made on the devices that the target names.
+/// Makes layouts on the devices that the target names.
 fn on_devices(
     context: &Context,
     store: &mut Store,
@@ -113,7 +113,7 @@ fn on_devices(
     let factors = with_asked(proposed(devices.len(), start, aligned), options);
     let (mut asked, notes) = asked(options, factors, sector);
     if let (Some(start), [only]) = (start, asked.factors.as_slice()) {
-        // Other factors are not known of what is there.
+        // The present levels of other factors are unknown.
         let level = only
             .levels
             .iter()
@@ -151,7 +151,7 @@ fn on_devices(
     make_layouts(context, store, kept, may).map(Advised::of)
 }
 
-/// Where the only partition of a device starts.
+/// Start of the only partition of a device.
 fn start_on(context: &Context, device: &Identity, may: &MayDestroy) -> Option<u64> {
     let plan = judge(context, device, may.busy_ok).ok()?;
     let [partition] = plan.present.partitions.as_slice() else {
@@ -163,7 +163,7 @@ fn start_on(context: &Context, device: &Identity, may: &MayDestroy) -> Option<u6
     fits.then_some(partition.start_bytes)
 }
 
-/// The target is measured as it is.
+/// Measures the target as it is.
 fn on_target(
     context: &Context,
     store: &mut Store,
@@ -204,7 +204,7 @@ fn on_target(
     measure_on_target(context, store, on).map(Advised::of)
 }
 
-/// Several devices without permission: what lies on them together is not made, so there is
+/// Several devices without permission: their combined layout is not made, so there is
 /// nothing to measure.
 fn on_named_devices(
     context: &Context,
@@ -237,16 +237,16 @@ fn on_named_devices(
 /// A target on which nothing can be measured.
 struct Unmeasurable {
     is_several: bool,
-    /// Allocation units that are spoken of.
+    /// Allocation units to report on.
     units: Vec<u64>,
     start_bytes: Option<u64>,
-    /// Bytes of a stripe unit, 0: not striped; and where one begins. None: not known.
+    /// Bytes of a stripe unit, 0: not striped; and where one begins. `None`: not known.
     units_lie: Option<(u64, u64)>,
     because: String,
     not_tried: String,
 }
 
-/// What arithmetic alone says.
+/// The results of arithmetic alone.
 fn unmeasured(
     context: &Context,
     store: &mut Store,
@@ -295,7 +295,7 @@ fn unmeasured(
     kept.notes = notes;
     kept.notes.push(waste_note(&place.units));
     kept.not_tried = vec![place.not_tried];
-    // What several devices are to be together nobody said.
+    // How several devices are to be combined is not known.
     kept.ground = (!place.is_several).then(|| LayoutSite {
         disks: 1,
         data_disks: 1,
@@ -309,14 +309,14 @@ fn unmeasured(
     })
 }
 
-/// Where the partition starts that a path lies on.
+/// Start of the partition that contains a path.
 fn start_of(path: &Path) -> Option<u64> {
     let storage = System::live().storage_of_path(path).ok()?;
     storage.offset.map(|offset| offset.bytes)
 }
 
 /// The stripe unit below a path and where the first one begins on the disk; a unit of 0
-/// where its disk is no array.
+/// if its disk is not an array.
 fn units_of_disk(path: &Path, known: Option<&ArrayFacts>) -> Option<(u64, u64)> {
     let storage = System::live().storage_of_path(path).ok()?;
     let layers = storage.layers();
@@ -331,13 +331,13 @@ fn units_of_disk(path: &Path, known: Option<&ArrayFacts>) -> Option<(u64, u64)> 
     Some((facts.stripe_unit_bytes?, first))
 }
 
-/// What is known of the disk that a path lies on.
+/// Known facts about the disk that contains a path.
 fn known_of(context: &Context, path: &Path) -> Option<ArrayFacts> {
     let storage = System::live().storage_of_path(path).ok()?;
     of_disk(context, &storage.offset?.disk)
 }
 
-/// Where a partition is, where it would be aligned with measured units, at 1 MiB, and at
+/// The partition's present offset, one aligned with measured units, 1 MiB, and
 /// sector 63.
 fn offsets_from(start: Option<u64>, aligned: Option<u64>) -> Vec<u64> {
     let mut offsets = Vec::new();
@@ -358,8 +358,8 @@ fn factor_of_offsets(offsets: &[u64]) -> Factor {
     }
 }
 
-/// What is worth trying on so many devices: of one, where its partition starts now and where
-/// one would be aligned with measured units, too.
+/// Layouts worth trying on this many devices: for one, also its partition's present offset and
+/// one aligned with measured units.
 fn proposed(devices: usize, start: Option<u64>, aligned: Option<u64>) -> Vec<Factor> {
     let mut proposed = vec![factor_of_offsets(&offsets_from(start, aligned))];
     if devices > 2 {

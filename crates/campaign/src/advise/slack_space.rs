@@ -1,5 +1,5 @@
-//! What allocation units waste on small files: half a unit for each, and on the files of a
-//! directory as they are.
+//! Space that allocation units waste on small files: half a unit for each, and on the actual
+//! files of a directory.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -8,11 +8,11 @@ use stripewise_disk_inspect::System;
 use stripewise_lab::layouts::Factor;
 use stripewise_units::{ByteSize, format_bytes, format_count};
 
-/// Units that are spoken of where none is named.
+/// Units to report on if none is named.
 const USUAL: [u64; 2] = [4 << 10, 64 << 10];
-/// Names that are looked at, at most: files, directories and whatever else has one.
+/// Maximum number of names examined: files, directories and anything else.
 const NAMES_MAX: usize = 20_000;
-/// Fewer say nothing of a use.
+/// Fewer files do not represent a use.
 const FILES_MIN: usize = 20;
 
 /// The allocation units that the user names, or the usual ones.
@@ -54,7 +54,7 @@ pub fn waste_note(units: &[u64]) -> String {
     )
 }
 
-/// What the files of a directory would waste with each unit; none where there are few.
+/// Space that the files of a directory would waste with each unit; `None` if there are few.
 pub fn waste_of_files(context: &Context, directory: &Path, units: &[u64]) -> Option<String> {
     let mounts: HashSet<PathBuf> = System::live().mount_points().into_iter().collect();
     let walk = Walk {
@@ -90,7 +90,7 @@ fn words_of(found: &FileSizes, units: &[u64]) -> Option<String> {
     ))
 }
 
-/// What lies unused behind the end of a file of this size.
+/// Unused bytes after the end of a file of this size.
 fn waste(size_bytes: u64, unit_bytes: u64) -> u64 {
     match size_bytes {
         0 => 0,
@@ -98,29 +98,29 @@ fn waste(size_bytes: u64, unit_bytes: u64) -> u64 {
     }
 }
 
-/// What was found below a directory.
+/// File sizes below a directory.
 #[derive(Debug, Default)]
 struct FileSizes {
-    /// Of regular files, in no order.
+    /// Sizes of regular files, unordered.
     sizes: Vec<u64>,
     /// Why there may be more of them.
     cut_short: Option<String>,
 }
 
-/// How a directory is walked through.
+/// Parameters of a directory walk.
 struct Walk<'a> {
     names_max: usize,
-    /// Whether something else is mounted at a path.
+    /// Whether another file system is mounted at a path.
     is_elsewhere: &'a dyn Fn(&Path) -> bool,
-    /// Whether somebody wants it to end.
+    /// Whether to stop.
     is_stopped: &'a dyn Fn() -> bool,
 }
 
 impl Walk<'_> {
-    /// Looks at the files below a directory, on its file system; links are not followed.
-    /// None where it is no directory.
+    /// Collects the files below a directory, on its file system; does not follow links.
+    /// `None` if it is not a directory.
     fn through(&self, directory: &Path) -> Option<FileSizes> {
-        // Mount points are told without links.
+        // Mount points are listed with links resolved.
         let start = std::fs::canonicalize(directory).ok()?;
         if !start.is_dir() {
             return None;
@@ -129,7 +129,7 @@ impl Walk<'_> {
         let mut names = 0;
         let mut left = vec![start];
         while let Some(directory) = left.pop() {
-            // What may not be read is left out.
+            // Skip what may not be read.
             let Ok(entries) = std::fs::read_dir(&directory) else {
                 continue;
             };
@@ -237,7 +237,7 @@ mod tests {
     fn a_part_of_the_files_is_called_one() {
         let directory = thirty();
         let few = |names_max| Walk { names_max, ..ALL };
-        // A name of the 31 is that of a directory: from 20 to 29 files are seen.
+        // One of the 31 names is a directory: 20 to 29 files are found.
         let part = said(&few(30), directory.path()).expect("files");
         assert!(part.starts_with("A part of the files there, 2"), "{part}");
         assert!(

@@ -5,14 +5,14 @@ use stripewise_lab::offsets::{OFFSET_1M, OFFSET_36K, OFFSET_63_SECTORS, offsets_
 use stripewise_units::{ByteSize, counted};
 use stripewise_workload::{CursorKind, Distribution, Pattern, Workload};
 
-/// Thread counts and outstanding of the article of 2007, and those of the EVA's.
+/// Thread counts and outstanding of the article of 2007, and of the EVA's.
 const THREADS_2007: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 const THREADS_EVA: [u32; 6] = [1, 2, 4, 8, 16, 32];
 const THREADS_UNASKED: [u32; 3] = [1, 8, 64];
 const OUTSTANDING_2007: u32 = 4;
 const OUTSTANDING_EVA: u32 = 32;
 const BLOCK_UNASKED: u64 = 8 << 10;
-/// More threads than this say little: queues are full. The primary hypothesis is
+/// More threads than this add little: queues are full. The primary hypothesis is
 /// about the largest count up to here.
 const THREADS_PRIMARY_MAX: u32 = 64;
 
@@ -25,28 +25,28 @@ pub enum Study {
     Eva,
 }
 
-/// Reads or writes, as far as the user says it.
+/// Operations the user selected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Operations {
-    /// Both where writing is allowed.
+    /// Both if writing is allowed.
     #[default]
     Unasked,
     /// Only reads.
     Reads,
     /// Only writes.
     Writes,
-    /// Both, and nothing less.
+    /// Both; fails if writing is not allowed.
     Both,
 }
 
-/// What to compare, as far as the user says it.
+/// What to compare, as far as the user specified it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DesignOptions {
     /// Offsets from the start of the disk; the others are compared with the first.
     pub offsets_bytes: Vec<u64>,
-    /// 36K among the offsets.
+    /// Include 36K among the offsets.
     pub cause: bool,
-    /// Counts of threads.
+    /// Thread counts.
     pub threads: Vec<u32>,
     /// Operations that each thread keeps in flight.
     pub outstanding: Option<u32>,
@@ -56,11 +56,11 @@ pub struct DesignOptions {
     pub operations: Operations,
     /// Add sequential rows.
     pub sequential: bool,
-    /// Whose defaults hold.
+    /// The study whose defaults apply.
     pub study: Option<Study>,
 }
 
-/// Everything about the rows.
+/// The design of the rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Design {
     pub(super) reads: bool,
@@ -69,15 +69,15 @@ pub(super) struct Design {
     threads: Vec<u32>,
     outstanding: u32,
     blocks_bytes: Vec<u64>,
-    /// Offsets of the disk, where they are named.
+    /// Offsets on the disk, if named.
     pub(super) offsets_bytes: Option<Vec<u64>>,
     cause: bool,
-    /// Threads or outstanding were given by number.
+    /// Threads or outstanding were given explicitly.
     pub(super) load_given: bool,
 }
 
 impl Design {
-    /// What the user says, with the defaults of a study.
+    /// The user's options, with the defaults of a study.
     pub(super) fn of(what: &DesignOptions) -> Design {
         let study = what.study;
         let threads = match (what.threads.as_slice(), study) {
@@ -118,7 +118,7 @@ impl Design {
         }
     }
 
-    /// Operations in flight at most.
+    /// Maximum number of operations in flight.
     pub(super) fn outstanding_total(&self) -> u32 {
         let threads = self.threads.iter().copied().max().unwrap_or(1);
         threads.saturating_mul(self.outstanding)
@@ -132,12 +132,12 @@ impl Design {
             .unwrap_or(BLOCK_UNASKED)
     }
 
-    /// The levels: those named, or those that follow from where it starts.
+    /// The levels: those named, or those derived from the start.
     pub(super) fn offsets(&self, start_bytes: Option<u64>) -> Vec<u64> {
         let named = self.offsets_bytes.clone();
         let mut offsets = named.unwrap_or_else(|| offsets_unasked(start_bytes).to_vec());
         if let [only] = offsets.as_slice() {
-            // One offset is held against the one that is always right.
+            // A single offset is compared with the one that is always right.
             offsets = vec![*only, OFFSET_1M];
         }
         if self.cause && !offsets.contains(&OFFSET_36K) {
@@ -198,8 +198,8 @@ impl Design {
     }
 }
 
-/// The primary hypothesis: random writes where there are any (both sides of a
-/// mirror work for them), else random reads, with full queues.
+/// The primary hypothesis: random writes if there are any (they use both sides of a
+/// mirror), else random reads, with full queues.
 pub(super) fn primary(cells: &[Cell]) -> Option<usize> {
     let rank = |cell: &Cell| {
         let random = matches!(cell.workload.pattern, Pattern::Random { .. });

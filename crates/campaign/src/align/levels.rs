@@ -1,4 +1,4 @@
-//! The levels of `align`, and where they lie on this target.
+//! The levels of `align`, and their positions on this target.
 
 use super::AlignOptions;
 use super::design::{Design, primary};
@@ -11,7 +11,7 @@ use stripewise_lab::experiment::{ExperimentPlan, Level};
 use stripewise_lab::offsets::{OFFSET_1M, OFFSET_36K, OFFSET_63_SECTORS, shift};
 use stripewise_units::ByteSize;
 
-/// The plan, and where its levels lie.
+/// The plan, and the positions of its levels.
 pub(super) fn plan(
     options: &AlignOptions,
     design: &Design,
@@ -50,8 +50,8 @@ pub(super) fn plan(
     Ok((plan, place))
 }
 
-/// The levels. Writes into a file stay on the file system's blocks where nobody
-/// named other offsets: 36K stands for 63 sectors then.
+/// The levels. Unless the user named offsets, writes to a file stay on the file system's
+/// blocks: 36K then replaces 63 sectors.
 fn offsets(design: &Design, found: &TargetGround, place: &mut LevelPlaces) -> Vec<u64> {
     let offsets = match (found.aligned_bytes, &design.offsets_bytes) {
         (Some(aligned), None) => {
@@ -83,9 +83,9 @@ fn offsets(design: &Design, found: &TargetGround, place: &mut LevelPlaces) -> Ve
         .collect()
 }
 
-/// The levels where units were measured to begin elsewhere than at 1 MiB: where the target
-/// starts now, or 1 MiB in its place, against a start that is aligned with them; 63 sectors
-/// against that where the present start is aligned already.
+/// The levels if units were measured not to begin at 1 MiB: the target's present start,
+/// or 1 MiB instead of it, against a start aligned with the units; 63 sectors
+/// against that if the present start is aligned already.
 fn against_measured(start_bytes: Option<u64>, aligned: u64, unit: u64) -> [u64; 2] {
     let now = match start_bytes.map_or(0, |start| start % OFFSET_1M) {
         0 => OFFSET_1M,
@@ -98,8 +98,8 @@ fn against_measured(start_bytes: Option<u64>, aligned: u64, unit: u64) -> [u64; 
     }
 }
 
-/// A write of part of a block is the file system's business before it is the
-/// disk's.
+/// A write of part of a block is handled by the file system before the
+/// disk sees it.
 fn warn_of_partial_pages(
     design: &Design,
     found: &TargetGround,

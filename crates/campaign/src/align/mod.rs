@@ -27,25 +27,25 @@ use stripewise_targets::Size;
 use stripewise_units::{ByteSize, format_duration, path_of};
 use stripewise_workload::Workload;
 
-/// What is asked.
+/// The question and its parameters.
 #[derive(Clone, Debug, Default)]
 pub struct AlignOptions {
     /// As typed.
     pub target: String,
     /// What to compare.
     pub design: DesignOptions,
-    /// How much of the target to use; size of the test file in a directory.
+    /// Bytes of the target to use; size of the test file in a directory.
     pub size_bytes: Option<u64>,
-    /// Measure although every result will be void.
+    /// Measure even if every result will be void.
     pub anyway: bool,
-    /// How long, and how exactly.
+    /// Duration and precision.
     pub measuring: ExperimentOptions,
 }
 
 /// Measures until every interval is narrow, or the time is spent.
 ///
 /// # Errors
-/// Where it cannot begin: nothing was measured. What failed later is in the sitting.
+/// If it cannot begin; nothing was measured then. The session contains later failures.
 pub fn align(
     context: &Context,
     store: &mut Store,
@@ -80,10 +80,10 @@ pub fn align(
     start(context, store, opened, kept, &options.measuring, false)
 }
 
-/// What is out of range is reported before a test file is filled, or a store made.
+/// Reports values out of range before a test file is filled or a store made.
 ///
 /// # Errors
-/// Of the first option that is.
+/// For the first such option.
 pub fn check(options: &AlignOptions) -> Outcome<()> {
     if options.measuring.engine == Some(EngineName::Null) {
         return Err(Failure::usage(
@@ -98,8 +98,8 @@ pub fn check(options: &AlignOptions) -> Outcome<()> {
     Ok(())
 }
 
-/// How long it may take, before a test file is filled. Rows may be fewer where
-/// nothing may be written; then it takes less.
+/// Prints the maximum duration before a test file is filled. There may be fewer rows if
+/// writing is not allowed; then it takes less.
 fn say_time(context: &Context, options: &AlignOptions, design: &Design) {
     if options.target.starts_with("sim:") {
         return;
@@ -119,8 +119,8 @@ fn say_time(context: &Context, options: &AlignOptions, design: &Design) {
     ));
 }
 
-/// An experiment every run of which would be void is not begun: it takes minutes.
-/// Holes and zeros answer reads only.
+/// Refuses an experiment in which every run would be void: it takes minutes.
+/// Holes and zeros affect reads only.
 fn refuse_void(options: &AlignOptions, design: &Design, opened: &OpenTarget) -> Option<Failure> {
     if options.anyway {
         return None;
@@ -137,8 +137,8 @@ fn refuse_void(options: &AlignOptions, design: &Design, opened: &OpenTarget) -> 
     ))
 }
 
-/// Opens the target. What may not be written is only read, unless writes were
-/// asked for; and that is reported.
+/// Opens the target. If it may not be written, it is only read, unless writes were
+/// requested; and that is reported.
 fn open(
     context: &Context,
     store: &mut Store,

@@ -1,4 +1,4 @@
-//! `baseline`: keeps runs for `check` to hold later ones against.
+//! `baseline`: stores runs as the reference for `check`.
 
 use crate::steps::baselines::{AskedBefore, Change, KIND, KeptBaseline, REPETITIONS};
 use crate::steps::rerun::{Repetitions, Work, open_targets, rerun};
@@ -18,45 +18,45 @@ use stripewise_results::{RunRecord, SCHEMA_VERSION, Status};
 use stripewise_store::Store;
 use stripewise_units::{counted, format_duration};
 
-/// A baseline that could not show a loss of so many per cent is none.
+/// A baseline that cannot show a loss of this many per cent is refused.
 const LOSS_PERCENT_MAX: f64 = 10.0;
-/// Repetitions from which a check can tell a change from chance.
+/// Minimum number of repetitions for a check to distinguish a change from chance.
 const REPETITIONS_ENOUGH: usize = 4;
 
-/// What is to be kept.
+/// Parameters of a new baseline.
 #[derive(Clone, Debug, Default)]
 pub struct BaselineOptions {
     /// A run, a grid, a series or a file.
     pub id: String,
     /// The name of the baseline.
     pub name: String,
-    /// In place of one that has the name.
+    /// Replace one of the same name.
     pub replace: bool,
-    /// Also where its numbers are void.
+    /// Accept void values.
     pub anyway: bool,
-    /// Run it so often now, and keep those runs.
+    /// Number of further runs to make now and store.
     pub repeat: Option<u32>,
 }
 
 /// What became of it.
 #[derive(Debug)]
 pub enum SetBaseline {
-    /// It is kept.
+    /// The baseline was stored.
     Kept {
-        /// As the store has it.
+        /// As stored.
         kept: Box<KeptBaseline>,
-        /// What it took the place of, in words.
+        /// The baseline it replaced, in words.
         replaced: Option<String>,
     },
-    /// Its repetitions did not end well; they are kept in the history, and no baseline was
+    /// Its repetitions were interrupted; they are in the history, and no baseline was
     /// set.
     BrokenOff(Exit),
 }
 
-/// Keeps runs as a baseline.
+/// Stores runs as a baseline.
 ///
 /// # Errors
-/// Where there are no such runs, or they are not fit to be one.
+/// If there are no such runs, or they are not suitable.
 pub fn set(
     context: &Context,
     wanted: &BaselineOptions,
@@ -70,8 +70,8 @@ pub fn set(
         if exit != Exit::Done {
             return Ok(SetBaseline::BrokenOff(exit));
         }
-        // The runs just made have a sitting and an order in common; the one that
-        // they repeat was made at another time and stays out.
+        // The new runs share a session and an order; the one that
+        // they repeat was made at another time and is left out.
         runs = records;
     }
     let void = void_codes(&runs);
@@ -101,7 +101,7 @@ pub fn set(
     })
 }
 
-/// Runs it again as often as it is to be kept, and how that ended.
+/// Repeats it as often as requested; returns the runs and how that ended.
 fn repeated(
     context: &Context,
     store: &mut Store,
@@ -127,13 +127,13 @@ fn repeated(
     Ok((records, exit))
 }
 
-/// It has too few repetitions for a check to tell a change from chance.
+/// It has too few repetitions for a check to distinguish a change from chance.
 #[must_use]
 pub fn has_few_repetitions(kept: &KeptBaseline) -> bool {
     fewest_repetitions(&kept.runs) < REPETITIONS_ENOUGH
 }
 
-/// A run without what only its own report needs, and with the request that it answers,
+/// A run without data that only its own report needs, and with its request,
 /// which records of earlier versions lack.
 fn as_kept(run: RunRecord) -> RunRecord {
     RunRecord {
@@ -142,7 +142,7 @@ fn as_kept(run: RunRecord) -> RunRecord {
     }
 }
 
-/// Void numbers are no reference: a loss of the disk's would not show in them.
+/// Void values cannot be a reference: they would not show a loss of the disk's.
 fn refused(from: &str, void: &BTreeSet<String>, repeated: bool) -> Failure {
     let codes: Vec<&str> = void.iter().map(String::as_str).collect();
     let what = match repeated {
@@ -158,12 +158,12 @@ fn refused(from: &str, void: &BTreeSet<String>, repeated: bool) -> Failure {
     )
 }
 
-/// The smallest loss that a check finds nine times in ten; none where a load has one run only.
+/// The smallest loss that a check detects with 90 % probability; `None` if a load has only one run.
 fn smallest_loss_percent(kept: &KeptBaseline) -> Option<f64> {
     Some(kept.sensitivity()?.smallest_loss_percent)
 }
 
-/// A check that cannot see what matters reassures without a reason.
+/// A check too insensitive to see relevant changes would reassure for no reason.
 fn scatters(kept: &KeptBaseline, loss: f64) -> Failure {
     Failure::usage(
         format!(
@@ -175,8 +175,8 @@ fn scatters(kept: &KeptBaseline, loss: f64) -> Failure {
     )
 }
 
-/// The baseline that has the name already. It goes only by `--replace`: with it go
-/// its gentle runs and the changes that were recorded.
+/// The baseline that already has the name. Only `--replace` removes it, along with
+/// its gentle runs and recorded changes.
 fn replaced(store: &Store, wanted: &BaselineOptions) -> Outcome<Option<KeptBaseline>> {
     let all = KeptBaseline::all(store)?;
     let Some(old) = all.into_iter().find(|one| one.name == wanted.name) else {
@@ -195,14 +195,14 @@ fn replaced(store: &Store, wanted: &BaselineOptions) -> Outcome<Option<KeptBasel
     ))
 }
 
-/// What the runs of a stored series came to, where that is more than they are.
+/// The answer of the stored series, if it is more than its runs.
 fn answered(context: &Context, found: &Subject) -> Outcome<Option<&'static str>> {
     let store = match found.kind {
         SubjectKind::Series => context.open_store_if_any()?,
         _ => None,
     };
     let answers = store.map(|store| answers_of(&store, &found.name));
-    // The runs of a check are those of its baseline, made again.
+    // The runs of a check are its baseline's, repeated.
     let is_more = |(kind, _): &(&str, &str)| *kind != stored_check::KIND;
     let first = answers
         .transpose()?
@@ -210,7 +210,7 @@ fn answered(context: &Context, found: &Subject) -> Outcome<Option<&'static str>>
     Ok(first.map(|(_, words)| words))
 }
 
-/// The runs that an id or file means, fit to be a baseline, and its full name.
+/// The runs behind an id or file, if suitable as a baseline, and its full name.
 fn of_id(context: &Context, id: &str) -> Outcome<(String, Vec<RunRecord>)> {
     let found = subject(context, id)?;
     if found.kind == SubjectKind::Experiment {
@@ -243,21 +243,21 @@ fn of_id(context: &Context, id: &str) -> Outcome<(String, Vec<RunRecord>)> {
             "take a run that was completed",
         ));
     }
-    // Said now, not when it is to be run again. What several hosts measured is only held
-    // against what they measure later.
+    // Reported now rather than when it is to be repeated. Results of several hosts are only
+    // compared with later ones of theirs.
     if !of_several_hosts(&runs) {
         Work::of_records(&runs, None)?;
     }
     Ok((found.name, runs))
 }
 
-/// All of them were merged.
+/// All of them are merged runs.
 fn of_several_hosts(runs: &[RunRecord]) -> bool {
     runs.iter().all(|run| run.merged.is_some())
 }
 
-/// Of a bench the runs that its answers rest on: several of each load. The steps of a climb
-/// are single runs, from which no later run can be told apart; they count where a series
+/// For a bench, the runs behind its answers: several of each load. The steps of a climb
+/// are single runs, from which no later run can be distinguished; they count if a series
 /// has no others.
 fn at_answers(runs: Vec<RunRecord>) -> Vec<RunRecord> {
     let series = |run: &RunRecord| (run.series.clone(), run.series_part.clone());
@@ -276,14 +276,14 @@ fn at_answers(runs: Vec<RunRecord>) -> Vec<RunRecord> {
     runs.into_iter().filter(counts).collect()
 }
 
-/// Forgets a baseline; its runs stay in the history.
+/// Removes a baseline; its runs stay in the history.
 ///
 /// # Errors
-/// Where there is none of this name.
+/// If there is none of this name.
 pub fn remove(context: &Context, name: &str) -> Outcome<()> {
     let mut store = context.open_store_there()?;
     if !store.forget_document(KIND, name).map_err(store_failure)? {
-        // Names what there is instead.
+        // The error lists the existing ones.
         KeptBaseline::find(&store, Some(name))?;
     }
     Ok(())
@@ -292,7 +292,7 @@ pub fn remove(context: &Context, name: &str) -> Outcome<()> {
 /// All baselines, newest first.
 ///
 /// # Errors
-/// Where the store, or one of them, cannot be read.
+/// If the store, or one of them, cannot be read.
 pub fn all(context: &Context) -> Outcome<Vec<KeptBaseline>> {
     match context.open_store_if_any()? {
         Some(store) => KeptBaseline::all(&store),
@@ -300,7 +300,7 @@ pub fn all(context: &Context) -> Outcome<Vec<KeptBaseline>> {
     }
 }
 
-/// Baselines as a document.
+/// The document listing baselines.
 #[derive(Serialize, schemars::JsonSchema)]
 pub struct BaselineDocument<'a> {
     schema_version: u32,
@@ -322,7 +322,7 @@ struct Listed<'a> {
 }
 
 impl<'a> BaselineDocument<'a> {
-    /// Of these.
+    /// The document for these baselines.
     #[must_use]
     pub fn of(all: &'a [KeptBaseline]) -> BaselineDocument<'a> {
         BaselineDocument {
@@ -343,7 +343,7 @@ impl<'a> BaselineDocument<'a> {
     }
 }
 
-/// A removed baseline as a document.
+/// The document about a removed baseline.
 #[derive(Serialize, schemars::JsonSchema)]
 pub struct RemovedDocument<'a> {
     schema_version: u32,
@@ -351,7 +351,7 @@ pub struct RemovedDocument<'a> {
 }
 
 impl<'a> RemovedDocument<'a> {
-    /// The one of this name.
+    /// For the one of this name.
     #[must_use]
     pub fn of(removed: &'a str) -> RemovedDocument<'a> {
         RemovedDocument {
@@ -361,10 +361,10 @@ impl<'a> RemovedDocument<'a> {
     }
 }
 
-/// A baseline in a sentence: what it holds, where it ran, how long a check takes.
+/// A baseline in a sentence: its contents, its target, the duration of a check.
 ///
 /// # Errors
-/// Where its runs cannot be run again.
+/// If its runs cannot be repeated.
 pub fn line(kept: &KeptBaseline) -> Outcome<String> {
     if of_several_hosts(&kept.runs) {
         return Ok(format!(

@@ -1,6 +1,6 @@
-//! Is a disk what its kind promises? The bench of a simulated array beside the bench of the
-//! disk, as requirements: half of what the array gives, or a durable write that takes twice
-//! as long, still counts as its kind.
+//! Does a disk perform like its kind? Compares its bench with that of a simulated array,
+//! as requirements: half the rate of the array, or a durable write that takes twice
+//! as long, is still acceptable.
 
 use super::{BenchOptions, bench, planned};
 use crate::steps::documents;
@@ -14,22 +14,22 @@ use stripewise_results::{AnswerRecord, Document, RequirementRecord, SeriesRecord
 use stripewise_store::Store;
 use stripewise_units::{format_duration, format_iops};
 
-/// Slower by more than this factor is missed; faster by more is only remarked on.
+/// Slower by more than this factor is missed; faster by more only gets a remark.
 const FACTOR: f64 = 2.0;
 
-/// What a series comes to, and of what it is.
+/// The result of a series, and its description.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Value {
-    /// Operations or MiB a second, or nanoseconds of a log.
+    /// IOPS or MiB/s, or nanoseconds for a log.
     value: f64,
     what: &'static str,
 }
 
-/// The same bench on the array `name`, kept like any other; it takes no real time to speak
-/// of. Where it did not come to its end, nothing is to be measured on the disk.
+/// The same bench on the array `name`, stored like any other; it takes negligible real
+/// time. If it is not completed, nothing is to be measured on the disk.
 ///
 /// # Errors
-/// Where it did not.
+/// If it is not completed.
 pub fn expected(
     context: &Context,
     store: &mut Store,
@@ -37,7 +37,7 @@ pub fn expected(
     options: &BenchOptions,
     permissions: &Permissions,
 ) -> Outcome<Document> {
-    // What cannot be measured is refused before the array is simulated.
+    // Refuse invalid options before the array is simulated.
     let need = super::need(options, false);
     judge_requirements(context, store, &options.target, &need, permissions)?;
     context.status(format_args!(
@@ -46,7 +46,7 @@ pub fn expected(
     let options = BenchOptions {
         target: name.to_owned(),
         size_bytes: None,
-        // The array takes no real time, and one that is stopped early sets no bar.
+        // The array takes no real time, and a bench stopped early sets no standard.
         time_ns: None,
         require: Vec::new(),
         engine: EngineName::Auto,
@@ -84,7 +84,7 @@ fn requirement(
 ) -> RequirementRecord {
     let (wanted, found) = match kind {
         SeriesKind::Log => (durable_write(expected), durable_write(measured)),
-        // Answers of both, or what every climb has.
+        // Answers of both, or the ceiling that every climb has.
         _ => match (within(kind, expected), within(kind, measured)) {
             (Some(wanted), Some(found)) => (Some(wanted), Some(found)),
             _ => (ceiling(kind, expected), ceiling(kind, measured)),
@@ -122,7 +122,7 @@ fn requirement(
         _ => "within a factor of two of this kind of storage",
     };
     let met = ratio >= 1.0 / FACTOR;
-    // A ladder that was cut short has not shown how much there is.
+    // A ladder that was cut short has not shown the maximum.
     let is_cut = found.what == "ceiling" && measured.stopped == Ended::TimeSpent.words();
     RequirementRecord {
         requirement: format!("{} {}{relation}", expected.name, wanted.what),
@@ -170,7 +170,7 @@ fn ceiling(kind: SeriesKind, series: &SeriesRecord) -> Option<Value> {
     })
 }
 
-/// The median of a durable write, in the runs that the log's answer rests on.
+/// The median of a durable write, in the runs behind the log's answer.
 fn durable_write(series: &SeriesRecord) -> Option<Value> {
     let latency = series.answered()?.record.latency?;
     Some(Value {
@@ -261,7 +261,7 @@ mod tests {
             !one.met && one.requirement.starts_with("log p50<="),
             "{one:?}"
         );
-        // A series that did not run is nothing to hold anything against.
+        // A series that did not run cannot be compared.
         assert!(expectations("sim:x", &[series("log", 1.0, 1)], &[]).is_empty());
     }
 

@@ -1,4 +1,4 @@
-//! `bench`: the main job. Five series, a table and a sentence each.
+//! `bench`: the main command. Five series, with a table and a sentence each.
 
 mod expect;
 mod pilot;
@@ -42,55 +42,55 @@ use stripewise_workload::{
 };
 
 const SECOND_NS: u64 = 1_000_000_000;
-/// Filling the test file of a quick bench takes at most this.
+/// Time limit for filling the test file of a quick bench.
 const QUICK_FILL_NS: u64 = 20 * SECOND_NS;
-/// Size of the test file with `--thorough`, where no cache size asks for more.
+/// Size of the test file with `--thorough`, unless a cache size requires more.
 const QUALIFY_SIZE_BYTES: u64 = 100 << 30;
 /// One of many simulated runs for an answer needs fewer operations than a step: a p99 of
-/// 10,000 rests on a hundred.
+/// 10,000 is based on a hundred.
 const SIMULATED_ANSWER_OPERATIONS_MIN: u64 = 10_000;
-/// Seeds of the steps behind a pilot are no other run's.
+/// Seed of the steps after a pilot; no other run uses it.
 const SEED_OF_STEPS: u64 = 1 << 34;
 
-/// What is asked of a bench.
+/// Parameters of a bench.
 #[derive(Clone, Debug)]
 pub struct BenchOptions {
     /// As typed.
     pub target: String,
     /// Long steps on a large, preconditioned file.
     pub qualify: bool,
-    /// How it is preconditioned then.
+    /// How to precondition it then.
     pub precondition: Precondition,
     /// The series to run; empty: all.
     pub series: Vec<SeriesKind>,
-    /// No series that writes.
+    /// Skip series that write.
     pub read_only: bool,
     /// Length of a step.
     pub step_ns: Option<u64>,
-    /// Time for everything.
+    /// Time limit for everything.
     pub time_ns: Option<u64>,
     /// Block size of the random series.
     pub block_size_bytes: Option<u64>,
-    /// The latency limit that each series answers.
+    /// The latency limit that each series is to answer.
     pub slo: Slo,
     /// Seed of all streams.
     pub seed: u64,
     /// Bytes of the target in use, or of the test file.
     pub size_bytes: Option<u64>,
-    /// Which engine.
+    /// I/O engine.
     pub engine: EngineName,
-    /// The user's words about it.
+    /// The user's label.
     pub label: Option<String>,
-    /// Size of the device's or controller's cache, where the user says it.
+    /// Size of the device's or controller's cache, if given.
     pub cache_size_bytes: Option<u64>,
-    /// What is required: a rate and a latency of one series are judged by runs at that rate.
+    /// Requirements: a rate and a latency of one series are judged by runs at that rate.
     pub require: Vec<Requirement>,
-    /// Other hosts that make the same runs: the array's limit is sought, not this host's.
+    /// Other hosts that make the same runs: the array's limit is of interest, not this host's.
     pub group: Option<Rc<dyn HostGroup>>,
 }
 
 impl BenchOptions {
-    /// A quick bench of a target with the limit `p99<5ms`, nothing else asked.
+    /// A quick bench of a target with the limit `p99<5ms` and defaults otherwise.
     #[must_use]
     pub fn of(target: impl Into<String>) -> BenchOptions {
         BenchOptions {
@@ -118,19 +118,19 @@ impl BenchOptions {
     }
 }
 
-/// What a bench came to.
+/// The result of a bench.
 pub struct Benched {
-    /// What was measured, in order.
+    /// The records in chronological order.
     pub records: Vec<RunRecord>,
-    /// The failure that ended it, if one did; what was measured before is shown first.
+    /// The failure that ended it, if any; results before it are shown first.
     pub ended: Outcome<()>,
 }
 
-/// The series and steps that these options mean, where they mean any: known before a
+/// The series and steps for these options, known before a
 /// store or a file is made.
 ///
 /// # Errors
-/// Where nothing is left to run, or the time does not do.
+/// If no series remains to run, or the time is too short.
 pub fn planned(options: &BenchOptions) -> Outcome<BenchPlan> {
     let plan = plan_bench(&spec(options));
     if plan.series.is_empty() {
@@ -149,10 +149,10 @@ pub fn planned(options: &BenchOptions) -> Outcome<BenchPlan> {
     Ok(plan)
 }
 
-/// Runs the series of a plan that [`planned`] made, and keeps their runs.
+/// Runs the series of a plan from [`planned`], and stores their runs.
 ///
 /// # Errors
-/// Where it cannot begin: nothing was measured.
+/// If it cannot begin; nothing was measured then.
 pub fn bench(
     context: &Context,
     store: &mut Store,
@@ -207,7 +207,7 @@ fn spec(options: &BenchOptions) -> LadderOptions {
     }
 }
 
-/// A step of more than a year is a slip of the pen; its sums would mean nothing.
+/// A step of more than a year is a typing error; its sums would mean nothing.
 fn refuse_long(options: &BenchOptions) -> Outcome<()> {
     match options.step_ns.filter(|step_ns| *step_ns > TIME_NS_MAX) {
         Some(step_ns) => Err(Failure::usage(
@@ -218,8 +218,8 @@ fn refuse_long(options: &BenchOptions) -> Outcome<()> {
     }
 }
 
-/// Less time than a step of each series: some of the answers asked for would be
-/// missing, and that is better known before than after.
+/// Refuses less time than a step of each series: some of the requested answers would be
+/// missing, which is better known before than after.
 fn refuse_short(options: &BenchOptions, plan: &BenchPlan) -> Outcome<()> {
     let Some(time_ns) = options
         .time_ns
@@ -241,7 +241,7 @@ fn refuse_short(options: &BenchOptions, plan: &BenchPlan) -> Outcome<()> {
     ))
 }
 
-/// How long it will take, before anything is done.
+/// Prints the expected duration before anything is done.
 fn announce(context: &Context, options: &BenchOptions, plan: &BenchPlan) {
     let required = required::announced(options, plan);
     if options.target.starts_with("sim:") {
@@ -287,8 +287,8 @@ fn announce(context: &Context, options: &BenchOptions, plan: &BenchPlan) {
     ));
 }
 
-/// The plan, or its reading series where the target may not be written: that is
-/// judged before the plan is announced, so that what is announced is what runs.
+/// The plan, or only its reading series if the target may not be written. Checked
+/// before the plan is announced, so that the announcement matches.
 fn possible(
     context: &Context,
     store: &Store,
@@ -321,7 +321,7 @@ fn plan_writes(plan: &BenchPlan) -> bool {
     plan.series.iter().any(|series| series.kind.writes())
 }
 
-/// Opens the target for what the plan does.
+/// Opens the target for the operations of the plan.
 fn aim_bench(
     context: &Context,
     store: &mut Store,
@@ -356,7 +356,7 @@ fn need(options: &BenchOptions, writes: bool) -> Needs {
         writes,
         size,
         outstanding_total: in_flight_max(options),
-        // A required rate is a number, and needs as many in flight as it needs.
+        // A required rate is explicit, and requires as many in flight as it needs.
         outstanding_by_number: in_flight_max(options) > IN_FLIGHT_MAX,
         engine: options.engine,
         seed: options.seed,
@@ -365,7 +365,7 @@ fn need(options: &BenchOptions, writes: bool) -> Needs {
     }
 }
 
-/// Operations in flight at most: of ladders, and of runs at required rates.
+/// Maximum operations in flight, of ladders and of runs at required rates.
 fn in_flight_max(options: &BenchOptions) -> u32 {
     let plan = plan_bench(&spec(options));
     let together = required::together(options, &plan).unwrap_or_default();
@@ -418,7 +418,7 @@ fn run_series(options: &BenchOptions, plan: &BenchPlan, steps: &mut Steps<'_>) -
     let end_ns = if options.qualify || simulated {
         options.time_ns
     } else {
-        // What filling took is gone from the time for everything.
+        // Filling has used part of the total time.
         let budget_ns = options.time_ns.unwrap_or(QUICK_TIME_NS);
         Some(budget_ns.saturating_sub(steps.started_ns))
     };
@@ -445,38 +445,38 @@ fn run_series(options: &BenchOptions, plan: &BenchPlan, steps: &mut Steps<'_>) -
     steps.at_required_rates(options, plan)
 }
 
-/// How long these series take one after the other, at most.
+/// Upper bound on the duration of these series.
 fn longest_of(series: &[SeriesPlan]) -> u64 {
     series.iter().map(stripewise_lab::longest_ns).sum()
 }
 
-/// Runs and keeps the steps of a bench.
+/// Runs the steps of a bench and stores them.
 struct Steps<'a> {
     context: &'a Context,
     store: &'a mut Store,
     opened: &'a [OpenTarget],
     leading: Option<GroupRuns>,
     how: RunOptions,
-    /// The array behind what it absorbs of the series, where it is simulated and absorbs
-    /// anything; all other runs meet a new one.
+    /// The simulated array after its caches have absorbed writes of the series, if they
+    /// absorb any; all other runs use a new array.
     arrays: Option<LivingArrays>,
     progress: Progress<'a>,
-    /// Of the series to come, at most.
+    /// Upper bound for the remaining series.
     series_left_ns: u64,
-    /// When all of it is to be over, where its time is limited.
+    /// Deadline of the whole bench, if its time is limited.
     end_ns: Option<u64>,
-    /// Of this one, the next included.
+    /// Remaining runs of this series, including the next.
     runs_left: u32,
-    /// Virtual time that simulated runs took.
+    /// Virtual time of simulated runs so far.
     virtual_ns: u64,
     started_ns: u64,
     records: Vec<RunRecord>,
 }
 
 impl Steps<'_> {
-    /// One pass over the whole target before the first series that
-    /// writes, so that writes meet a device without fresh space. Its record is
-    /// kept under the series' id, as a part of its own that has no ladder.
+    /// Makes one pass over the whole target before the first series that
+    /// writes, so that writes find a device without fresh space. Its record is
+    /// stored under the series' id, as a part of its own without a ladder.
     fn precondition(&mut self, options: &BenchOptions, seed: u64) -> Outcome<()> {
         let size_bytes = self.opened[0].limits().size_bytes;
         let (pass, operations) = options.precondition.pass(options, size_bytes, seed);
@@ -509,7 +509,7 @@ impl Steps<'_> {
         self.measured(spec, &how, &place).map(drop)
     }
 
-    /// Makes the runs of a series until it wants no more.
+    /// Makes the runs of a series until it ends.
     fn series(&mut self, plan: SeriesPlan) -> Outcome<Ended> {
         let kind = plan.kind;
         let mut series = Series::new(plan);
@@ -532,7 +532,7 @@ impl Steps<'_> {
         let later_ns = u64::from(self.runs_left.saturating_sub(1))
             .saturating_mul(step_ns)
             .saturating_add(self.series_left_ns);
-        // Ladders are cut where the time for everything is used up.
+        // Ladders are cut short when the total time is used up.
         let later_ns = match self.end_ns {
             Some(end_ns) => later_ns.min(end_ns.saturating_sub(elapsed_ns.saturating_add(step_ns))),
             None => later_ns,
@@ -587,8 +587,8 @@ impl Steps<'_> {
         Ok(as_climbed(record, threads))
     }
 
-    /// Behind a full cache a step must not write where the step before it did: what is
-    /// still in the cache would be written over there. Runs for the answer never do.
+    /// With a full cache, a step must not write where the previous one did: dirty data in the
+    /// cache would be overwritten there. Runs for the answer never do.
     fn unlike_earlier(&self, workload: Workload, answer_block: Option<u32>) -> Workload {
         if self.how.sustained.is_none() || answer_block.is_some() {
             return workload;
@@ -600,7 +600,7 @@ impl Steps<'_> {
         }
     }
 
-    /// Makes a run, on all hosts where there are several, and keeps it.
+    /// Makes a run, on all hosts if there are several, and stores it.
     fn measured(
         &mut self,
         job: PlacedJob,
@@ -636,7 +636,7 @@ impl Steps<'_> {
 }
 
 impl Steps<'_> {
-    /// A simulated run takes virtual time.
+    /// Adds the virtual time of a simulated run.
     fn took(&mut self, record: &RunRecord) {
         if is_simulated(&self.opened[0]) {
             let lengths = record.jobs.iter().map(|job| job.outcome.duration_ns);
@@ -652,7 +652,7 @@ impl Steps<'_> {
     }
 }
 
-/// The ladder climbs in what each host has in flight, and the records have the sum of all.
+/// The ladder climbs in operations in flight per host, while records have the sum over all.
 fn as_climbed(mut record: RunRecord, threads: u32) -> RunRecord {
     for job in &mut record.jobs {
         job.workload.threads = threads;

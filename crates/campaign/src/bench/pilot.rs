@@ -1,4 +1,4 @@
-//! Before a series that writes: what does a cache absorb of it, and what lasts?
+//! Before a series that writes: how much does a cache absorb, and which rate is sustained?
 
 use super::{BenchOptions, Steps};
 use stripewise_conductor::failure::Outcome;
@@ -15,17 +15,17 @@ use stripewise_studies::LoadPilot;
 use stripewise_units::ByteSize;
 use stripewise_workload::Workload;
 
-/// Operations in flight of a pilot: more than fill a cache, few enough to show the rate of
-/// what is behind it.
+/// Operations in flight of a pilot: enough to fill a cache, few enough to show the rate
+/// behind it.
 const IN_FLIGHT: u32 = 32;
-/// On a real target the pilot takes at most this share of the time of its series ...
+/// On a real target, a pilot takes at most 1 / this of the time of its series ...
 const SHARE: u64 = 2;
-/// ... but never less than a quick one needs, if that is left at all.
+/// ... but never less than a quick one needs, if that remains at all.
 const LEAST_NS: u64 = 11_000_000_000;
-/// What a thorough one takes where nothing is absorbed.
+/// Time of a thorough one if nothing is absorbed.
 const THOROUGH_NS: u64 = 130_000_000_000;
 
-/// Time of the pilot before a series that writes; virtual time is nobody's.
+/// Expected time of the pilot before a series that writes; virtual time does not count.
 pub(super) fn expected_ns(options: &BenchOptions) -> u64 {
     match options.qualify {
         _ if options.target.starts_with("sim:") || options.engine == EngineName::Null => 0,
@@ -35,8 +35,8 @@ pub(super) fn expected_ns(options: &BenchOptions) -> u64 {
 }
 
 impl Steps<'_> {
-    /// Writes until what a cache absorbs is known; the runs of the series that follow say
-    /// what was found, and begin behind it.
+    /// Writes until it is known how much a cache absorbs; the runs of the following series
+    /// record the result, and begin past it.
     pub(super) fn pilot(&mut self, options: &BenchOptions, series: &SeriesPlan) -> Outcome<()> {
         (self.arrays, self.how.sustained) = (None, None);
         let Some(mut pilot) = self.pilot_before(options, series) else {
@@ -59,10 +59,10 @@ impl Steps<'_> {
         Ok(())
     }
 
-    /// None where nothing is absorbed, or no medium is behind it.
+    /// `None` if nothing absorbs writes, or there is no medium behind it.
     fn pilot_before(&self, options: &BenchOptions, series: &SeriesPlan) -> Option<LoadPilot> {
         let target = &self.opened[0];
-        // Of several hosts each has an array of its own, new for every run.
+        // With several hosts, each has its own array, new for every run.
         let is_shared = target.simulated().is_some() && self.leading.is_some();
         if !series.kind.writes() || is_shared {
             return None;
@@ -92,7 +92,7 @@ impl Steps<'_> {
         // The first step always runs.
         let most_ns = all_ns.saturating_sub(series.workload.length_ns());
         match most_ns < LEAST_NS {
-            // What could not be finished would only take time from the ladder.
+            // A pilot that could not finish would only take time from the ladder.
             true => Some(0),
             false => Some((own_ns / SHARE).max(LEAST_NS).min(most_ns)),
         }
@@ -124,7 +124,7 @@ impl Steps<'_> {
         };
         let virtual_ns = self.virtual_ns;
         let record = self.measured(piece.clone(), options, &place);
-        // The time that is given is that of the ladders.
+        // The given time is for the ladders.
         self.virtual_ns = virtual_ns;
         record
     }

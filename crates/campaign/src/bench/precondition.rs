@@ -1,4 +1,4 @@
-//! What is written before the first series that writes, so that writes meet a device
+//! Writes before the first series that writes, so that its writes find a device
 //! without fresh space.
 
 use super::BenchOptions;
@@ -9,14 +9,14 @@ use stripewise_lab::{SeriesKind, StepTime};
 use stripewise_units::parse_count;
 use stripewise_workload::{Distribution, Pattern, Workload, one_pass_writes};
 
-/// Block size of the sequential pass, as SNIA's test has it.
+/// Block size of the sequential pass, as in SNIA's test.
 const SEQUENTIAL_BLOCK_BYTES: u64 = 128 << 10;
-/// Block size of the random pass: that of the random series, where none is given.
+/// Block size of the random pass: that of the random series, unless given.
 const RANDOM_BLOCK_BYTES: u64 = 8 << 10;
-/// Spare flash where nobody says how much: between a consumer's drive, which has 7 %, and
-/// a server's with 28 %.
+/// Default spare flash in per cent: between a consumer drive with 7 % and
+/// a server drive with 28 %.
 const SPARE_PERCENT: u8 = 15;
-/// A pass ends with the target; this only keeps a stalled device from holding it for ever.
+/// A pass ends with the target; this only keeps a stalled device from blocking forever.
 const TIME_MAX_NS: u64 = 7 * 24 * 3600 * 1_000_000_000;
 
 /// How a device is preconditioned. Typed and printed as `sequential`, `one-pass`,
@@ -26,8 +26,8 @@ pub enum Precondition {
     /// One sequential pass over the whole target.
     #[default]
     Sequential,
-    /// One random pass that leaves an empty SSD with so much spare flash, in per cent of
-    /// what it offers, in the steady state of random writes.
+    /// One random pass that brings an empty SSD with this much spare flash, in per cent of
+    /// its capacity, to the steady state of random writes.
     OnePass {
         /// 1 to 100.
         spare_percent: u8,
@@ -70,7 +70,7 @@ impl FromStr for Precondition {
 }
 
 impl Precondition {
-    /// What is written to a target of so many bytes, and in how many writes.
+    /// The workload for a target of this size, and its number of writes.
     pub(super) fn pass(
         self,
         options: &BenchOptions,
@@ -104,7 +104,7 @@ impl Precondition {
         }
     }
 
-    /// What the user has to know beforehand; `None` where there is nothing.
+    /// What the user must know beforehand; `None` if nothing.
     pub(super) fn condition(self) -> Option<String> {
         let Precondition::OnePass { spare_percent } = self else {
             return None;
@@ -116,7 +116,7 @@ impl Precondition {
     }
 }
 
-/// Refuses what cannot be one pass.
+/// Refuses options that prevent a single pass.
 pub(super) fn refuse_shared(options: &BenchOptions) -> Outcome<()> {
     if options.precondition == Precondition::Sequential || options.group.is_none() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Runs in the open loop at a rate that is required together with a latency: a ladder does
+//! Open-loop runs at a rate that is required together with a latency: a ladder does
 //! not show whether both are met.
 
 use super::{BenchOptions, Steps};
@@ -13,15 +13,15 @@ use stripewise_units::{ByteSize, format_duration, format_iops};
 use stripewise_workload::{Arrivals, Rate, Request, Workload, derived_seed};
 
 const SECOND_NS: u64 = 1_000_000_000;
-/// Before each piece of such a run.
+/// Ramp before each of these runs.
 const RAMP_NS: u64 = SECOND_NS;
-/// Its streams are no step's.
+/// Seed of their streams; no step uses it.
 const SEED_AT_RATE: u64 = 1 << 32;
 
-/// What is required together of the series of this plan.
+/// The rates and latencies required together for the series of this plan.
 ///
 /// # Errors
-/// Where it is not clear which series has to keep a rate and a latency.
+/// If it is not clear which series has to meet a rate and a latency.
 pub fn together<'a>(
     options: &'a BenchOptions,
     plan: &BenchPlan,
@@ -37,7 +37,7 @@ pub fn together<'a>(
     })
 }
 
-/// What is made after the ladders, before anything is done.
+/// The runs that follow the ladders, announced before anything is done.
 pub(super) fn announced(options: &BenchOptions, plan: &BenchPlan) -> Vec<String> {
     let longest_ns = pieces_s().iter().sum::<u64>() * SECOND_NS;
     let all = together(options, plan).unwrap_or_default();
@@ -56,7 +56,7 @@ pub(super) fn announced(options: &BenchOptions, plan: &BenchPlan) -> Vec<String>
 }
 
 impl Steps<'_> {
-    /// Runs at the required rates, as far as there is time for them.
+    /// Runs at the required rates, as far as time allows.
     pub(super) fn at_required_rates(
         &mut self,
         options: &BenchOptions,
@@ -75,7 +75,7 @@ impl Steps<'_> {
                     && !ladder.partial
                     && !both.is_missed_by_ladder(ladder, block_bytes)
             });
-            // Several hosts share a rate; who issues how much of it is not decided here.
+            // Several hosts share a rate; how it is divided is not decided here.
             if is_open && self.leading.is_none() {
                 self.pieces(&both, series)?;
             }
@@ -83,7 +83,7 @@ impl Steps<'_> {
         Ok(())
     }
 
-    /// One piece after the other, until it is decided or the time is up.
+    /// Runs until it is decided or the time is up.
     fn pieces(&mut self, both: &RequiredTogether<'_>, series: &SeriesPlan) -> Outcome<()> {
         let mut runs: Vec<RunRecord> = Vec::new();
         for (number, seconds) in (1..).zip(pieces_s()) {

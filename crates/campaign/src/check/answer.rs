@@ -1,5 +1,5 @@
-//! What a check found: the comparison, requirements met and missed, and the exit
-//! code that follows.
+//! The result of a check: the comparison, requirements met and missed, and the resulting
+//! exit code.
 
 use super::CheckOptions;
 use crate::steps::baselines::KeptBaseline;
@@ -16,12 +16,12 @@ use stripewise_results::{
     ComparisonRecord, ComparisonRow, JobRow, RequirementRecord, RunRecord, SCHEMA_VERSION, Verdict,
 };
 
-/// What a check found.
+/// The result of a check.
 #[derive(Debug)]
 pub struct Answer {
     /// The runs that were judged.
     pub records: Vec<RunRecord>,
-    /// They were made now, not taken from the history.
+    /// They were made now, not loaded from the history.
     pub made: bool,
     /// Name of the baseline.
     pub baseline: Option<String>,
@@ -29,18 +29,18 @@ pub struct Answer {
     pub comparisons: Vec<ComparisonRecord>,
     /// Requirements met and missed.
     pub requirements: Vec<RequirementRecord>,
-    /// What must be known besides, in sentences.
+    /// Further remarks, as sentences.
     pub said: Vec<String>,
-    /// A loss up to so many per cent does not count as worse.
+    /// A loss up to this many per cent does not count as worse.
     pub(super) tolerate: f64,
-    /// Codes of void warnings that the baseline did not have.
+    /// Codes of voiding warnings that the baseline did not have.
     new_void: BTreeSet<String>,
     /// Why nothing is concluded.
     pub why_inconclusive: Option<&'static str>,
     ended: Exit,
 }
 
-/// What a check found, as a document.
+/// The document of a check's result.
 #[derive(Serialize, schemars::JsonSchema)]
 pub struct AnswerDocument<'a> {
     schema_version: u32,
@@ -122,7 +122,7 @@ impl Answer {
         }
     }
 
-    /// Runs from which nothing follows, because of how they ended.
+    /// The answer if the runs ended in a way that allows no conclusion.
     pub(super) fn inconclusive(
         options: &CheckOptions,
         records: Vec<RunRecord>,
@@ -167,31 +167,31 @@ impl Answer {
         self.comparisons.push(comparison);
     }
 
-    /// Some row is worse, and none by more than is tolerated for certain.
+    /// Some row is worse, but none certainly by more than is tolerated.
     fn tolerates(&self, comparison: &ComparisonRecord) -> bool {
         let mut rows = comparison.rows.iter();
         let some = rows.any(|row| row.verdict == Verdict::Worse);
         some && self.tolerate > 0.0 && !self.is_worse(comparison)
     }
 
-    /// Worse by more than is tolerated, for certain.
+    /// Certainly worse by more than is tolerated.
     fn is_worse(&self, comparison: &ComparisonRecord) -> bool {
         comparison.rows.iter().any(|row| self.is_loss(row))
     }
 
-    /// The row is worse by more than is tolerated, for certain.
+    /// The row is certainly worse by more than is tolerated.
     pub(super) fn is_loss(&self, row: &ComparisonRow) -> bool {
         row.verdict == Verdict::Worse && smallest_loss(row) > self.tolerate
     }
 
-    /// Whether anything changed is not known.
+    /// Whether it is undecided if anything changed.
     #[must_use]
     pub fn is_undecided(&self) -> bool {
         let mut verdicts = self.comparisons.iter().map(|one| one.verdict);
         verdicts.any(|verdict| verdict == Verdict::Undecided)
     }
 
-    /// The exit code that follows.
+    /// The resulting exit code.
     #[must_use]
     pub fn exit(&self) -> Exit {
         if self.why_inconclusive.is_some() {
@@ -225,7 +225,7 @@ impl Answer {
         }
     }
 
-    /// As the store keeps it.
+    /// As stored.
     #[must_use]
     pub fn stored(&self) -> StoredCheck {
         StoredCheck {
@@ -237,7 +237,7 @@ impl Answer {
         }
     }
 
-    /// What a report on it is made of.
+    /// The input for a report on it.
     #[must_use]
     pub fn material(&self, context: &Context) -> Material {
         let store = context.open_store_to_read().ok();
@@ -246,12 +246,12 @@ impl Answer {
     }
 }
 
-/// To a hundredth.
+/// Rounded to a hundredth.
 fn rounded(percent: f64) -> f64 {
     (100.0 * percent).round() / 100.0
 }
 
-/// How much worse a row is at least, in per cent: the end of its interval that is
+/// The minimum loss of a row in per cent: the end of its interval
 /// nearer to 0.
 fn smallest_loss(row: &ComparisonRow) -> f64 {
     match row.interval_percent {
@@ -260,7 +260,7 @@ fn smallest_loss(row: &ComparisonRow) -> f64 {
     }
 }
 
-/// Compares what was measured with the baseline, in words of change.
+/// Compares the results with the baseline, as changes.
 pub(super) fn judge_change(
     options: &CheckOptions,
     name: &str,

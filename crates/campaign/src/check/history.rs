@@ -1,4 +1,4 @@
-//! The stored runs of what a baseline measures: the target's own history.
+//! The stored runs of a baseline's loads: the target's own history.
 
 use crate::steps::baselines::KeptBaseline;
 use std::collections::{BTreeSet, HashMap};
@@ -8,10 +8,10 @@ use stripewise_lab::compare::StoredRuns;
 use stripewise_results::{JobRecord, RunRecord, Status};
 use stripewise_store::{Filter, RunSummary, Store};
 
-/// Stored runs that are looked at, the newest: two months of hourly ones.
+/// Maximum number of stored runs used, the newest: two months of hourly ones.
 const RUNS_MAX: u32 = 1_500;
 
-/// Runs of the loads of a baseline on its machine and targets, in order of time.
+/// Runs of a baseline's loads on its machine and targets, in chronological order.
 #[derive(Debug, Default)]
 pub(super) struct StoredHistory {
     runs: Vec<RunRecord>,
@@ -21,15 +21,15 @@ pub(super) struct StoredHistory {
 }
 
 impl StoredHistory {
-    /// All but those that are judged themselves. Runs that cannot be read are left out.
+    /// All except the judged runs themselves. Unreadable runs are skipped.
     pub(super) fn of(
         store: &Store,
         baseline: &KeptBaseline,
         judged: &[RunRecord],
     ) -> Outcome<StoredHistory> {
         let jobs = baseline.runs.iter().flat_map(|run| &run.jobs);
-        // Runs of earlier versions are listed under what was typed, which is the same in every
-        // directory: their records say which one it was.
+        // Runs of earlier versions are listed under the name as typed, which is the same in every
+        // directory: their records identify it.
         let names = |job: &JobRecord| [job.full_target_names(), job.target_names()];
         let targets: BTreeSet<[String; 2]> = jobs.map(names).collect();
         let host = baseline
@@ -38,7 +38,7 @@ impl StoredHistory {
             .map_or("", |run| run.host.name.as_str());
         let mut runs: Vec<RunRecord> = Vec::new();
         for [full, typed] in &targets {
-            // What is listed by both names is loaded once.
+            // Runs listed under both names are loaded once.
             let mut seen = BTreeSet::new();
             let is_own = |run: &RunSummary| {
                 let is_new = judged.iter().any(|one| one.id == run.id);
@@ -73,13 +73,13 @@ impl StoredHistory {
         })
     }
 
-    /// Learns in which boot the runs were made that were stored since.
+    /// Determines the boots of runs that were stored since.
     pub(super) fn learn_boots(&mut self, store: &Store) -> Outcome<()> {
         self.boots = boots(store)?;
         Ok(())
     }
 
-    /// Calls `judge` with what is stored. A run that is not stored is of a boot of its own.
+    /// Calls `judge` with the stored runs. A run that is not stored has a boot of its own.
     pub(super) fn with<T>(&self, judge: impl FnOnce(&StoredRuns<'_>) -> T) -> T {
         let boot = |id: &str| self.boots.get(id).copied().unwrap_or(u64::MAX);
         judge(&StoredRuns {

@@ -1,11 +1,11 @@
-//! `check`: runs the baseline again and tells change; holds runs to requirements.
+//! `check`: repeats the baseline and reports changes; judges runs by requirements.
 //!
-//! What it claims: where the baseline and today both have repetitions, the
-//! interval is of the difference between the two sittings as they were, with the
-//! chance of single runs in it. What changes from one day to the next for no
-//! reason of the storage's own is part of that difference; `--tolerate` is for it.
-//! Where thirty or more runs of each load are stored, that history says how much runs
-//! differ by themselves: one new run is held against it, and six fresh ones where that one
+//! The claim: if both the baseline and the new session have repetitions, the
+//! interval covers the difference between the two sessions as they were, with the
+//! scatter of single runs. Day-to-day variation not caused by
+//! the storage is part of that difference; `--tolerate` allows for it.
+//! If thirty or more runs of each load are stored, that history shows how much runs
+//! vary by themselves: one new run is compared with it, and six more if that one
 //! is worse.
 
 mod answer;
@@ -37,40 +37,40 @@ use stripewise_results::{ComparisonRecord, RunRecord, Verdict};
 use stripewise_store::Store;
 use work::work;
 
-/// What is to be checked.
+/// Parameters of a check.
 #[derive(Clone, Debug, Default)]
 pub struct CheckOptions {
-    /// Where to measure; where the baseline was measured if nobody says.
+    /// Where to measure; `None`: where the baseline was measured.
     pub target: Option<String>,
-    /// Name of the baseline, `none` for none; the only one if nobody says.
+    /// Name of the baseline, `none` for none; `None`: the only one.
     pub baseline: Option<String>,
     /// Judge this stored run, series or file instead of measuring.
     pub run: Option<String>,
-    /// What is required.
+    /// Requirements.
     pub require: Vec<Requirement>,
-    /// What is compared, as people type it.
+    /// Metric to compare, as typed.
     pub metric: Option<String>,
-    /// Repetitions of each workload of the baseline; as many as are needed if nobody says.
+    /// Repetitions of each workload of the baseline; `None`: as many as needed.
     pub repeat: Option<u32>,
-    /// A loss up to this many per cent does not count as worse; 1 %, or the target's own
-    /// noise, if nobody says.
+    /// A loss up to this many per cent does not count as worse; `None`: 1 %, or the target's own
+    /// noise.
     pub tolerate: Option<f64>,
     /// For a server in use: reads only, one outstanding, at a low rate.
     pub gentle: bool,
-    /// What was changed on purpose: recorded, and compared anyway.
+    /// Description of a deliberate change: it is recorded, and the comparison made anyway.
     pub changed: Option<String>,
-    /// What to measure where there is no baseline.
+    /// The load to measure without a baseline.
     pub load: CheckLoad,
 }
 
 impl CheckOptions {
-    /// One run is made and held against the target's own history, where there is one.
+    /// Whether a single run is compared with the target's own history, if there is one.
     fn is_held_against_history(&self) -> bool {
         self.run.is_none() && self.repeat.is_none()
     }
 }
 
-/// What to measure where there is no baseline.
+/// The load to measure without a baseline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CheckLoad {
     /// Size of an operation.
@@ -81,26 +81,26 @@ pub struct CheckLoad {
     pub outstanding: Option<u32>,
     /// Measured time of each run.
     pub duration_ns: Option<u64>,
-    /// How much of the target is used; size of the test file in a directory.
+    /// Bytes of the target to use; size of the test file in a directory.
     pub size_bytes: Option<u64>,
-    /// Size of the device's or controller's cache, where the user says it.
+    /// Size of the device's or controller's cache, if given.
     pub cache_size_bytes: Option<u64>,
 }
 
-/// Nobody acts on a smaller loss, in per cent.
+/// Losses up to this many per cent are too small to act on.
 const TOLERATED_PERCENT: f64 = 1.0;
 
-/// Runs a baseline again and tells change; holds runs to requirements.
+/// Repeats a baseline and reports changes; judges runs by requirements.
 ///
 /// # Errors
-/// Where there is nothing to compare with, what would be measured cannot be compared with
-/// it, or cannot be measured.
+/// If there is nothing to compare with, or the new runs would not be comparable, or
+/// cannot be made.
 pub fn check(
     context: &Context,
     options: &CheckOptions,
     permissions: &Permissions,
 ) -> Outcome<Answer> {
-    // The store is made by what is measured, not by what is refused.
+    // Only measurements create a store, not refused commands.
     let known = match context.store_is_there()? {
         true => Some(context.open_store_to_read()?),
         false => None,
@@ -145,7 +145,7 @@ pub fn check(
         return Ok(Answer::inconclusive(options, records, ended));
     }
     let answer = answered(context, &mut store, options, (baseline, own), records, by)?;
-    // The runs alone do not say what was found of them.
+    // The runs alone do not contain the findings.
     let series = answer.records.iter().find_map(|run| run.series.as_deref());
     if let Some(series) = series.filter(|_| answer.made) {
         let kept = keep_document(context, &mut store, KIND, series, &answer.stored());
@@ -158,10 +158,10 @@ pub fn check(
     Ok(answer)
 }
 
-/// The history of a baseline's loads, and the runs that it was made of.
+/// The history of a baseline's loads, and the runs that it was derived from.
 type Fitted = (OwnHistory, StoredHistory);
 
-/// What follows from runs that came to their end.
+/// The conclusion from complete runs.
 fn answered(
     context: &Context,
     store: &mut Store,
@@ -179,7 +179,7 @@ fn answered(
             stored.learn_boots(store)?;
             Some((own, stored))
         }
-        // It was looked for before the runs, and is too short.
+        // It was searched before the runs, and is too short.
         (None, true) => None,
         (None, false) => own_history(context, store, options, &baseline, &answer.records, by)?,
     };
@@ -218,7 +218,7 @@ fn answered(
     Ok(answer)
 }
 
-/// A stored run that was stopped meets no requirement and shows no change.
+/// A stored partial run meets no requirement and shows no change.
 fn refuse_partial(options: &CheckOptions, records: &[RunRecord]) -> Outcome<()> {
     let partial = records
         .iter()
@@ -236,7 +236,7 @@ fn refuse_partial(options: &CheckOptions, records: &[RunRecord]) -> Outcome<()> 
     }
 }
 
-/// The baseline that is meant, if there is one and it is wanted.
+/// The baseline to use, if there is one and it is wanted.
 fn wanted_baseline(store: Option<&Store>, options: &CheckOptions) -> Outcome<Option<KeptBaseline>> {
     let tolerated = options.tolerate.unwrap_or(0.0);
     if !tolerated.is_finite() || tolerated < 0.0 {
@@ -275,13 +275,13 @@ fn require_something(
     Ok(found)
 }
 
-/// What is compared.
+/// The metric to compare.
 fn metric_of(options: &CheckOptions, baseline: Option<&KeptBaseline>) -> Outcome<Metric> {
     if let Some(name) = &options.metric {
         return metric(name);
     }
     Ok(match (options.gentle, baseline) {
-        // Others' work makes single latencies jump; the median bears it.
+        // Other activity makes single latencies jump; the median tolerates that.
         (true, _) => Metric::LatencyP50,
         (false, Some(baseline)) => baseline.metric(),
         (false, None) => Metric::Iops,
@@ -308,7 +308,7 @@ fn stored(
     }
 }
 
-/// Measures now. The target is left as it was found, whatever happens.
+/// Measures now. Leaves the target as it was found in any case.
 fn measure(
     context: &Context,
     store: &mut Store,
@@ -322,7 +322,7 @@ fn measure(
         *own = own_history(context, store, options, baseline, &[], by)?;
     }
     let permissions = Permissions {
-        // A gentle check is made for a place where others work.
+        // A gentle check is meant for a target in use.
         busy_ok: permissions.busy_ok || options.gentle,
         ..permissions.clone()
     };
@@ -364,7 +364,7 @@ fn run_on(
         return Ok(());
     }
     let table = stored.with(|stored| own.compare(records, stored));
-    // One run in twenty lies outside of its interval by chance.
+    // One run in twenty lies outside its interval by chance.
     let is_worse = |table: &ComparisonRecord| {
         let mut rows = table.rows.iter();
         rows.any(|row| row.verdict == Verdict::Worse)
@@ -378,8 +378,8 @@ fn run_on(
     rerun(context, store, work, ready, how(REPETITIONS), records)
 }
 
-/// The history of the baseline's loads, where enough is stored: not of gentle runs, nor of
-/// what was changed on purpose.
+/// The history of the baseline's loads, if enough is stored: not for gentle runs, nor after
+/// deliberate changes.
 fn own_history(
     context: &Context,
     store: &Store,
@@ -391,7 +391,7 @@ fn own_history(
     if options.gentle || options.changed.is_some() || options.target.is_some() {
         return Ok(None);
     }
-    // No target is open, and what was measured is stored: a signal need not wait for the fit.
+    // No target is open, and the results are stored: a signal need not wait for the fit.
     let fitted = context.ending_at_once(|| {
         let stored = StoredHistory::of(store, baseline, judged)?;
         let own = stored.with(|stored| OwnHistory::of(&baseline.runs, stored, by));
@@ -400,8 +400,8 @@ fn own_history(
     fitted.unwrap_or(Ok(None))
 }
 
-/// What a check compares with: gentle runs with gentle ones. Where there are none
-/// yet, there is nothing to differ from.
+/// The runs a check compares with: gentle ones for gentle ones. If there are none
+/// yet, there is nothing to compare with.
 fn reference<'a>(options: &CheckOptions, baseline: &'a KeptBaseline) -> &'a [RunRecord] {
     if options.gentle {
         &baseline.gentle_runs
@@ -410,7 +410,7 @@ fn reference<'a>(options: &CheckOptions, baseline: &'a KeptBaseline) -> &'a [Run
     }
 }
 
-/// Refuses what is not comparable, unless it was changed on purpose.
+/// Refuses differing conditions, unless they were changed deliberately.
 fn refuse_other_conditions(
     options: &CheckOptions,
     baseline: &KeptBaseline,
@@ -453,14 +453,14 @@ fn compared(
 ) -> Outcome<ComparisonRecord> {
     let then = reference(options, baseline);
     let by = CompareOptions {
-        // Who took void numbers for a baseline asks for their change.
+        // The user accepted void values in the baseline, so their change is of interest.
         void_counts: !baseline.void_accepted.is_empty(),
         ..by
     };
     judge_change(options, &baseline.name, then, records, by)
 }
 
-/// Keeps the first gentle runs with the baseline; whether it did.
+/// Stores the first gentle runs with the baseline; returns whether it did.
 fn keep_gentle(
     context: &Context,
     store: &mut Store,

@@ -5,8 +5,8 @@ use stripewise_conductor::exit::Exit;
 use stripewise_report::{comparison_line, one_line, requirement_line};
 use stripewise_results::Verdict;
 
-/// For jobs that mail what they print: nothing, or one line with everything that is worse,
-/// or of which it is not known.
+/// For jobs that mail their output: empty, or one line with everything worse
+/// or undecided.
 #[must_use]
 pub fn line(answer: &Answer, exit: Exit) -> String {
     if exit == Exit::Done {
@@ -23,7 +23,7 @@ pub fn line(answer: &Answer, exit: Exit) -> String {
     let missed = answer.requirements.iter().filter(|one| !one.met);
     parts.extend(missed.map(|one| one_line(&requirement_line(one))));
     if parts.is_empty() {
-        // Another finding: of what the sentences say the last is the verdict.
+        // For other findings: the last of the sentences is the verdict.
         parts.extend(answer.said.last().map(|text| one_line(text)));
     }
     let kept = answer

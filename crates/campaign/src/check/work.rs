@@ -1,5 +1,5 @@
-//! What `check` measures: the baseline's workloads, those that requirements
-//! speak of, or either of them made gentle.
+//! What `check` measures: the baseline's workloads, those named in
+//! requirements, or a gentle form of either.
 
 use super::{CheckLoad, CheckOptions};
 use crate::steps::baselines::KeptBaseline;
@@ -15,18 +15,18 @@ use stripewise_workload::{
     Arrivals, Distribution, Pattern, Rate, Request, SIMULATED_OPERATIONS_MIN, Steady, Workload,
 };
 
-/// Reads a second of a gentle check: a fiftieth of what one spinning disk can do
+/// Reads per second of a gentle check: a fiftieth of what one spinning disk can do
 /// in bursts, and nothing to an array.
 const GENTLE_IOPS: f64 = 50.0;
 
-/// What a data sheet's random figures are usually measured with: 32 in flight.
+/// The usual load of a data sheet's random figures: 32 in flight.
 const THREADS: u32 = 8;
 const OUTSTANDING: u32 = 4;
 
-/// Measured time of a run where there is no baseline.
+/// Measured time of a run without a baseline.
 const DURATION_NS: u64 = 10_000_000_000;
 
-/// All that is to be measured.
+/// All workloads to measure.
 pub fn work(options: &CheckOptions, baseline: Option<&KeptBaseline>) -> Outcome<Work> {
     let work = match (baseline, &options.target) {
         (Some(baseline), elsewhere) => {
@@ -54,7 +54,7 @@ pub fn work(options: &CheckOptions, baseline: Option<&KeptBaseline>) -> Outcome<
     Ok(gentle(work))
 }
 
-/// Switches of the load say what to do where no baseline says it.
+/// Load switches apply only without a baseline.
 fn refuse_loads(options: &CheckOptions) -> Outcome<()> {
     if options.load != CheckLoad::default() {
         return Err(Failure::usage(
@@ -65,7 +65,7 @@ fn refuse_loads(options: &CheckOptions) -> Outcome<()> {
     Ok(())
 }
 
-/// A step for each part that a requirement names or means.
+/// A step for each part that a requirement names or implies.
 fn of_requirements(options: &CheckOptions, target: &str) -> Outcome<Work> {
     let mut kinds: Vec<SeriesKind> = Vec::new();
     for requirement in &options.require {
@@ -102,7 +102,7 @@ fn of_requirements(options: &CheckOptions, target: &str) -> Outcome<Work> {
                     Some(_) => 0,
                     None => SIMULATED_OPERATIONS_MIN,
                 },
-                // What is required of writes is required of those that last.
+                // Requirements on writes apply to the sustained rate.
                 steady: match kind.writes() {
                     true => Steady::Quick,
                     false => Steady::No,
@@ -155,7 +155,7 @@ fn kind_of(requirement: &Requirement) -> Outcome<SeriesKind> {
     })
 }
 
-/// Reads only, one outstanding, at a low rate: without what only writes and discards have.
+/// Reads only, one outstanding, at a low rate, without options of writes and discards.
 fn gentle_load(given: &Workload) -> Workload {
     let pattern = match given.pattern {
         Pattern::Random {
@@ -183,7 +183,7 @@ fn gentle_load(given: &Workload) -> Workload {
     }
 }
 
-/// The gentle load of each pattern and block once.
+/// The gentle load of each distinct pattern and block size.
 fn gentle(work: Work) -> Work {
     let mut steps: Vec<Step> = Vec::new();
     for step in &work.steps {

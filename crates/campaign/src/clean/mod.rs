@@ -1,5 +1,5 @@
-//! `lab clean`: what Stripewise made and kept, and nothing else. Unless it is asked to do
-//! it, it only finds what it would do.
+//! `lab clean`: removes what Stripewise made and kept, and nothing else. By default, it only
+//! reports what it would do.
 
 mod text;
 
@@ -19,7 +19,7 @@ use stripewise_store::Store;
 use stripewise_targets::{ErrorKind, Knowledge, MadeFile};
 use stripewise_units::path_of;
 
-/// What was done, or would be.
+/// What was removed, or would be.
 #[derive(Debug, Default, Serialize, schemars::JsonSchema)]
 pub struct Cleaned {
     /// Version of the document.
@@ -32,7 +32,7 @@ pub struct Cleaned {
     pub layouts: Vec<LeftLayout>,
     /// Experiments that were named.
     pub experiments: Vec<CleanedExperiment>,
-    /// The first failure: the rest was done all the same.
+    /// The first failure: everything else was done nevertheless.
     #[serde(skip)]
     pub failure: Option<Failure>,
 }
@@ -60,12 +60,12 @@ pub struct CleanedExperiment {
     pub runs: usize,
 }
 
-/// Removes the experiments of these ids with their runs; where there are none, the test
-/// files that were kept, and layouts that were left on devices: those need permission.
-/// Without `yes` nothing is removed.
+/// Removes the experiments of these ids with their runs; without ids, the test
+/// files that were kept, and layouts left on devices, which require permission.
+/// Without `yes`, nothing is removed.
 ///
 /// # Errors
-/// Where there is no store, or an id is not known.
+/// If there is no store, or an id is not known.
 pub fn clean(
     context: &Context,
     ids: &[String],
@@ -85,18 +85,18 @@ pub fn clean(
         [] => {
             let files = files(context, &mut store, yes, &mut cleaned);
             let may = yes.then(|| MayDestroy::of(permissions));
-            // Each is tried whatever became of the other.
+            // Try each, even if the other fails.
             let layouts = layouts(context, &mut store, may.as_ref(), &mut cleaned);
             files.and(layouts)
         }
         ids => experiments(context, &mut store, ids, yes, &mut cleaned),
     };
-    // What was removed before a failure is reported; then the failure.
+    // Report what was removed before a failure, then the failure.
     cleaned.failure = outcome.err();
     Ok(cleaned)
 }
 
-/// Layouts that are left on devices.
+/// Layouts left on devices.
 fn layouts(
     context: &Context,
     store: &mut Store,
@@ -148,8 +148,8 @@ fn experiments(
     Ok(())
 }
 
-/// Test files that were kept. The first that cannot be removed is reported after the
-/// others were.
+/// Test files that were kept. The first failure to remove one is reported after the
+/// others were tried.
 fn files(context: &Context, store: &mut Store, yes: bool, cleaned: &mut Cleaned) -> Outcome<()> {
     let known = store.files().map_err(store_failure)?;
     let store_path = context.store_path()?;
@@ -170,7 +170,7 @@ fn files(context: &Context, store: &mut Store, yes: bool, cleaned: &mut Cleaned)
         let mut gone_before = stripewise_targets::kept_is_gone(path, file.device);
         let mut refused = None;
         if !gone_before {
-            // The dry run judges as the real one does, and stops before removing.
+            // The dry run checks like the real one, and stops before removing.
             let judged = match yes {
                 true => stripewise_targets::remove_kept(path, &knowledge),
                 false => stripewise_targets::judge_kept(path, &knowledge),
@@ -202,7 +202,7 @@ fn files(context: &Context, store: &mut Store, yes: bool, cleaned: &mut Cleaned)
     first_failure.map_or(Ok(()), Err)
 }
 
-/// A file of the store as the rules of targets compare it.
+/// A file of the store in the type that the rules of targets compare.
 fn made(file: &stripewise_store::MadeFile) -> MadeFile {
     MadeFile {
         device: file.device,

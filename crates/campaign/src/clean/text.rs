@@ -1,10 +1,10 @@
-//! What `lab clean` removes, for people.
+//! The output of `lab clean` for people.
 
 use super::Cleaned;
 use crate::steps::layouts::real::clean::LeftLayout;
 use stripewise_units::format_bytes;
 
-/// What was removed, or would be; `named`: experiments were.
+/// What was removed, or would be; `named`: experiments were named.
 #[must_use]
 pub fn cleaned_text(cleaned: &Cleaned, named: bool) -> String {
     let verb = match cleaned.done {
@@ -42,7 +42,7 @@ pub fn cleaned_text(cleaned: &Cleaned, named: bool) -> String {
     text
 }
 
-/// A layout that was left, and what becomes of it.
+/// A layout left on devices, and what happens to it.
 fn left_text(left: &LeftLayout, done: bool) -> String {
     let devices = left.devices.join(", ");
     let place = match (&left.array, devices.as_str()) {

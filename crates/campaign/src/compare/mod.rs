@@ -16,32 +16,32 @@ use stripewise_lab::experiment::Metric;
 use stripewise_report::Material;
 use stripewise_results::{ComparisonRecord, Document, RunRecord, SCHEMA_VERSION};
 
-/// What is asked.
+/// The sides and their parameters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CompareQuestion {
     /// The reference; alone: its levels are compared with each other.
     pub a: String,
-    /// What is held against it, each by itself.
+    /// What is compared with it, each by itself.
     pub others: Vec<String>,
-    /// What is compared, as people type it. Empty: IOPS, and of benches their answers.
+    /// Metrics as typed. Empty: IOPS, and for benches their answers.
     pub metrics: Vec<String>,
-    /// The level that the others of A are held against.
+    /// The level with which the others of A are compared.
     pub baseline: Option<String>,
 }
 
 /// What came of it.
 #[derive(Debug)]
 pub struct Comparison {
-    /// A table for each pair that was compared.
+    /// A table for each compared pair.
     pub records: Vec<ComparisonRecord>,
     title: Option<String>,
     runs: Vec<RunRecord>,
 }
 
-/// Compares.
+/// Compares the sides.
 ///
 /// # Errors
-/// Where a side cannot be read, or nothing of the two can be compared.
+/// If a side cannot be read, or the sides have nothing comparable.
 pub fn compare(context: &Context, question: &CompareQuestion) -> Outcome<Comparison> {
     let given = question.metrics.iter().map(|text| metric(text));
     let given: Vec<Metric> = given.collect::<Outcome<_>>()?;
@@ -68,7 +68,7 @@ pub fn compare(context: &Context, question: &CompareQuestion) -> Outcome<Compari
     let others = question.others.iter().map(|b| one_subject(context, b));
     let mut others: Vec<Subject> = others.collect::<Outcome<_>>()?;
     name_by_labels(&mut a, &mut others);
-    // The answers of benches are what was asked, the rungs only how.
+    // For benches, the answers are the result; the steps are only the means.
     let (mut records, beside) = answers(&a, &others, &metrics, given.is_empty());
     if records.is_empty() || !given.is_empty() {
         match against(&a, &others, &metrics) {
@@ -89,8 +89,8 @@ pub fn compare(context: &Context, question: &CompareQuestion) -> Outcome<Compari
     })
 }
 
-/// What benches answer, held against each other; empty unless all of them have answers in
-/// common with A. `whole`: also what stands beside answers, apart.
+/// Compares the answers of benches; empty unless all of them have answers in
+/// common with A. `whole`: also the context of the answers, separately.
 fn answers(
     a: &Subject,
     others: &[Subject],
@@ -124,7 +124,7 @@ fn answers(
     (records, beside)
 }
 
-/// Comparisons as a document.
+/// The document of comparisons.
 #[derive(Serialize, schemars::JsonSchema)]
 pub struct CompareDocument<'a> {
     schema_version: u32,
@@ -132,7 +132,7 @@ pub struct CompareDocument<'a> {
 }
 
 impl Comparison {
-    /// As a document.
+    /// The document.
     #[must_use]
     pub fn document(&self) -> CompareDocument<'_> {
         CompareDocument {
@@ -141,8 +141,8 @@ impl Comparison {
         }
     }
 
-    /// A difference that is found ends as a finding. One that is not decided does not:
-    /// nothing is measured here, and of single runs nothing else is to be expected.
+    /// A difference ends as a finding. An undecided one does not:
+    /// nothing is measured here, and single runs cannot give more.
     #[must_use]
     pub fn exit(&self) -> Exit {
         match self.records.iter().any(found) {
@@ -151,7 +151,7 @@ impl Comparison {
         }
     }
 
-    /// What a report on it is made of.
+    /// The input for a report on it.
     #[must_use]
     pub fn material(self) -> Material {
         let document = Document {
@@ -166,7 +166,7 @@ impl Comparison {
     }
 }
 
-/// Sides are called by their labels, which say more than ids, unless two have the same.
+/// Names sides by their labels, which say more than ids, unless two are equal.
 fn name_by_labels(a: &mut Subject, others: &mut [Subject]) {
     let mut sides: Vec<&mut Subject> = std::iter::once(a).chain(others).collect();
     let labels: Vec<Option<String>> = sides
@@ -181,8 +181,8 @@ fn name_by_labels(a: &mut Subject, others: &mut [Subject]) {
     }
 }
 
-/// A subject; `dataset:NAME:COLUMN` is one column of a table, and the files of
-/// a run are those of its document.
+/// A subject; `dataset:NAME:COLUMN` is one column of a table, and a file's runs
+/// are those of its document.
 fn one_subject(context: &Context, text: &str) -> Outcome<Subject> {
     let column = text
         .strip_prefix("dataset:")
@@ -212,8 +212,8 @@ fn one_subject(context: &Context, text: &str) -> Outcome<Subject> {
     Ok(one)
 }
 
-/// Each of the others against A by each metric. Where one of two has levels, each level
-/// gets a table; where both have the same ones, level stands against level. All rows of all
+/// Compares each of the others with A by each metric. If one of the two has levels, each level
+/// gets a table; if both have the same ones, level is compared with level. All rows of all
 /// tables are judged together.
 fn against(a: &Subject, others: &[Subject], metrics: &[Metric]) -> Outcome<Vec<ComparisonRecord>> {
     let sides_a = sides(a);
@@ -249,7 +249,7 @@ fn against(a: &Subject, others: &[Subject], metrics: &[Metric]) -> Outcome<Vec<C
         }
     }
     match (records.last_mut(), refused.first()) {
-        // Levels that only one side has are no news; a subject without a table is.
+        // Levels that only one side has are expected; a subject without a table is reported.
         (Some(last), _) if others.len() > 1 => {
             let lost = refused.iter().map(|reason| format!("Left out: {reason}."));
             last.notes.extend(lost);
@@ -266,7 +266,7 @@ fn against(a: &Subject, others: &[Subject], metrics: &[Metric]) -> Outcome<Vec<C
     Ok(records)
 }
 
-/// The levels of a subject with their sides; all of it where it has none, or one.
+/// The levels of a subject as sides; all of it if it has none, or one.
 fn sides(subject: &Subject) -> Vec<(String, Side)> {
     let levels = levels_of(&subject.runs);
     if levels.len() < 2 {

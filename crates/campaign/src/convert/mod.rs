@@ -12,7 +12,7 @@ use stripewise_units::NameText;
 
 const UNREADABLE: &str = "check the name, and the permission to read it";
 
-/// A workload as a plan.
+/// A converted workload.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub struct ConvertDocument {
     schema_version: u32,
@@ -24,10 +24,10 @@ pub struct ConvertDocument {
     pub notes: Vec<String>,
 }
 
-/// Reads a workload of another tool; `drives` says what its drive letters stand for.
+/// Reads a workload of another tool; `drives` maps its drive letters to targets.
 ///
 /// # Errors
-/// Where it cannot be read, or is none of that tool's.
+/// If it cannot be read, or is not in that tool's format.
 pub fn convert(
     context: &Context,
     from: Tool,

@@ -12,7 +12,7 @@ use stripewise_disk_inspect::verdict::{self, Boundary, Check, Judgement, Place};
 use stripewise_results::SCHEMA_VERSION;
 use stripewise_units::NameText;
 
-/// What was seen, as a document.
+/// The survey as a document.
 #[derive(Serialize, schemars::JsonSchema)]
 pub struct DisksDocument<'a> {
     schema_version: u32,
@@ -243,7 +243,7 @@ fn volume<'a>(one: &'a survey::Volume, judgement: &'a Judgement) -> Volume<'a> {
             .iter()
             .map(|point| point.as_text())
             .collect(),
-        // As the kernel calls it: `vfat`, whose kind is in `holds` of the partition.
+        // The kernel's name: `vfat`, whose kind is in `holds` of the partition.
         file_system: one
             .file_system
             .as_deref()

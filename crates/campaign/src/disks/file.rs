@@ -1,4 +1,4 @@
-//! Where a plain file lies: its volume, and its extents there.
+//! The location of a plain file: its volume, and its extents there.
 
 use serde::Serialize;
 use std::path::Path;
@@ -7,7 +7,7 @@ use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_disk_inspect::{Inspect, System, placement_at};
 use stripewise_units::NameText;
 
-/// Extents shown; a fragmented file has thousands.
+/// Maximum number of extents shown; a fragmented file has thousands.
 const EXTENTS_SHOWN: usize = 16;
 
 /// A file's place.

@@ -1,9 +1,9 @@
-//! Layouts as the old Windows tools print them, for scripts that parse those:
+//! Prints layouts like the old Windows tools, for scripts that parse those:
 //! `diskpar -i` of the Windows 2000 Resource Kit and DiskExt of Sysinternals.
 //!
 //! diskpar's misspellings (`Infomation`, `StatringOffset`) are part of its
-//! format. Drives have Windows' numbers where they have any (`PhysicalDrive2` is
-//! drive 2), else the order of the survey. Linux has no geometry: 255 heads and
+//! format. Drives have Windows' numbers if they have any (`PhysicalDrive2` is
+//! drive 2), else their index in the survey. Linux has no geometry: 255 heads and
 //! 63 sectors are what every BIOS translation of the time used, and cylinders
 //! follow from the size. GPT types, which diskpar did not know, are printed as 7
 //! (basic data).
@@ -29,7 +29,7 @@ pub fn diskpar(survey: &Survey) -> String {
     text
 }
 
-/// The number of a drive: its own on Windows, its place in the survey elsewhere.
+/// The number of a drive: its own on Windows, its index in the survey elsewhere.
 fn number(place: usize, disk: &Disk) -> usize {
     match Name::parse(&disk.device.name) {
         Some(Name::Disk(number)) => number as usize,
@@ -83,7 +83,7 @@ fn sector_bytes(disk: &Disk) -> u64 {
     u64::from(device.or(table).unwrap_or(512).max(512))
 }
 
-/// `PartitionType` is a decimal number there.
+/// `PartitionType` is a decimal number in that format.
 fn type_number(type_id: &str) -> u8 {
     type_id
         .strip_prefix("0x")
@@ -91,7 +91,7 @@ fn type_number(type_id: &str) -> u8 {
         .unwrap_or(7)
 }
 
-/// DiskExt: for each volume where it is mounted, and its extents on disks.
+/// DiskExt: the mount point of each volume, and its extents on disks.
 #[must_use]
 pub fn diskext(survey: &Survey) -> String {
     let mut text = String::new();
@@ -123,7 +123,7 @@ fn extents(text: &mut String, survey: &Survey, volume: &Volume) {
             "   Extent [{index}]:\n       Disk:   {disk}\n       Offset: {}\n",
             place.offset_bytes
         ));
-        // How much of a volume lies on each disk of an array is not a length.
+        // The share of a volume on each disk of an array is not a length.
         if places.len() == 1 {
             text.push_str(&format!("       Length: {}\n", volume.size_bytes));
         }

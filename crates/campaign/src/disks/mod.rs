@@ -1,4 +1,4 @@
-//! `disks`: what is here, and whether it is laid out right. Reads only.
+//! `disks`: the disks of this machine, and whether their layout is right. Reads only.
 
 mod document;
 mod file;
@@ -22,16 +22,16 @@ use stripewise_disk_inspect::verdict::Judgement;
 use stripewise_disk_inspect::{Error, Inspect, System, is_open_here};
 use stripewise_units::NameText;
 
-/// What is to be looked at.
+/// What to examine.
 #[derive(Clone, Debug, Default)]
 pub struct DisksOptions {
-    /// A device, an image of a disk or any file; all devices where nothing is named.
+    /// A device, an image of a disk or any file; `None`: all devices.
     pub target: Option<PathBuf>,
-    /// Sizes of the operations that matter.
+    /// Sizes of the relevant operations.
     pub block_sizes_bytes: Vec<u64>,
-    /// What the array behind the target does not tell.
+    /// Facts that the array behind the target does not report.
     pub facts: Option<ArrayFacts>,
-    /// It is kept with its disk; else it counts for this once.
+    /// Store them with the disk; otherwise they apply only this time.
     pub keep: bool,
     /// A captured tree of a machine instead of this one.
     pub sysroot: Option<PathBuf>,
@@ -39,15 +39,15 @@ pub struct DisksOptions {
     pub sector_bytes: Option<u64>,
 }
 
-/// What was seen.
+/// The result of the examination.
 pub struct Seen {
     /// Disks, partitions, volumes.
     pub survey: Survey,
     /// A verdict for each volume.
     pub judgements: Vec<Judgement>,
-    /// What was given for disks.
+    /// Facts given by users for disks.
     pub known: KnownArrays,
-    /// Where the file that was asked for lies.
+    /// The location of the requested file.
     pub place: Option<FilePlace>,
 }
 
@@ -63,7 +63,7 @@ impl Seen {
         document::document(self)
     }
 
-    /// A volume that is not laid out right ends as a finding.
+    /// A volume with a wrong layout ends as a finding.
     #[must_use]
     pub fn exit(&self) -> Exit {
         match self.judgements.iter().any(|judgement| judgement.finding) {
@@ -73,7 +73,7 @@ impl Seen {
     }
 }
 
-/// What the target turned out to be.
+/// The kind of the target.
 enum Kind {
     /// Devices: all, or one by its name.
     Devices(Option<String>),
@@ -83,10 +83,10 @@ enum Kind {
     File(FilePlace),
 }
 
-/// Looks.
+/// Examines the disks.
 ///
 /// # Errors
-/// Where the target is not there, or cannot be read.
+/// If the target does not exist, or cannot be read.
 pub fn disks(context: &Context, options: &DisksOptions) -> Outcome<Seen> {
     let sizes = &options.block_sizes_bytes;
     if sizes.contains(&0) {
@@ -135,13 +135,13 @@ pub fn disks(context: &Context, options: &DisksOptions) -> Outcome<Seen> {
     })
 }
 
-/// Tells devices, images and other files apart.
+/// Distinguishes devices, images and other files.
 fn kind(system: &System, options: &DisksOptions) -> Outcome<Kind> {
     let Some(target) = &options.target else {
         return Ok(Kind::Devices(None));
     };
     let name = target.to_string_lossy().into_owned();
-    // Windows' devices have no metadata, only a beginning of their own.
+    // Windows' devices have no metadata, only a prefix.
     if options.sysroot.is_some() || name.starts_with(r"\\.\") {
         return Ok(Kind::Devices(Some(name)));
     }

@@ -1,13 +1,13 @@
-//! What people say of an array that does not tell.
+//! Facts that users give about an array that does not report them.
 
 use std::str::FromStr;
 
-/// A RAID level as given, with the number of disks where known.
+/// A RAID level as given, with the number of disks if known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Raid {
     /// `raid5`.
     pub level: String,
-    /// Disks in all.
+    /// Total number of disks.
     pub disks: Option<u64>,
 }
 
@@ -23,7 +23,7 @@ impl FromStr for Raid {
             None => (text, None),
         };
         let level = level.to_ascii_lowercase();
-        // `5` and `10` are what many people type.
+        // Many people type `5` and `10`.
         let level = if level.starts_with(|c: char| c.is_ascii_digit()) {
             format!("raid{level}")
         } else {

@@ -1,4 +1,4 @@
-//! `disks` for people: a block for each disk, then one for each volume.
+//! Text of `disks` for people: a block for each disk, then one for each volume.
 
 use super::{ArrayFacts, Seen};
 use stripewise_disk_formats::crossing::Crossing;
@@ -9,11 +9,11 @@ use stripewise_disk_inspect::verdict::{CheckOutcome, Judgement, LayoutVerdict};
 use stripewise_report::Heading;
 use stripewise_units::{ByteSize, NameText, counted, format_bytes};
 
-/// Columns of a line, as everywhere.
+/// Columns per line, as everywhere.
 const COLUMNS: usize = 100;
 
-/// A line that keeps its beginning as it is; the words behind it go on in further
-/// lines, indented by so many columns.
+/// A line with an unchanged beginning; the following words are wrapped to further
+/// lines, indented by `indent` columns.
 fn hang(beginning: &str, words: &str, indent: usize) -> String {
     let mut text = beginning.to_owned();
     let mut column = beginning.chars().count();
@@ -36,14 +36,14 @@ fn hang(beginning: &str, words: &str, indent: usize) -> String {
     text
 }
 
-/// A name as a heading, and what is said of it on the same line.
+/// A name as a heading, with its description on the same line.
 fn headed(text: &mut String, heading: Heading<'_>, name: &str, words: &str) {
     let line = hang(&format!("{name}  "), words, 4);
     text.push_str(&heading(name));
     text.push_str(&line[name.len()..]);
 }
 
-/// All of it; names as headings.
+/// The whole text, with names as headings.
 #[must_use]
 pub fn disks_text(seen: &Seen, heading: Heading<'_>) -> String {
     let mut text = String::new();
@@ -64,7 +64,7 @@ pub fn disks_text(seen: &Seen, heading: Heading<'_>) -> String {
     text
 }
 
-/// The volumes with a finding and their verdicts, or that there is none.
+/// The volumes with findings and their verdicts, or that there are none.
 #[must_use]
 pub fn disks_line(seen: &Seen) -> String {
     let findings = seen.volumes().filter(|(_, judgement)| judgement.finding);
@@ -240,7 +240,7 @@ fn given(facts: &ArrayFacts) -> String {
     words.join(", ")
 }
 
-/// What timed reads showed, how and when.
+/// The results of timed reads, with method and date.
 fn measured(facts: &ArrayFacts) -> Option<String> {
     let (unit, found) = facts.stripe_unit_bytes.zip(facts.measured.as_ref())?;
     let [low, high] = found.stripe_unit_bytes_interval;
@@ -255,7 +255,7 @@ fn measured(facts: &ArrayFacts) -> Option<String> {
     ))
 }
 
-/// What a device stands on.
+/// The devices below a device.
 fn layers(device: &BlockDevice) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(looped) = &device.looped {
@@ -452,7 +452,7 @@ fn verdict(volume: &Volume, judgement: &Judgement) -> String {
     match judgement.verdict {
         LayoutVerdict::SectorSplit => "SECTOR-SPLIT: it starts inside a physical sector".to_owned(),
         LayoutVerdict::SplitsAbove(bytes) => {
-            // Share against share, by cross-multiplication.
+            // Compare the shares by cross-multiplication.
             let share = |here: &Crossing, other: &Crossing| {
                 u128::from(here.crossing) * u128::from(other.period)
             };

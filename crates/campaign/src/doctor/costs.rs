@@ -1,14 +1,14 @@
-//! `doctor --engine`: costs that differ between machines and that no disk has a part in, and
-//! the batches in which the target's completions come.
+//! `doctor --engine`: costs that differ between machines, independent of the disk, and
+//! the batches in which the target's completions arrive.
 
 use super::{Check, check};
 use stripewise_runner::session::{OUTSTANDING, READ_BYTES, WAIT_NS, machine_costs, read_batches};
 use stripewise_targets::Target;
 use stripewise_units::{format_bytes, format_three_digits};
 
-/// A clock above this is read by a system call, or in a slow way.
+/// A slower clock is read by a system call, or in another slow way.
 const CLOCK_NS_MAX: f64 = 100.0;
-/// A system call above this is intercepted: by mitigations, a sandbox or a tracer.
+/// A slower system call is intercepted: by mitigations, a sandbox or a tracer.
 const CALL_NS_MAX: f64 = 1_000.0;
 /// How long reads are counted.
 const READS_NS: u64 = 1_000_000_000;
@@ -57,17 +57,17 @@ pub(super) fn of_the_machine() -> Vec<Check> {
     vec![clock, call, timer]
 }
 
-/// A directory has nothing to read.
+/// The result for a directory, which has nothing to read.
 pub(super) fn without_reads() -> Check {
     not_counted("name a file or device, which is then read for a second")
 }
 
-/// Why nothing was read.
+/// The result if nothing was read.
 pub(super) fn not_counted(why: &str) -> Check {
     check("batches", true, format!("not counted: {why}"), "")
 }
 
-/// How many reads one wait brings.
+/// How many reads complete per wait.
 pub(super) fn of_reads(target: &Target) -> Check {
     let found = match read_batches(target, READS_NS) {
         Ok(done) if done.waits > 0 && done.elapsed_ns > 0 => done,

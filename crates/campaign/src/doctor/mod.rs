@@ -1,4 +1,4 @@
-//! `doctor`: what this machine offers, and what to change for more.
+//! `doctor`: what this machine supports, and what to change for more.
 
 mod costs;
 
@@ -37,16 +37,16 @@ pub struct DoctorDocument {
     schema_version: u32,
     /// From the engine down to the disks.
     pub checks: Vec<Check>,
-    /// How the command ends.
+    /// The exit of the command.
     #[serde(skip)]
     pub exit: Exit,
 }
 
-/// Looks at this machine, and at what lies under `path`; with `costs` also at what the parts
-/// of an engine cost here.
+/// Examines this machine, and the volume under `path`; with `costs`, also the costs of an
+/// engine's parts.
 ///
 /// # Errors
-/// Where the path cannot be examined.
+/// If the path cannot be examined.
 pub fn doctor(context: &Context, path: &Path, costs: bool) -> Outcome<DoctorDocument> {
     let system = System::live();
     let host = system.host();
@@ -84,17 +84,17 @@ pub fn doctor(context: &Context, path: &Path, costs: bool) -> Outcome<DoctorDocu
     })
 }
 
-/// What came of trying to read the target.
+/// The result of trying to read the target.
 struct Reading {
     checks: Vec<Check>,
     exit: Exit,
 }
 
-/// Reads one block through each engine, opened as for a run; nothing is written. A
-/// directory has nothing to read: there it is only asked whether a run could make its test
-/// file. That it could not is no failure, as it is a directory that nobody may have meant.
+/// Reads one block through each engine, opened as for a run; writes nothing. A
+/// directory has nothing to read: there it only checks whether a run could make its test
+/// file. A negative answer is not a failure, as the user may not have meant the directory.
 fn reading(path: &Path, file_system_size: FileSystemSize, costs: bool) -> Reading {
-    // One read disturbs nobody, so a busy device or a live database is no obstacle.
+    // One read disturbs no one, so a busy device or a live database is no obstacle.
     let intent = Intent {
         reads: false,
         busy_ok: true,
@@ -134,7 +134,7 @@ fn reading(path: &Path, file_system_size: FileSystemSize, costs: bool) -> Readin
     };
     let mut found = judge_reads(&trial_reads(&target));
     if costs && found.exit == Exit::Done {
-        // A second of reads disturbs: as a run does, it leaves alone what others use.
+        // A second of reads does disturb: like a run, it avoids what others use.
         let intent = Intent {
             reads: true,
             busy_ok: false,
@@ -151,7 +151,7 @@ fn reading(path: &Path, file_system_size: FileSystemSize, costs: bool) -> Readin
     found
 }
 
-/// The first is the engine that a run chooses: without it the target cannot be read.
+/// The first is the engine that a run chooses: without it, the target cannot be read.
 fn judge_reads(trials: &[Trial]) -> Reading {
     let failed = trials.first().is_some_and(|first| first.outcome.is_err());
     let checks = trials.iter().map(|trial| match &trial.outcome {
@@ -174,7 +174,7 @@ fn judge_reads(trials: &[Trial]) -> Reading {
     }
 }
 
-/// There is no filling whose progress could be shown.
+/// Filling, whose progress could be shown, does not happen here.
 struct NullObserver;
 
 impl Progress for NullObserver {
@@ -294,7 +294,7 @@ fn memory(host: &Host) -> Check {
 }
 
 fn store(context: &Context) -> Check {
-    // Looking does not make it.
+    // Examining does not create it.
     let path = context.store_path().unwrap_or_default();
     if path.try_exists().is_ok_and(|there| !there) && path.file_name().is_some() {
         let found = format!(

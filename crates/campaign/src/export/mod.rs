@@ -1,5 +1,5 @@
 //! `export`: records one after the other. Stored runs are read and written one by
-//! one, so that a store of any size passes through little memory.
+//! one, so that exporting a store of any size takes little memory.
 
 use crate::steps::subject::subject;
 use std::collections::HashSet;
@@ -21,23 +21,23 @@ use stripewise_units::WallTime;
 /// Formats of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExportFormat {
-    /// A record of a run on each line, as in the JSON document.
+    /// One record of a run per line, as in the JSON document.
     Jsonl,
     /// A row for each job of each run.
     Csv,
-    /// As [`ExportFormat::Jsonl`], with the histograms of every interval: what merging
-    /// takes.
+    /// As [`ExportFormat::Jsonl`], with the histograms of every interval, as required for
+    /// merging.
     Histograms,
     /// One JSON document.
     Document,
-    /// The same in fio's form (json+), which fio's companions read.
+    /// One document in fio's format (json+), for fio's companion tools.
     FioJson,
 }
 
 impl FromStr for ExportFormat {
     type Err = &'static str;
 
-    /// `jsonl`, `csv` or `fio-json`: a document is what `--json` asks for.
+    /// `jsonl`, `csv` or `fio-json`; `--json` selects a document.
     fn from_str(text: &str) -> Result<ExportFormat, &'static str> {
         match text {
             "jsonl" => Ok(ExportFormat::Jsonl),
@@ -48,11 +48,11 @@ impl FromStr for ExportFormat {
     }
 }
 
-/// Writes records: those of the subjects, or all that is stored, oldest first; how many.
-/// Nothing is written where there is nothing to export.
+/// Writes the records of the subjects, or all stored ones, oldest first; returns their number.
+/// Writes nothing if there is nothing to export.
 ///
 /// # Errors
-/// Where a subject cannot be read, or `out` takes no more.
+/// If a subject cannot be read, or writing to `out` fails.
 pub fn export(
     context: &Context,
     subjects: &[String],
@@ -66,7 +66,7 @@ pub fn export(
     }
 }
 
-/// Rows of CSV, or a record a line; how many records.
+/// Rows of CSV, or one record per line; returns the number of records.
 fn lines(
     context: &Context,
     subjects: &[String],
@@ -96,12 +96,12 @@ fn lines(
     Ok(records)
 }
 
-/// The runs of the bench that passes through, for the rows of its answers behind it.
+/// The runs of the current bench, for the rows of its answers after it.
 #[derive(Default)]
 struct Answers(Vec<RunRecord>);
 
 impl Answers {
-    /// The answers of the bench before `run`, where it is of another.
+    /// The answers of the previous bench, if `run` belongs to another.
     fn before(&mut self, run: &RunRecord) -> String {
         let known = self.0.first().and_then(|first| first.series.as_ref());
         let text = match known == run.series.as_ref() {
@@ -125,8 +125,8 @@ impl Answers {
     }
 }
 
-/// One JSON document, as `--json` means on every command; its runs still pass
-/// through one by one. Nothing is printed where there is nothing to export.
+/// One JSON document, as with `--json` on every command; its runs are still processed
+/// one by one. Prints nothing if there is nothing to export.
 fn document(context: &Context, subjects: &[String], out: &mut dyn Write) -> Outcome<usize> {
     let head = format!("{{\n  \"schema_version\": {SCHEMA_VERSION},\n  \"runs\": [");
     let mut before = head.as_str();
@@ -144,7 +144,7 @@ fn document(context: &Context, subjects: &[String], out: &mut dyn Write) -> Outc
     Ok(records)
 }
 
-/// One document of fio's JSON. Nothing is printed where there is nothing to export.
+/// One document in fio's JSON. Prints nothing if there is nothing to export.
 fn fio_json(context: &Context, subjects: &[String], out: &mut dyn Write) -> Outcome<usize> {
     let ms = |wall: WallTime| i64::try_from(wall.ns() / 1_000_000).unwrap_or(0);
     let mut export = FioExport::default();
@@ -169,7 +169,7 @@ fn fio_json(context: &Context, subjects: &[String], out: &mut dyn Write) -> Outc
     Ok(records)
 }
 
-/// The subjects' runs, or all that is stored, oldest first.
+/// Calls `each` for the subjects' runs, or all stored ones, oldest first.
 fn for_each(
     context: &Context,
     names: &[String],
@@ -180,7 +180,7 @@ fn for_each(
         None => write(run),
     };
     if !names.is_empty() {
-        // All names are looked up before the first record is written.
+        // Look up all names before writing the first record.
         let mut subjects: Vec<_> = names
             .iter()
             .map(|name| subject(context, name))
@@ -206,8 +206,8 @@ fn for_each(
     Ok(())
 }
 
-/// A record on one line with the histograms of its intervals, which only the store has
-/// that it was measured into.
+/// A record on one line with the histograms of its intervals, which only the original
+/// store has.
 fn with_histograms(context: &Context, run: &RunRecord) -> Outcome<String> {
     let stored = context.open_store_if_any()?;
     let stored = stored.filter(|store| store.keeps(&run.id) && run.imported.is_none());
@@ -223,7 +223,7 @@ fn with_histograms(context: &Context, run: &RunRecord) -> Outcome<String> {
     Ok(plain_json(&line_of(&store, run)?))
 }
 
-/// A record on one line, in which letters that a terminal would act upon are escapes.
+/// A record on one line with control characters escaped.
 fn json_of(run: &RunRecord) -> Outcome<String> {
     let json = serde_json::to_string(run).map_err(|error| Failure::of(Exit::Store, error))?;
     // Most have none: serde escapes the control characters of ASCII itself.
@@ -233,7 +233,7 @@ fn json_of(run: &RunRecord) -> Outcome<String> {
     })
 }
 
-/// What could not be written is a matter of the place that it goes to.
+/// The failure of a write, attributed to the output.
 pub fn unwritten(error: std::io::Error) -> Failure {
     let hint = match error.kind() {
         ErrorKind::FileTooLarge => {
@@ -261,7 +261,7 @@ impl Error for Unwritten {
     }
 }
 
-/// Who reads it has seen enough.
+/// Whether the reader closed the pipe because it has enough.
 #[must_use]
 pub fn is_broken_pipe(failure: &Failure) -> bool {
     let unwritten = failure.error.downcast_ref::<Unwritten>();

@@ -1,4 +1,4 @@
-//! `format`: plans a file system with the system's own mkfs, and makes it.
+//! `format`: plans a file system and makes it with the system's mkfs.
 
 use crate::steps::provision::{GoAhead, provision_failure};
 use std::path::{Path, PathBuf};
@@ -6,17 +6,17 @@ use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::Outcome;
 use stripewise_disk_provision::{Destroy, FormatOptions, FormatPlan, FormatReport, plan_format};
 
-/// A plan that can be carried out.
+/// An executable plan.
 pub struct FileSystemPlan {
     /// What would be done.
     pub plan: FormatPlan,
     store: PathBuf,
 }
 
-/// Plans; nothing is written.
+/// Makes a plan; writes nothing.
 ///
 /// # Errors
-/// Where the partition cannot be read, or cannot have what is wanted.
+/// If the partition cannot be read, or the request is not possible on it.
 pub fn plan(
     context: &Context,
     partition: &Path,
@@ -31,7 +31,7 @@ impl FileSystemPlan {
     /// Carries it out.
     ///
     /// # Errors
-    /// Where a rule of safety refuses it, or mkfs or the device fails.
+    /// If a safety rule refuses it, or mkfs or the device fails.
     pub fn execute(&self, go_ahead: &GoAhead) -> Outcome<FormatReport> {
         let destroy = Destroy {
             name: &go_ahead.destroy,

@@ -1,4 +1,4 @@
-//! A cap of the target that `limits` found earlier: no load gets more through than that for
+//! A cap of the target that `limits` found earlier: no load exceeds it for
 //! long.
 
 use crate::steps::limits;
@@ -13,7 +13,7 @@ use stripewise_studies::limits::{
 use stripewise_trace::replay::Recording;
 use stripewise_units::Kind;
 
-/// The cap that this recording meets first, of the last `limits` of the target.
+/// The cap that this recording reaches first, from the last `limits` of the target.
 pub(super) fn known_cap(
     store: &Store,
     target: &str,
@@ -24,7 +24,7 @@ pub(super) fn known_cap(
     };
     let mut last: Option<LimitsDocument> = None;
     let mut see = |kept: stripewise_store::KeptDocument| {
-        // The newest come first; one of another version says nothing here.
+        // The newest come first; a document of another version is ignored.
         if last.is_none() {
             let document: Option<LimitsDocument> = serde_json::from_str(&kept.json).ok();
             last = document.filter(|one| one.target == target && is_of_target(one));
@@ -36,15 +36,15 @@ pub(super) fn known_cap(
     Ok(last.and_then(|limits| first_met(&limits, &file.recording)))
 }
 
-/// What it found is of the target, and whole: not of a control group of that measurement.
+/// Whether the result is complete and about the target, not about a control group of that time.
 fn is_of_target(limits: &LimitsDocument) -> bool {
     let group = limits.control_group.as_ref();
     limits.refused.is_none() && !limits.partial && !group.is_some_and(|group| group.reached)
 }
 
-/// Of those that bound what gets through; where there are none, of those that may.
+/// The first of those that limit throughput; if there are none, of those that may.
 fn first_met(limits: &LimitsDocument, recording: &Recording) -> Option<KnownCap> {
-    // What the device itself can do is what the runs find out.
+    // The runs determine what the device itself can do.
     let caps = limits.caps.iter().filter(|cap| cap.limiter != Some(false));
     let behind_burst = limits.burst.as_ref();
     let behind_burst = behind_burst.map(|burst| behind_burst_of(limits, burst));
@@ -75,7 +75,7 @@ fn first_met(limits: &LimitsDocument, recording: &Recording) -> Option<KnownCap>
     })
 }
 
-/// What a spent burst leaves, as sure as the cap that stood before it.
+/// The rate after a spent burst, as certain as the cap before it.
 fn behind_burst_of(limits: &LimitsDocument, burst: &BurstFound) -> CapFound {
     let kind = match burst.bucket_unit {
         BucketUnit::Operations => CapKind::Iops,
@@ -96,7 +96,7 @@ fn behind_burst_of(limits: &LimitsDocument, burst: &BurstFound) -> CapFound {
     }
 }
 
-/// What the recording asks for of what the cap counts, a second.
+/// The recording's demand per second, in the unit of the cap.
 fn rate(cap: &CapFound, recording: &Recording) -> f64 {
     let kinds: &[Kind] = match cap.applies_to {
         AppliesTo::Reads | AppliesTo::ReadsUntestedWrites => &[Kind::Read],
@@ -119,7 +119,7 @@ mod tests {
     use stripewise_studies::limits::ControlGroupLimit;
     use stripewise_trace::Operation;
 
-    /// 100 operations a second of 8 KiB, three of four read, for 100 s.
+    /// 100 IOPS of 8 KiB, three quarters reads, for 100 s.
     fn recording() -> Recording {
         let operations = (0..10_000u64).map(|k| {
             let kind = if k % 4 == 0 { Kind::Write } else { Kind::Read };
@@ -163,7 +163,7 @@ mod tests {
             (met.factor - 3.0).abs() < 0.01 && (met.high - 3.3).abs() < 0.01,
             "{met:?}"
         );
-        // Nearer, and not known to be a limiter's.
+        // Closer, but not known to be a limiter's.
         let met = first(vec![iops.clone(), bytes.clone()]).unwrap();
         assert_eq!(
             (met.unit.as_str(), met.nature),
@@ -184,7 +184,7 @@ mod tests {
     #[test]
     fn what_lies_behind_a_burst_bounds_the_load() {
         let iops = cap(CapKind::Iops, AppliesTo::Both, 300.0, Some(true));
-        // Behind a burst of 300 a second lie 150.
+        // After a burst at 300 IOPS, 150 remain.
         let burst = BurstFound {
             burst_per_s: 300.0,
             sustained_per_s: 150.0,

@@ -19,39 +19,39 @@ use stripewise_units::{
 };
 use stripewise_workload::{Arrivals, Rate, Workload};
 
-/// The busiest part of a longer recording.
+/// Maximum length used of a recording: its busiest part.
 const BUSIEST_NS: u64 = 3_600_000_000_000;
 
-/// Runs of a profile, whose rate does not vary.
+/// Length of a profile's runs, whose rate does not vary.
 const RUN_NS: u64 = 10_000_000_000;
 
-/// Undecided whether the load waits, with an elasticity of up to this: no answer.
+/// If it is undecided whether the load waits, the maximum elasticity for an answer.
 const ELASTICITY_MAX: f64 = 0.5;
 
-/// A recording that lost more is no load.
+/// A recording that lost a larger share is refused.
 const LOST_SHARE_MAX: f64 = 0.001;
 
-/// Of a picture of the recording over time.
+/// Number of bins in the chart of the recording over time.
 const TIMELINE_BINS: u64 = 240;
 
 /// Operations in flight of each job with a rate.
 const OUTSTANDING: u32 = 256;
 
-/// The load, as the study takes it.
+/// The load, as input for the study.
 pub(super) struct GivenLoad {
-    /// For the study.
+    /// The load itself.
     pub(super) load: HeadroomLoad,
-    /// What is known of it.
+    /// Known facts about it.
     pub(super) facts: LoadFacts,
-    /// The recording, where it is one.
+    /// The recording, if it is one.
     pub(super) file: Option<Rc<FileRecording>>,
-    /// The length that its runs need.
+    /// Required length of its runs.
     pub(super) run_ns: u64,
-    /// A line of the plan.
+    /// Its line in the plan.
     pub(super) plan: String,
 }
 
-/// The load that was named: a file, or else a profile, or else what an observation recorded.
+/// The named load: a file, else a profile, else the recording of an observation.
 pub(super) fn given_load(context: &Context, asked: &HeadroomRequest) -> Outcome<GivenLoad> {
     if Path::new(&asked.load).exists() {
         return of_file(context, asked);
@@ -65,7 +65,7 @@ pub(super) fn given_load(context: &Context, asked: &HeadroomRequest) -> Outcome<
     }
 }
 
-/// Neither a file nor a profile nor an observation.
+/// The name is neither a file nor a profile nor an observation.
 fn unknown(load: &str) -> Failure {
     let near = nearest(load, profiles().into_iter().map(|(name, _)| name));
     let hint = match near {
@@ -80,7 +80,7 @@ fn unknown(load: &str) -> Failure {
     )
 }
 
-/// The file that an observation was read from, or wrote its operations to.
+/// The file that an observation was read from, or to which it wrote its operations.
 fn of_observation(context: &Context, asked: &HeadroomRequest, json: &str) -> Outcome<GivenLoad> {
     let observation = ObservationDocument::of_stored(json)?;
     let recorded = observation.source.recorded.ok_or_else(|| {
@@ -169,7 +169,7 @@ fn of_file(context: &Context, asked: &HeadroomRequest) -> Outcome<GivenLoad> {
     })
 }
 
-/// Operations a second over the time of a recording.
+/// IOPS over the time of a recording.
 fn timeline(recording: &Recording) -> LoadTimeline {
     let bin_ns = recording.duration_ns().div_ceil(TIMELINE_BINS).max(1);
     let bins = recording.duration_ns().div_ceil(bin_ns) as usize;
@@ -187,7 +187,7 @@ fn timeline(recording: &Recording) -> LoadTimeline {
     }
 }
 
-/// The limit was missed where the load was recorded: that is a question to `observe`.
+/// The recorded load already missed the limit: `observe` can explain that.
 fn missed_in_recording(file: &FileRecording, asked: &HeadroomRequest) -> Option<String> {
     let allowed = allowed_share(&asked.slo)?;
     let lasted = file
@@ -208,7 +208,7 @@ fn missed_in_recording(file: &FileRecording, asked: &HeadroomRequest) -> Option<
     })
 }
 
-/// Whether the recording waits for its disk, in words, and its users where it does for
+/// Whether the recording waits for its disk, in words, and its number of users if that is
 /// certain.
 fn closedness(file: &FileRecording) -> Outcome<(String, Option<u32>)> {
     if file.recording.waited {
@@ -263,7 +263,7 @@ fn closedness(file: &FileRecording) -> Outcome<(String, Option<u32>)> {
     Ok((text, None))
 }
 
-/// The cells of a profile: at a rate, shared out as their operations are, or closed.
+/// The cells of a profile: at a rate divided by their shares of the operations, or closed.
 fn of_profile(context: &Context, asked: &HeadroomRequest) -> Outcome<GivenLoad> {
     let refused = |error: stripewise_lab::experiment::PlanProblem| {
         Failure::usage(error.to_string(), error.hint())

@@ -1,4 +1,4 @@
-//! `headroom`: how much more of a load a target carries before its latency limit.
+//! `headroom`: how much more of a load a target carries before it exceeds its latency limit.
 
 mod cap;
 mod load;
@@ -28,33 +28,33 @@ use stripewise_targets::Size;
 use stripewise_units::{format_duration, path_of};
 use stripewise_workload::Request;
 
-/// A recording is at least so many runs long.
+/// Minimum length of a recording, in runs.
 const RUNS_OF_RECORDING_MIN: u64 = 20;
 
-/// What came of it.
+/// The result.
 pub struct Answered {
-    /// What was found, as it is kept.
+    /// The stored result.
     pub found: StoredHeadroom,
-    /// How to end.
+    /// The exit of the command.
     pub exit: Exit,
-    /// The failure that ended it early, if one did.
+    /// The failure that ended it early, if any.
     pub ended: Option<Failure>,
 }
 
-/// What was asked by the one of this name, which is to go on.
+/// The request of a stored headroom of this name that is to be resumed.
 ///
 /// # Errors
-/// Where there is none, an earlier version stored it, or its target is another one from here.
+/// If there is none, an earlier version stored it, or its target differs from here.
 pub fn asked_before(context: &Context, name: &str) -> Outcome<HeadroomRequest> {
     let store = context.open_store()?;
     let found = StoredHeadroom::find(&store, name)?;
     found.ok_or_else(|| none_to_go_on(name))?.into_asked()
 }
 
-/// What is asked now, which may repeat what was asked before and nothing else.
+/// Refuses a request that differs from the stored one.
 ///
 /// # Errors
-/// Where it is something else.
+/// If they differ.
 pub fn refuse_differing(before: &HeadroomRequest, now: &HeadroomRequest) -> Outcome<()> {
     let differing = now.differing_from(before);
     match differing.is_empty() {
@@ -76,10 +76,10 @@ fn none_to_go_on(name: &str) -> Failure {
     )
 }
 
-/// Finds the headroom.
+/// Measures the headroom.
 ///
 /// # Errors
-/// Where it cannot begin: nothing was measured.
+/// If it cannot begin; nothing was measured then.
 pub fn headroom(
     context: &Context,
     asked: &HeadroomRequest,
@@ -164,7 +164,7 @@ fn refuse_other_limits(slo: &Slo) -> Outcome<()> {
     ))
 }
 
-/// Id, time and host: of what goes on as they were stored.
+/// Id, time and host; as stored if it is resumed.
 fn origin(
     context: &Context,
     store: &Store,
@@ -177,7 +177,7 @@ fn origin(
     Ok([context.free_id(store, &now)?, now, context.host().name])
 }
 
-/// The study of this id, which has something left to measure, and what is stored of it.
+/// The unfinished study of this id, and its stored document.
 fn begun(store: &Store, name: &str) -> Outcome<(HeadroomDocument, Headroom)> {
     let found = StoredHeadroom::find(store, name)?;
     let found = found.and_then(StoredHeadroom::into_study);
@@ -191,7 +191,7 @@ fn begun(store: &Store, name: &str) -> Outcome<(HeadroomDocument, Headroom)> {
     }
 }
 
-/// The one that was begun, where it asked the same.
+/// The stored study, if it has the same parameters.
 fn going_on((stored, begun): (HeadroomDocument, Headroom), asked: &Headroom) -> Outcome<Headroom> {
     match begun.options() == asked.options() {
         true => Ok(begun),
@@ -199,8 +199,8 @@ fn going_on((stored, begun): (HeadroomDocument, Headroom), asked: &Headroom) -> 
     }
 }
 
-/// What can be seen to be another question before the target is opened. A recording is brought
-/// onto the target's sectors only then.
+/// Refuses differing parameters, as far as they show before the target is opened. A recording is
+/// adapted to the target's sectors only after that.
 fn refuse_another(id: &str, begun: &HeadroomOptions, asked: &HeadroomOptions) -> Outcome<()> {
     let is_same_load = match (&begun.load, &asked.load) {
         (HeadroomLoad::Recorded(begun), HeadroomLoad::Recorded(asked)) => {
@@ -233,7 +233,7 @@ fn size(asked: &HeadroomRequest, given: &GivenLoad) -> Size {
     }
 }
 
-/// Lengths of runs, and what stands against an answer before anything is measured.
+/// Lengths of runs, and obstacles to an answer that are known before the measurement.
 fn options(asked: &HeadroomRequest, given: &GivenLoad) -> Outcome<HeadroomOptions> {
     let run_ns = asked.run_ns.unwrap_or(given.run_ns);
     if let Some(duration_ns) = given.facts.duration_ns
@@ -260,8 +260,8 @@ fn options(asked: &HeadroomRequest, given: &GivenLoad) -> Outcome<HeadroomOption
     })
 }
 
-/// The study with the load as the target's sectors want it; refused where it does not go
-/// onto the target.
+/// The study with its load adapted to the target's sectors; refused if it does not fit
+/// the target.
 fn fitted_to(study: Headroom, file: &FileRecording, target: &OpenTarget) -> Outcome<Headroom> {
     file.mapping(target)?;
     let sector_bytes = u64::from(target.limits().logical_sector_bytes);

@@ -1,4 +1,4 @@
-//! Measurements that are not runs in the table of the history.
+//! Measurements without runs in the table of the history.
 
 use crate::steps::measured::Measurement;
 use stripewise_report::HistoryRow;
@@ -17,9 +17,9 @@ pub fn row(one: &Measurement) -> HistoryRow {
     }
 }
 
-/// Rows of runs, with when they began, and those of measurements as one list, the newest
-/// first. Rows of runs keep their order, which is that of their storing: an imported
-/// result is as old as its file, and stays where it was imported.
+/// Merges rows of runs, given their start times, with those of measurements, newest
+/// first. Rows of runs keep their order, which is that of storing: an imported
+/// result may be as old as its file, but stays where it was imported.
 pub fn merged(
     runs: Vec<(Option<String>, HistoryRow)>,
     measurements: &[Measurement],

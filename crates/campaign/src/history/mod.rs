@@ -1,4 +1,4 @@
-//! `history`: what is stored: lists, shows, deletes.
+//! `history`: lists, shows and deletes stored results.
 
 mod measurements;
 mod rows;
@@ -27,24 +27,24 @@ use stripewise_results::{Document, RunRecord, SCHEMA_VERSION, Status};
 use stripewise_store::{Filter, Owner, RunSummary, Store};
 use stripewise_units::{NameText, Nanoseconds};
 
-/// Runs of a series are one row: of so many runs a row is looked for.
+/// Runs to load per row, since the runs of a series form one row.
 const RUNS_A_ROW: u32 = 64;
 
-/// What was stored, newest first.
+/// Stored results, newest first.
 pub struct History {
     store: Option<Store>,
     runs: Vec<(RunSummary, Said)>,
     measurements: Vec<Measurement>,
-    /// There is a store, and something of it was asked for by a filter.
+    /// There is a store, and a filter was given.
     pub is_filtered: bool,
-    /// There may be more runs than the filter let through.
+    /// There may be more runs than were loaded.
     pub is_cut: bool,
 }
 
-/// Lists what is stored. `since` of the filter is what people type, see [`since`].
+/// Lists stored results. `since` of the filter is text as typed, see [`since`].
 ///
 /// # Errors
-/// Where the store cannot be read.
+/// If the store cannot be read.
 pub fn list(context: &Context, filter: &Filter) -> Outcome<History> {
     let store = context.open_store_if_any()?;
     let mut runs = Vec::new();
@@ -75,20 +75,20 @@ pub fn list(context: &Context, filter: &Filter) -> Outcome<History> {
     })
 }
 
-/// Runs to be looked at for so many rows of a table.
+/// Number of runs to load for this many rows.
 #[must_use]
 pub fn runs_for_rows(limit: u32) -> u32 {
     limit.saturating_mul(RUNS_A_ROW)
 }
 
 impl History {
-    /// Nothing is there.
+    /// Whether there are no results.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.runs.is_empty() && self.measurements.is_empty()
     }
 
-    /// A row for each run, series, profile, fill or verification, at most so many.
+    /// A row for each run, series, profile, fill or verification, at most `limit`.
     #[must_use]
     pub fn rows(&self, limit: usize) -> Vec<HistoryRow> {
         // Without a store there are no runs.
@@ -104,23 +104,23 @@ impl History {
     }
 }
 
-/// What a stored qualification answers. None where `name` is something else.
+/// The answer of a stored qualification. `None` if `name` is something else.
 ///
 /// # Errors
-/// Where the store cannot be read.
+/// If the store cannot be read.
 pub fn qualification(context: &Context, name: &str) -> Outcome<Option<Qualified>> {
     let Some(store) = context.open_store_if_any()? else {
         return Ok(None);
     };
-    // A name that the store does not know may be a file's.
+    // A name unknown to the store may be a file's.
     let found = crate::steps::qualification::answered(&store, name);
     Ok(found.ok().flatten())
 }
 
-/// What a stored check found of the baseline. None where `name` is something else.
+/// The result of a stored check. `None` if `name` is something else.
 ///
 /// # Errors
-/// Where the store cannot be read.
+/// If the store cannot be read.
 pub fn check(context: &Context, name: &str) -> Outcome<Option<StoredCheck>> {
     let Some(store) = context.open_store_if_any()? else {
         return Ok(None);
@@ -128,11 +128,11 @@ pub fn check(context: &Context, name: &str) -> Outcome<Option<StoredCheck>> {
     StoredCheck::find(&store, &measured::full_name(&store, name)?)
 }
 
-/// The beginning of a time that people type: a day or time as it is, a duration
-/// counted back from now. RFC 3339 in UTC, as far as it was given.
+/// Parses the start of a period as typed: a day or time, or a duration
+/// before now. Returns RFC 3339 in UTC, as far as it was given.
 ///
 /// # Errors
-/// Where it is neither.
+/// If it is neither.
 pub fn since(context: &Context, text: &str) -> Outcome<String> {
     let now: Result<jiff::Timestamp, _> = context.timestamp().parse();
     if let (Ok(ago), Ok(now)) = (text.parse::<Nanoseconds>(), now) {
@@ -149,7 +149,7 @@ pub fn since(context: &Context, text: &str) -> Outcome<String> {
     })
 }
 
-/// A day or a time in UTC as [`since`] returns it; `None` where it is neither.
+/// A day or a time in UTC in the form of [`since`]; `None` if it is neither.
 #[must_use]
 pub fn moment(text: &str) -> Option<String> {
     let time = text.trim().trim_end_matches('Z').replace(' ', "T");
@@ -186,7 +186,7 @@ struct ListedRun<'a> {
 struct ListedJob<'a> {
     name: &'a str,
     target: &'a str,
-    // Null where an imported result does not say it.
+    // Null if an imported result does not give it.
     pattern: Option<&'a str>,
     read_percent: Option<u8>,
     #[serde(skip_serializing_if = "is_zero")]
@@ -246,11 +246,11 @@ fn listed<'a>(
     }
 }
 
-/// The document of a profile, fill or verification, as it was kept; none where `name` is
-/// none of their ids and no `last` that stands for one.
+/// The stored document of a profile, fill or verification; `None` if `name` is
+/// neither one of their ids nor a `last` that refers to one.
 ///
 /// # Errors
-/// Where the store cannot be read, or less was done here than `last~N` counts.
+/// If the store cannot be read, or has fewer results than `last~N` counts.
 pub fn measurement(context: &Context, name: &str) -> Outcome<Option<KeptMeasurement>> {
     let Some(store) = context.open_store_if_any()? else {
         return Ok(None);
@@ -260,8 +260,8 @@ pub fn measurement(context: &Context, name: &str) -> Outcome<Option<KeptMeasurem
         let json = document.json;
         return Ok(Some(KeptMeasurement { kind, json }));
     }
-    // The runs of a headroom are listed as a series; what they answer is shown.
-    // So are those of limits.
+    // The runs of a headroom are listed as a series, and its answer is shown; the same
+    // goes for limits.
     for kind in [headroom::KIND, limits::KIND] {
         if let Some(json) = json_of_series(&store, kind, name)? {
             return Ok(Some(KeptMeasurement { kind, json }));
@@ -270,7 +270,7 @@ pub fn measurement(context: &Context, name: &str) -> Outcome<Option<KeptMeasurem
     Ok(None)
 }
 
-/// A profile, fill or verification as it was kept.
+/// A stored profile, fill or verification.
 #[derive(Debug)]
 pub struct KeptMeasurement {
     kind: &'static str,
@@ -278,10 +278,10 @@ pub struct KeptMeasurement {
 }
 
 impl KeptMeasurement {
-    /// As the command that made it printed it with `--json`.
+    /// Its document, as its command printed it with `--json`.
     ///
     /// # Errors
-    /// Where it cannot be read.
+    /// If it cannot be read.
     pub fn document(&self) -> Outcome<serde_json::Value> {
         if self.kind == headroom::KIND {
             let found = StoredHeadroom::of_stored(&self.json)?;
@@ -291,10 +291,10 @@ impl KeptMeasurement {
         serde_json::from_str(&self.json).map_err(|error| Failure::of(Exit::Store, error))
     }
 
-    /// As that command printed it: the whole, and the line of `-q`.
+    /// Its text, as its command printed it: the sheet, and the line of `-q`.
     ///
     /// # Errors
-    /// Where it cannot be read.
+    /// If it cannot be read.
     pub fn answer(&self) -> Outcome<(Sheet, String)> {
         if self.kind == headroom::KIND {
             let found = StoredHeadroom::of_stored(&self.json)?;
@@ -319,7 +319,7 @@ impl KeptMeasurement {
 /// Runs, and those of series, as one document.
 ///
 /// # Errors
-/// Where one of these names is none of the store's.
+/// If one of these names is not in the store.
 pub fn show(context: &Context, names: &[String]) -> Outcome<Document> {
     let store = context.open_store_to_read()?;
     let mut records = Vec::new();
@@ -331,7 +331,7 @@ pub fn show(context: &Context, names: &[String]) -> Outcome<Document> {
     Ok(document)
 }
 
-/// A run, or all runs of a series in the order in which they ran.
+/// A run, or all runs of a series in chronological order.
 fn load(context: &Context, store: &Store, name: &str) -> Outcome<Vec<RunRecord>> {
     let name = &measured::full_name(store, name)?;
     let of_series = series_ids(context, store, name)?;
@@ -347,7 +347,7 @@ fn load(context: &Context, store: &Store, name: &str) -> Outcome<Vec<RunRecord>>
         .collect()
 }
 
-/// Ids of the runs of a series, oldest first; empty where there is no such series.
+/// Ids of the runs of a series, oldest first; empty if there is no such series.
 fn series_ids(context: &Context, store: &Store, series: &str) -> Outcome<Vec<String>> {
     let filter = Filter {
         series: Some(series.to_owned()),
@@ -362,7 +362,7 @@ fn series_ids(context: &Context, store: &Store, series: &str) -> Outcome<Vec<Str
     Ok(ids)
 }
 
-/// What was deleted, as a document.
+/// The document about deleted results.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub struct DeletedDocument {
     schema_version: u32,
@@ -376,7 +376,7 @@ pub struct DeletedDocument {
     pub measurements: Vec<String>,
 }
 
-/// What was saved of a damaged store.
+/// The data recovered from a damaged store.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub struct SalvagedDocument {
     schema_version: u32,
@@ -389,10 +389,10 @@ pub struct SalvagedDocument {
     pub cut_short: Vec<String>,
 }
 
-/// Copies what can be read of the store into a new one.
+/// Copies the readable part of the store into a new one.
 ///
 /// # Errors
-/// Where there is no store, a file has the name of the new one, or nothing can be read.
+/// If there is no store, the new file exists, or nothing can be read.
 pub fn salvage(context: &Context, to: &Path) -> Outcome<SalvagedDocument> {
     if to.symlink_metadata().is_ok() {
         return Err(Failure::usage(
@@ -424,13 +424,13 @@ fn has_runs(store: &Store, series: &str) -> Outcome<bool> {
 /// Deletes runs, series and experiments.
 ///
 /// # Errors
-/// Where one of these names is none of the store's, or says something else each time; then
+/// If one of these names is not in the store, or its meaning changes over time; then
 /// nothing is deleted.
 pub fn delete(context: &Context, names: &[String]) -> Outcome<DeletedDocument> {
     let mut store = context.open_store_there()?;
     let mut ids = Vec::new();
     let mut kinds = Vec::new();
-    // What `last` stands for changes; the end of an id, as printed commands have it, does not.
+    // The meaning of `last` changes; that of an id's suffix, as in printed commands, does not.
     let whole = |name: &String| match name.starts_with("last") {
         true => Ok(name.clone()),
         false => measured::full_name(&store, name),
@@ -445,7 +445,7 @@ pub fn delete(context: &Context, names: &[String]) -> Outcome<DeletedDocument> {
         if of_series.is_empty()
             && (StoredExperiment::is_known(&store, name)? || !answers_of(&store, name)?.is_empty())
         {
-            // Its runs went one by one; what is left goes below.
+            // Its runs were deleted one by one; the rest is deleted below.
             continue;
         }
         if of_series.is_empty() {

@@ -1,4 +1,4 @@
-//! The rows of a history, and what is said of each run's jobs.
+//! The rows of a history, and the known fields of each run's jobs.
 
 use crate::steps::headroom::StoredHeadroom;
 use crate::steps::limits;
@@ -19,8 +19,8 @@ use stripewise_studies::limits::CapKind;
 use stripewise_units::{ByteSize, counted, format_iops};
 use stripewise_workload::operation_name;
 
-/// What is known of a run's jobs: what was measured here says everything, an
-/// imported result may not.
+/// Known fields of a run's jobs: complete for runs of Stripewise, perhaps incomplete for
+/// imported results.
 pub type Said = Vec<SaidOfJob>;
 
 /// The fields of a job that an imported result may lack.
@@ -78,8 +78,8 @@ fn imported(row: &JobRow<'_>) -> SaidOfJob {
     }
 }
 
-/// A row a run; the runs of a series are one row together, at its newest run; with when it
-/// was begun, unless it was imported. At most so many rows: for what they show records are
+/// One row per run; the runs of a series share one row, at its newest run. Returns each with
+/// its start time, unless it was imported. At most `limit` rows, since their records are
 /// read.
 pub fn rows(
     store: &Store,
@@ -121,7 +121,7 @@ fn begun(run: &RunSummary) -> Option<String> {
     run.tool.is_none().then(|| run.started_at.clone())
 }
 
-/// `VOID`, `partial`, `running`, as far as they hold.
+/// Which of `VOID`, `partial` and `running` apply.
 fn status(partial: bool, void: bool, status: Status) -> String {
     let words = [
         (void, "VOID"),
@@ -132,7 +132,7 @@ fn status(partial: bool, void: bool, status: Status) -> String {
     words.map(|(_, word)| word).collect::<Vec<_>>().join(", ")
 }
 
-/// The runs of a series, the newest first, as one row: with the answer of a bench's first
+/// The runs of a series, newest first, as one row: with the answer of a bench's first
 /// ladder within its limit, else its ceiling, which every ladder has; or the median of
 /// repetitions.
 fn row_of_series(store: &Store, series: &str, runs: &[&(RunSummary, Said)]) -> HistoryRow {
@@ -152,7 +152,7 @@ fn row_of_series(store: &Store, series: &str, runs: &[&(RunSummary, Said)]) -> H
         iops: None,
         ..row(newest, first.as_ref(), said)
     };
-    // The day of the id, also where it ran past midnight.
+    // The day of the id, even if the series ran past midnight.
     let began = runs.iter().map(|(run, _)| run.started_at.as_str()).min();
     row.date = began
         .and_then(|began| began.get(..10))
@@ -179,9 +179,9 @@ fn row_of_series(store: &Store, series: &str, runs: &[&(RunSummary, Said)]) -> H
     }
     row.series = name;
     let answer = study_answer(store, series);
-    // A study leaves void runs out of its answer.
+    // A study excludes void runs from its answer.
     void &= answer.is_none();
-    // Interrupted once and finished since, it is as whole as any.
+    // A study interrupted and later finished is as complete as any.
     let is_finished = answer.as_ref().is_some_and(|answer| answer.is_whole) && !void;
     row.status = status(partial && !is_finished, void, newest.status);
     if let Ok(Some(found)) = StoredCheck::find(store, series)
@@ -199,16 +199,16 @@ fn row_of_series(store: &Store, series: &str, runs: &[&(RunSummary, Said)]) -> H
     row
 }
 
-/// What a study came to.
+/// The answer of a study.
 struct StudyAnswer {
-    /// Nothing is left to measure, whatever became of single runs.
+    /// Nothing remains to be measured, even if single runs failed.
     is_whole: bool,
     what: String,
     amount: String,
     status: String,
 }
 
-/// The answer of the study whose runs a series is; none of other series, and of one that
+/// The answer of the study that these runs belong to; `None` for other series, and if it
 /// cannot be read.
 fn study_answer(store: &Store, series: &str) -> Option<StudyAnswer> {
     if let Ok(Some(found)) = StoredQualification::named(store, series) {
@@ -219,7 +219,7 @@ fn study_answer(store: &Store, series: &str) -> Option<StudyAnswer> {
                 study.product().name.clone(),
                 study.verdict().word(),
             ),
-            // A table, without a verdict.
+            // A table without a verdict.
             StoredStudy::Commit(study) => (study.is_whole(), "commit methods".to_owned(), ""),
         };
         return Some(StudyAnswer {
@@ -281,8 +281,8 @@ struct Rates {
     mib_per_s: f64,
 }
 
-/// The rate that stands for a ladder, and what it is of: `random-read p99<5ms`. A bound is
-/// no rate.
+/// The representative rate of a ladder, and its description: `random-read p99<5ms`. A bound is
+/// not a rate.
 fn rate_of_ladder(ladder: &SeriesRecord) -> Option<(Rates, String)> {
     let name = &ladder.name;
     let answer = ladder
@@ -307,7 +307,7 @@ fn rate_of_ladder(ladder: &SeriesRecord) -> Option<(Rates, String)> {
     Some((Rates { iops, mib_per_s }, what))
 }
 
-/// The command, where what it made does not say it: a check repeats the series of
+/// The command, if its results do not show it: a check repeats the series of
 /// its baseline.
 fn made_by(record: &RunRecord) -> Option<String> {
     const COMMANDS: [&str; 9] = [
@@ -315,7 +315,7 @@ fn made_by(record: &RunRecord) -> Option<String> {
     ];
     let mut words = record.command.iter().skip(1);
     let command = words.find(|word| COMMANDS.contains(&word.as_str()))?;
-    // The parts of a study are its levels: `64K` says nothing in a list.
+    // The parts of a study are its levels: `64K` is meaningless in a list.
     if command == "lab" && words.any(|word| word.starts_with("study:")) {
         return Some("study".to_owned());
     }
@@ -323,7 +323,7 @@ fn made_by(record: &RunRecord) -> Option<String> {
     studies.contains(&command.as_str()).then(|| command.clone())
 }
 
-/// The summary of the ladder that a bench began with; none where it is none.
+/// The summary of a bench's first ladder; `None` if it is not a bench.
 fn first_ladder(store: &Store, runs: &[&(RunSummary, Said)]) -> Option<SeriesRecord> {
     let part = |run: &RunSummary| run.series_part.clone().unwrap_or_default();
     let oldest = runs.iter().rev().map(|(run, _)| run);
@@ -336,7 +336,7 @@ fn first_ladder(store: &Store, runs: &[&(RunSummary, Said)]) -> Option<SeriesRec
     stripewise_lab::series_of(&records).into_iter().next()
 }
 
-/// The line that `bench --like crystaldiskmark` began with; none of other series.
+/// The first line of `bench --like crystaldiskmark`; `None` for other series.
 fn first_like_line<'a>(runs: &[&'a (RunSummary, Said)]) -> Option<&'a JobSummary> {
     let line = |run: &'a RunSummary| match run.jobs.as_slice() {
         [job] if run.tool.is_none() && is_like_job(&job.name) => Some(job),
@@ -346,7 +346,7 @@ fn first_like_line<'a>(runs: &[&'a (RunSummary, Said)]) -> Option<&'a JobSummary
     lines?.last().copied()
 }
 
-/// The rates of runs that all did the same; none where they did not, or there is
+/// The rates of runs with the same load; `None` if they differ, or there is only
 /// one.
 fn repetitions(runs: &[&(RunSummary, Said)]) -> Option<Vec<f64>> {
     let what = |run: &RunSummary| {
@@ -366,9 +366,9 @@ fn repetitions(runs: &[&(RunSummary, Said)]) -> Option<Vec<f64>> {
     same.then(|| rates.map(|job| job.iops).collect())
 }
 
-/// What a series is, by the part of it that a run is: a ladder belongs to a bench.
+/// Name of a series by the part that a run belongs to: a ladder belongs to a bench.
 fn name_of_series(part: Option<&str>) -> String {
-    // What is required of a rate and a latency together is measured at that rate.
+    // A rate and a latency required together are measured at that rate.
     let part = part.map(|part| part.strip_suffix(AT_RATE).unwrap_or(part));
     match part {
         Some(part) if SeriesKind::from_name(part).is_none() && part != "precondition" => {
@@ -403,8 +403,8 @@ fn row(run: &RunSummary, record: Option<&RunRecord>, said: &Said) -> HistoryRow 
     }
 }
 
-/// `random read 8K 4x8`; what a source does not say is left out, of the load told
-/// by a dash.
+/// `random read 8K 4x8`; values that a source lacks are left out, those of the load shown
+/// as a dash.
 fn in_short(job: &SaidOfJob) -> String {
     let kind = job
         .read_percent

@@ -1,4 +1,4 @@
-//! `import`: other tools' results into the store, all or nothing unless what is whole is asked for.
+//! `import`: stores other tools' results, all or none unless only complete ones are requested.
 
 use crate::steps::foreign::{Reading, interrupted};
 use serde::Serialize;
@@ -15,7 +15,7 @@ use stripewise_units::NameText;
 
 const UNREADABLE: &str = "check the name, and the permission to read it";
 
-/// What was imported.
+/// Imported results.
 #[derive(Debug, Default, Serialize, schemars::JsonSchema)]
 pub struct ImportDocument {
     schema_version: u32,
@@ -45,29 +45,29 @@ pub struct FileLine {
     pub notes: Vec<String>,
 }
 
-/// How files are imported.
+/// Import parameters.
 #[derive(Clone, Copy, Debug)]
 pub struct ImportOptions<'a> {
-    /// Leave out results that are not whole, instead of keeping none.
+    /// Skip incomplete results instead of importing none.
     pub whole: bool,
-    /// The user's words about all of them.
+    /// A label for all of them.
     pub label: Option<&'a str>,
-    /// So many of the results are given back; all of them are kept.
+    /// Maximum number of results to return; all of them are stored.
     pub runs_max: usize,
 }
 
-/// Reads these files, and directories of them, and keeps what they hold. Memory holds a file
+/// Reads files, and directories of them, and stores their results. Memory holds one file
 /// and one of its results; others can write to the store until all are read.
 ///
 /// # Errors
-/// Where one of them cannot be read; then nothing is kept.
+/// If one of them cannot be read; then nothing is stored.
 pub fn import(
     context: &Context,
     paths: &[PathBuf],
     options: ImportOptions<'_>,
 ) -> Outcome<ImportDocument> {
     let sources = sources(context, paths)?;
-    // A store is made by what is kept, not by what is refused.
+    // Only imported results create a store, not refused ones.
     if !context.store_is_there()? {
         Intake::new(context, options, None).all(&sources)?;
     }
@@ -76,10 +76,10 @@ pub fn import(
     kept.map_err(store_failure)?
 }
 
-/// What was named.
+/// A named source.
 enum Source {
     File(PathBuf),
-    /// Its bytes can be read once.
+    /// A pipe, whose bytes can be read only once.
     Pipe(PathBuf, Vec<u8>),
     Folder(PathBuf, Vec<PathBuf>),
 }
@@ -92,7 +92,7 @@ fn sources(context: &Context, paths: &[PathBuf]) -> Outcome<Vec<Source>> {
             files_below(&path, 0, &mut files)?;
             return Ok(Source::Folder(path, files));
         }
-        // The files may be read twice.
+        // Files may be read twice.
         if path.exists() && !path.is_file() {
             let bytes = bytes_of(context, &path)?;
             return Ok(Source::Pipe(path, bytes));
@@ -102,11 +102,11 @@ fn sources(context: &Context, paths: &[PathBuf]) -> Outcome<Vec<Source>> {
     paths.iter().map(of).collect()
 }
 
-/// Takes results over as they are read.
+/// Takes over results as they are read.
 struct Intake<'a, 's> {
     context: &'a Context,
     options: ImportOptions<'a>,
-    /// None: it is only looked whether all can be read.
+    /// `None`: only check whether all can be read.
     saving: Option<&'a mut Saving<'s>>,
     seen: HashSet<String>,
     results: usize,
@@ -149,7 +149,7 @@ impl<'a, 's> Intake<'a, 's> {
         let before = self.document.files.len();
         for path in files {
             let bytes = bytes_of(self.context, path)?;
-            // Whatever else lies there; what is of a known tool must be readable.
+            // Ignore unrelated files; those of a known tool must be readable.
             if (self.options.whole || recognise(&bytes).is_none())
                 && let Err(failure) = read(
                     self.context,
@@ -194,7 +194,7 @@ impl<'a, 's> Intake<'a, 's> {
         let Some(saving) = &mut self.saving else {
             return;
         };
-        // The same file twice, or a copy of it, is the same results.
+        // The same file twice, or a copy of it, has the same results.
         if !self.seen.insert(run.id.clone()) {
             self.document.copies += 1;
             return;
@@ -211,7 +211,7 @@ impl<'a, 's> Intake<'a, 's> {
     }
 }
 
-/// Hands out the results of a file one by one.
+/// Passes on the results of a file one by one.
 fn read(
     context: &Context,
     name: &str,
@@ -239,13 +239,13 @@ fn read(
     })
 }
 
-/// Directories below one that is named, at most: deeper ones are a loop, or no results.
+/// Maximum depth of directories: deeper ones are a loop, or not results.
 const DEPTH_MAX: usize = 32;
-/// Files in all directories that are named together.
+/// Maximum number of files in all named directories.
 const FILES_MAX: usize = 100_000;
 
-/// The files of a directory and of those in it, by name. Links to directories are not
-/// followed: they may lead back.
+/// The files below a directory, by name. Does not follow links to directories,
+/// which may form a cycle.
 fn files_below(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Outcome<()> {
     if depth > DEPTH_MAX || found.len() > FILES_MAX {
         return Err(Failure::usage(

@@ -1,5 +1,5 @@
-//! A plan that names devices, on which layouts are made; or a target that is there, on
-//! which nothing is.
+//! A plan that names devices, on which layouts are made; or an existing target, on
+//! which nothing is made.
 
 use crate::steps::layouts::base::{PlacedExperiment, foresee_on_target, prepare_on_target};
 use crate::steps::layouts::divided::Slots;
@@ -18,28 +18,28 @@ use stripewise_results::LayoutLevels;
 use stripewise_store::Store;
 use stripewise_units::format_bytes;
 
-/// Of targets that are not asked before they are open; larger ones refuse what does not fit.
+/// Assumed sector size of targets that are not open yet; larger sectors are checked later.
 const SECTOR_BYTES: u64 = 512;
 /// Assumed rate of writing test files.
 const FILL_BYTES_PER_S: u128 = 100 << 20;
 
-/// What an experiment costs beside the time of its cells.
+/// Costs of an experiment in addition to the time of its cells.
 pub struct Costs {
-    /// Time to make one layout, as far as it is known.
+    /// Time to make one layout, as far as known.
     pub making_ns: u64,
-    /// Bytes of test files up to a verdict.
+    /// Bytes written to test files until a verdict.
     pub bytes_written: u64,
     /// A line for each device whose content would be lost.
     pub destroys: Vec<String>,
-    /// What is assumed.
+    /// Assumptions.
     pub notes: Vec<String>,
 }
 
-/// The experiment of a plan for a target that is there, as far as it is known before that is
-/// open, with what it costs.
+/// The experiment of a plan for an existing target, as far as it is known before opening
+/// it, with its costs.
 ///
 /// # Errors
-/// Where a factor cannot be varied without making anything.
+/// If a factor cannot be varied without making layouts.
 pub fn foreseen(
     context: &Context,
     store: &Store,
@@ -66,10 +66,10 @@ pub fn foreseen(
     Ok((kept, costs))
 }
 
-/// What it costs; nothing on simulated arrays.
+/// Its costs; zero on simulated arrays.
 ///
 /// # Errors
-/// Where a device is another one now, or in use.
+/// If a device has changed, or is in use.
 pub fn costs(context: &Context, kept: &StoredLayouts) -> Outcome<Costs> {
     let Some(on) = &kept.on_devices else {
         return Ok(Costs {
@@ -101,10 +101,10 @@ pub fn costs(context: &Context, kept: &StoredLayouts) -> Outcome<Costs> {
     })
 }
 
-/// The experiment of a plan, not yet kept.
+/// The experiment of a plan, not stored yet.
 ///
 /// # Errors
-/// Where it cannot be carried out.
+/// If it cannot be carried out.
 pub fn prepared(
     context: &Context,
     store: &Store,
@@ -119,7 +119,7 @@ pub fn prepared(
     Ok(kept)
 }
 
-/// What the file asks for, on a target with this sector; and what must be known of it.
+/// The request of the file for a target with this sector size, and notes on it.
 fn asked(file: &LayoutsFile, sector_bytes: u64) -> (Asked, Vec<String>) {
     let mut notes = Vec::new();
     let cells = match &file.profile {
@@ -153,7 +153,7 @@ fn asked(file: &LayoutsFile, sector_bytes: u64) -> (Asked, Vec<String>) {
     (asked, notes)
 }
 
-/// Nothing is fixed where nothing is made.
+/// Refuses fixed levels where no layouts are made.
 fn check_fixed(file: &LayoutsFile) -> Outcome<()> {
     file.fixed.keys().next().map_or(Ok(()), |name| {
         Err(Failure::usage(
@@ -166,10 +166,10 @@ fn check_fixed(file: &LayoutsFile) -> Outcome<()> {
     })
 }
 
-/// A plan for a target on which nothing is made, and the target.
+/// A plan for a target on which no layouts are made, and the target.
 ///
 /// # Errors
-/// Where a factor cannot be varied without making anything, or the target is refused.
+/// If a factor cannot be varied without making layouts, or the target is refused.
 pub fn on_target(
     context: &Context,
     store: &mut Store,
@@ -186,7 +186,7 @@ pub fn on_target(
 /// Carries it out.
 ///
 /// # Errors
-/// Where it cannot begin: nothing was written.
+/// If it cannot begin; nothing was written then.
 pub fn run(
     context: &Context,
     store: &mut Store,

@@ -1,5 +1,5 @@
-//! `lab` with several factors: the experiment of a plan file over layouts, on simulated
-//! arrays, or on devices.
+//! `lab` with several factors: runs the experiment of a plan file over layouts, on simulated
+//! arrays or on devices.
 
 use super::devices;
 use crate::steps::experiment::start::ExperimentOptions;
@@ -48,18 +48,18 @@ pub struct LabForecast {
     pub notes: Vec<String>,
 }
 
-/// What the plan would do; nothing is measured but, on simulated arrays, how long runs
+/// Predicts what the plan would do; measures nothing except, on simulated arrays, how long runs
 /// must be.
 ///
 /// # Errors
-/// Where the plan cannot be carried out.
+/// If the plan cannot be carried out.
 pub(super) fn forecast(
     context: &Context,
     store: &Store,
     file: &LayoutsFile,
 ) -> Outcome<LabForecast> {
     let (kept, costs) = if !file.devices.is_empty() {
-        // Nothing is written: what cannot be seen is told when that is asked for.
+        // Nothing is written here: undetectable users are reported when it is.
         let kept = devices::prepared(context, store, file, true)?;
         let costs = devices::costs(context, &kept)?;
         (kept, costs)
@@ -98,10 +98,10 @@ pub(super) fn forecast(
     })
 }
 
-/// Carries the plan out.
+/// Carries out the plan.
 ///
 /// # Errors
-/// Where it cannot begin: nothing was measured.
+/// If it cannot begin; nothing was measured then.
 pub(super) fn run(
     context: &Context,
     mut file: LayoutsFile,
@@ -123,7 +123,7 @@ pub(super) fn run(
     simulate_layouts(context, &mut store, &arrays, kept)
 }
 
-/// What is asked for beside the plan.
+/// Applies options that override the plan.
 fn change(options: &ExperimentOptions, file: &mut LayoutsFile) -> Outcome<()> {
     if options.engine.is_some() {
         return Err(Failure::usage(
@@ -160,7 +160,7 @@ fn prepared(
             "name another factor",
         ));
     }
-    // A slip in a name is told before anything that follows from it.
+    // Report a mistyped name before its consequences.
     for factor in &factors {
         crate::steps::layouts::factors::sets(&factor.name)?;
     }

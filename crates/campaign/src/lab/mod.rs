@@ -1,5 +1,5 @@
-//! `lab`: experiments of plan files, foreseen or carried out: with one factor in
-//! randomised blocks, with several in passes over layouts: of simulated arrays, or made on
+//! `lab`: predicts or carries out experiments of plan files: one factor in
+//! randomised blocks, or several in passes over layouts, on simulated arrays or made on
 //! real devices.
 
 mod devices;
@@ -38,7 +38,7 @@ pub enum Forecast {
 /// The plan of a file.
 ///
 /// # Errors
-/// Where it cannot be read, or is not a plan.
+/// If it cannot be read, or is not a plan.
 pub fn read(context: &Context, path: &Path) -> Outcome<LabFile> {
     let hint = "`stripewise lab init FILE.toml` writes one to start from";
     let text = read_text(context, path, PLAN_BYTES_MAX, hint)?;
@@ -48,11 +48,11 @@ pub fn read(context: &Context, path: &Path) -> Outcome<LabFile> {
         })
 }
 
-/// What the plan would do; nothing is measured but, on simulated arrays, how long runs
+/// Predicts what the plan would do; measures nothing except, on simulated arrays, how long runs
 /// must be.
 ///
 /// # Errors
-/// Where the plan cannot be carried out.
+/// If the plan cannot be carried out.
 pub fn forecast(context: &Context, file: &LabFile) -> Outcome<Forecast> {
     match file {
         LabFile::One(file) => one_factor::forecast(file).map(Forecast::OneFactor),
@@ -64,10 +64,10 @@ pub fn forecast(context: &Context, file: &LabFile) -> Outcome<Forecast> {
     }
 }
 
-/// Carries the plan out; what `options` say takes the place of what it says.
+/// Carries out the plan; `options` override it.
 ///
 /// # Errors
-/// Where it cannot begin: nothing was measured.
+/// If it cannot begin; nothing was measured then.
 pub fn run(
     context: &Context,
     file: LabFile,
@@ -84,7 +84,7 @@ pub fn run(
     }
 }
 
-/// The experiments that are kept.
+/// The stored experiments.
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct PlansDocument {
     /// Version of the document.
@@ -95,10 +95,10 @@ pub struct PlansDocument {
     pub layouts: Vec<StoredLayouts>,
 }
 
-/// All of them, the one that was worked on last first.
+/// All of them, most recently used first.
 ///
 /// # Errors
-/// Where the store cannot be read.
+/// If the store cannot be read.
 pub fn plans(context: &Context) -> Outcome<PlansDocument> {
     let store = context.open_store_if_any()?;
     let (experiments, layouts) = match &store {

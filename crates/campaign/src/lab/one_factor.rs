@@ -102,7 +102,7 @@ pub(super) fn run(
     )
 }
 
-/// The plan of the file, with what is asked for beside it. Places of offsets are found
+/// The plan of the file, with overriding options. Positions of offsets are determined
 /// when the target is open; names are needed before.
 fn plan_of(options: &ExperimentOptions, file: &LabPlan) -> Outcome<ExperimentPlan> {
     let factor = match file.factor.as_str() {
@@ -142,7 +142,7 @@ fn named(offsets_bytes: &[u64]) -> Vec<Level> {
     names.map(|name| Level::offset(name, 0)).collect()
 }
 
-/// The largest part of the target that a cell asks for.
+/// The largest part of the target that a cell requires.
 fn size_bytes(plan: &ExperimentPlan) -> Option<u64> {
     let sizes = plan
         .cells
@@ -151,7 +151,7 @@ fn size_bytes(plan: &ExperimentPlan) -> Option<u64> {
     sizes.max()
 }
 
-/// Puts the levels of the factor `offset` where they belong on this target.
+/// Places the levels of the factor `offset` on this target.
 fn place(
     context: &Context,
     opened: &OpenTarget,

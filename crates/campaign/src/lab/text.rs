@@ -1,4 +1,4 @@
-//! Plans, and what is kept of experiments, for people.
+//! Plans and stored experiments as text.
 
 use super::{Forecast, LabForecast, OneFactorForecast, PlansDocument};
 use crate::steps::experiment::stored_experiment::StoredExperiment;
@@ -9,7 +9,7 @@ use stripewise_lab::layouts::PassesEnded;
 use stripewise_report::{HistoryRow, Sheet, history_table};
 use stripewise_units::{format_bytes, format_duration};
 
-/// What a plan would do.
+/// The prediction of a plan.
 #[must_use]
 pub fn forecast_text(forecast: &Forecast) -> String {
     let mut text = match forecast {
@@ -82,12 +82,12 @@ fn layouts_text(forecast: &LabForecast) -> String {
     text
 }
 
-/// The experiments that are kept.
+/// The stored experiments.
 #[must_use]
 pub fn plans_sheet(kept: &PlansDocument) -> Sheet {
     let mut rows: Vec<HistoryRow> = kept.experiments.iter().map(row).collect();
     rows.extend(kept.layouts.iter().map(row_of_layouts));
-    // Ids begin with the time: what was begun last first.
+    // Ids begin with the time: the most recently begun first.
     rows.sort_by(|a, b| b.id.cmp(&a.id));
     let answer = match rows.is_empty() {
         true => {

@@ -1,4 +1,4 @@
-//! The limit that a control group of this process puts on a target's devices.
+//! The limit that a control group sets for this process on a target's devices.
 
 use stripewise_conductor::targets::OpenTarget;
 use stripewise_disk_inspect::Inspect;
@@ -6,7 +6,7 @@ use stripewise_machine::{System, Throttle};
 use stripewise_studies::limits::ControlGroupLimit;
 use stripewise_units::path_of;
 
-/// The nearest one, if there is any.
+/// The closest limit, if any.
 pub(super) fn of(target: &OpenTarget) -> Option<ControlGroupLimit> {
     let real = target.real()?;
     let system = System::live();

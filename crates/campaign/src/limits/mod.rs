@@ -1,4 +1,4 @@
-//! `limits`: which limit a volume has, whether it is a limiter's, and how long a burst lasts.
+//! `limits`: which limit a volume has, whether a limiter sets it, and how long a burst lasts.
 
 mod control_group;
 
@@ -25,65 +25,65 @@ use stripewise_units::{NameText, format_bytes, format_duration, path_of};
 use stripewise_workload::Request;
 
 const SECOND_NS: u64 = 1_000_000_000;
-/// Blocks of 1 MiB at random places of less would all be in one place.
+/// Minimum size: blocks of 1 MiB at random places of less would be too close together.
 pub const SIZE_BYTES_MIN: u64 = 256 << 20;
 const RUN_NS: u64 = 2 * SECOND_NS;
 const RUNS_NS: std::ops::RangeInclusive<u64> = SECOND_NS / 10..=60 * SECOND_NS;
-/// The same on simulated arrays, whose runs go on until enough operations completed.
+/// The same on simulated arrays, whose runs continue until enough operations completed.
 const SIMULATED_RUN_NS: u64 = SECOND_NS / 5;
 const SIMULATED_OPERATIONS_MIN: u64 = 2_000;
-/// An end is not known before minutes behind it; a week is longer than any bucket lasts.
+/// An end is certain only minutes after it; no bucket lasts longer than a week.
 const BURSTS_NS: std::ops::RangeInclusive<u64> = 60 * SECOND_NS..=7 * 86_400 * SECOND_NS;
-/// Threads of deep cells, where there are so many processors.
+/// Maximum threads of deep cells, given enough processors.
 const THREADS_MAX: u32 = 4;
-/// Block sizes of the user's own load: its neighbours have half and twice as much.
+/// Block sizes of the user's own load: its neighbours have half and twice its size.
 const BLOCK_BYTES: std::ops::RangeInclusive<u64> = 4 << 10..=4 << 20;
 const OUTSTANDING_MAX: u32 = 128;
 const TABLE_BYTES_MAX: u64 = 1 << 20;
-/// A gp2 volume holds 5.4 million operations and bursts at 3,000 a second; three a second
-/// refill it for each GiB.
+/// A gp2 volume holds 5.4 million operations and bursts at 3,000 a second; it is refilled at
+/// three per second per GiB.
 const GP2_CREDITS: f64 = 5.4e6;
 const GP2_BURST: f64 = 3_000.0;
 const GP2_PER_GIB: f64 = 3.0;
 const GP2_MIN: f64 = 100.0;
 
-/// Whose volume types are compared with the caps.
+/// The provider whose volume types are compared with the caps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cloud {
-    /// Of the cloud that the machine or the device names.
+    /// The cloud identified by the machine's or the device's name.
     Auto,
-    /// Amazon's.
+    /// Amazon.
     Aws,
-    /// Microsoft's.
+    /// Microsoft.
     Azure,
-    /// Google's.
+    /// Google.
     Gcp,
-    /// Nobody's.
+    /// No comparison.
     None,
 }
 
-/// What is asked for.
+/// Parameters of the measurement.
 #[derive(Clone, Debug)]
 pub struct LimitsRequest {
     /// The target, as typed.
     pub target: String,
-    /// Size of the test file, or how much of the target to use.
+    /// Size of the test file, or bytes of the target to use.
     pub size_bytes: Option<u64>,
     /// Block size and depth of the user's own load.
     pub load: Option<(u64, u32)>,
-    /// Measured time of one run; `None`: the usual.
+    /// Measured time of one run; `None`: the default.
     pub run_ns: Option<u64>,
-    /// A burst is driven until it ends, for so long at most.
+    /// Maximum time to drive a burst until it ends.
     pub burst_ns_max: Option<u64>,
     /// Nothing is written.
     pub read_only: bool,
-    /// Whose volume types are compared with the caps.
+    /// The provider whose volume types are compared with the caps.
     pub cloud: Cloud,
-    /// A table of volume types in place of the one that comes with the program.
+    /// A table of volume types that replaces the bundled one.
     pub table: Option<PathBuf>,
-    /// What the target costs, in the user's unit.
+    /// Price of the target, in the user's unit.
     pub price: Option<f64>,
-    /// Engine, label: what all runs have in common.
+    /// Engine and label, common to all runs.
     pub request: Request,
     /// Seed of positions and order.
     pub seed: u64,
@@ -92,7 +92,7 @@ pub struct LimitsRequest {
 /// Measures the limits of a target.
 ///
 /// # Errors
-/// Where the target cannot be used, or what is asked for is not possible.
+/// If the target cannot be used, or the request is not possible.
 pub fn limits(
     context: &Context,
     request: &LimitsRequest,
@@ -133,7 +133,7 @@ pub fn limits(
         &mut study,
         targets,
         &setup,
-        // Nothing resumes it: what it says is stored at its end.
+        // It cannot be resumed: only its result is stored.
         &mut |_, _: &LimitsStudy| Ok(()),
     );
     let document = named(
@@ -149,14 +149,14 @@ pub fn limits(
         return Ok((document, failure.exit));
     }
     let exit = match exit_of(context, &records) {
-        // Numbers that are void are a finding, as everywhere.
+        // Void values are a finding, as everywhere.
         Exit::Done if document.refused.is_some() => Exit::Finding,
         exit => exit,
     };
     Ok((document, exit))
 }
 
-/// What can be refused without a look at the target.
+/// Refuses anything invalid without access to the target.
 fn check(request: &LimitsRequest) -> Outcome<()> {
     if let Some(bytes) = request.size_bytes.filter(|bytes| *bytes < SIZE_BYTES_MIN) {
         return Err(Failure::usage(
@@ -244,7 +244,7 @@ fn largest_power(count: u32) -> u32 {
     1 << count.max(1).ilog2()
 }
 
-/// The study that permissions allow: reads alone where nobody permitted writes.
+/// The study with the given permissions: only reads unless writes are permitted.
 fn possible(
     context: &Context,
     store: &Store,
@@ -266,7 +266,7 @@ fn possible(
 
 fn announce(context: &Context, request: &LimitsRequest, study: &LimitsStudy) {
     let time = match request.target.starts_with("sim:") {
-        // How long its runs take follows from their rates, which are not known yet.
+        // The duration of its runs depends on their rates, which are not known yet.
         true => "in simulated time, each run until enough operations completed".to_owned(),
         false => format!(
             "about {}, up to four times as long if rates scatter",
@@ -296,7 +296,7 @@ fn announce(context: &Context, request: &LimitsRequest, study: &LimitsStudy) {
         let lasts: Vec<String> = lasts.collect();
         if !lasts.is_empty() {
             text = format!("{text}. A full gp2 volume {}", lasts.join(", one "));
-            // In whole tens of minutes, and some more than the burst.
+            // Rounded to tens of minutes, and somewhat longer than the burst.
             if longest_minutes * 60e9 > burst_ns as f64 {
                 let enough = (longest_minutes * 1.1 / 10.0).ceil() * 10.0;
                 text = format!("{text}: `--burst {enough:.0}m` would see its end");
@@ -315,7 +315,7 @@ fn volume_gib(target: &str) -> Option<f64> {
     }
 }
 
-/// Minutes that a full gp2 volume of this size bursts; `None` where it does not.
+/// Minutes for which a full gp2 volume of this size bursts; `None` if it does not.
 fn gp2_minutes(gib: f64) -> Option<f64> {
     let sustained = (GP2_PER_GIB * gib).max(GP2_MIN);
     (sustained < GP2_BURST).then(|| GP2_CREDITS / (GP2_BURST - sustained) / 60.0)
@@ -338,7 +338,7 @@ fn large_enough(request: &LimitsRequest, target: &OpenTarget) -> Outcome<()> {
     ))
 }
 
-/// A cloud by its name; `None` where it is not known, or is not to be looked for.
+/// The name of a cloud; `None` if unknown, or not to be determined.
 fn cloud_of(context: &Context, cloud: Cloud, target: &OpenTarget) -> Option<String> {
     let name = match cloud {
         Cloud::Aws => "aws",
@@ -346,7 +346,7 @@ fn cloud_of(context: &Context, cloud: Cloud, target: &OpenTarget) -> Option<Stri
         Cloud::Gcp => "gcp",
         Cloud::None => return None,
         Cloud::Auto => {
-            // What this machine is says nothing of a simulated volume.
+            // This machine's cloud is irrelevant for a simulated volume.
             let facts = target.real()?.facts();
             let device = facts.device.as_ref();
             let model = device.and_then(|device| device.model.as_deref());
@@ -360,7 +360,7 @@ fn cloud_of(context: &Context, cloud: Cloud, target: &OpenTarget) -> Option<Stri
     Some(name.to_owned())
 }
 
-/// The cloud of a machine, by its hypervisor's name; a container's may follow it.
+/// The cloud of a machine, by its hypervisor's name, which may be followed by a container's.
 fn cloud_of_machine(virtualization: &str) -> Option<&'static str> {
     match virtualization.split('/').next()? {
         "amazon" => Some("aws"),
@@ -381,7 +381,7 @@ fn read_table(context: &Context, path: &Path) -> Outcome<VolumeTable> {
     })
 }
 
-/// The document with the names of types and the price.
+/// The document with matching volume types and the price.
 fn named(
     request: &LimitsRequest,
     named_by: Option<(&str, VolumeTable)>,

@@ -1,15 +1,15 @@
-//! What somebody who looks on has seen: text that goes out with an answer and comes back
-//! with the next question.
+//! What a viewer has already received: text sent with a response and returned
+//! with the next request.
 
 use std::collections::BTreeMap;
 
-/// Jobs that are remembered; more run at once nowhere.
+/// Maximum number of jobs; no run has more at once.
 const JOBS_MAX: usize = 64;
-/// Letters of a cursor.
+/// Maximum characters of a cursor.
 const LETTERS_MAX: usize = 4_096;
 
-/// The next interval of each job of each run that goes on, and the last finished run whose
-/// warnings were seen. As text: `RUN.JOB=NEXT~...~w=RUN`.
+/// The next interval of each job of each run in progress, and the last finished run whose
+/// warnings were sent. As text: `RUN.JOB=NEXT~...~w=RUN`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cursor {
     next: BTreeMap<String, u64>,
@@ -17,7 +17,7 @@ pub struct Cursor {
 }
 
 impl Cursor {
-    /// Of text that came back. What makes no sense was not seen.
+    /// Parses returned text; ignores invalid parts.
     #[must_use]
     pub fn of(text: &str) -> Cursor {
         let mut cursor = Cursor::default();
@@ -36,7 +36,7 @@ impl Cursor {
         cursor
     }
 
-    /// The first interval of a job that was not seen.
+    /// The first interval of a job not sent yet.
     pub(super) fn next(&self, run: &str, job: usize) -> u64 {
         self.next.get(&format!("{run}.{job}")).copied().unwrap_or(0)
     }
@@ -47,7 +47,7 @@ impl Cursor {
         }
     }
 
-    /// Ids sort by time: warnings of runs behind this one are new.
+    /// Ids sort by time: warnings of runs after this one are new.
     pub(super) fn warned(&self) -> &str {
         &self.warned
     }

@@ -1,4 +1,4 @@
-//! What is stored, as a list for pages and programs.
+//! The stored runs as a list for pages and programs.
 
 use super::{View, store};
 use crate::steps::measured::{self, Measurement};
@@ -74,23 +74,23 @@ pub struct EntryJob {
     pub errors: u64,
 }
 
-/// Which runs to list; the default lists all.
+/// Filter of runs; the default selects all.
 #[derive(Clone, Debug, Default)]
 pub struct Query {
-    /// Only where the label contains this.
+    /// Only labels that contain this.
     pub label: Option<String>,
-    /// Only on a target whose name contains this.
+    /// Only targets whose name contains this.
     pub target: Option<String>,
-    /// Only of this series.
+    /// Only this series.
     pub series: Option<String>,
-    /// Only started at or after this RFC 3339 time or day.
+    /// Only runs started at or after this RFC 3339 time or day.
     pub since: Option<String>,
-    /// At most so many, those that were stored last.
+    /// Maximum number, the most recently stored.
     pub limit: Option<u32>,
 }
 
 impl EntryJob {
-    /// p99 of each kind of operations that it did, with its name.
+    /// The p99 of each of its kinds of operations, with the kind's name.
     #[must_use]
     pub fn latencies_ns_p99(&self) -> [(&'static str, Option<u64>); 3] {
         [
@@ -102,17 +102,17 @@ impl EntryJob {
 }
 
 impl Entry {
-    /// It does not go on.
+    /// Whether it is no longer in progress.
     #[must_use]
     pub fn is_finished(&self) -> bool {
         self.status != Status::Running
     }
 }
 
-/// Runs that the query lets through, what was stored last first.
+/// Runs that match the query, most recently stored first.
 ///
 /// # Errors
-/// Where the store cannot be read.
+/// If the store cannot be read.
 pub fn history(view: &View, query: &Query) -> Outcome<Vec<Entry>> {
     let Some(store) = store(view)? else {
         return Ok(Vec::new());
@@ -121,11 +121,11 @@ pub fn history(view: &View, query: &Query) -> Outcome<Vec<Entry>> {
     Ok(listing.runs.into_iter().map(entry).collect())
 }
 
-/// Profiles, fills and verifications that the query lets through, the newest first: they
+/// Profiles, fills and verifications that match the query, newest first; they
 /// have no runs.
 ///
 /// # Errors
-/// Where the store cannot be read.
+/// If the store cannot be read.
 pub fn measurements(view: &View, query: &Query) -> Outcome<Vec<Measurement>> {
     match store(view)? {
         Some(store) => measured::measurements(&store, &filter(query)),

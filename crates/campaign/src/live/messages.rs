@@ -1,5 +1,5 @@
-//! What a server says and hears besides what the store holds: runs that it started, and
-//! refusals. They are here so that their schema is published with all others.
+//! Messages of a server besides the store's contents: runs that it started, and
+//! refusals. Defined here so that their schema is published with all others.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ pub struct AllowedTarget {
     pub name: String,
 }
 
-/// What is to be started. Only reads: nothing here can say otherwise.
+/// A run to start. It can only read: this type offers nothing else.
 #[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Wish {

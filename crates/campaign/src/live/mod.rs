@@ -1,6 +1,6 @@
-//! Looking on: what runs now, what is stored, how a target changed. Reads the store again
-//! each time it is asked, so that one that was replaced, locked or damaged is noticed, and
-//! nothing is held that a measurement would wait for.
+//! Live views: the run in progress, stored results, trends of a target. Reads the store again
+//! for each request, so that a replaced, locked or damaged store is noticed, and
+//! holds nothing that a measurement would wait for.
 
 mod cursor;
 mod history;
@@ -27,18 +27,18 @@ use stripewise_conductor::context::{Clock, store_failure};
 use stripewise_conductor::failure::Outcome;
 use stripewise_store::{ErrorKind, Store};
 
-/// What somebody who looks on has at hand.
+/// The context of a viewer.
 #[derive(Clone)]
 pub struct View {
-    /// The file that results are kept in.
+    /// The result store's file.
     pub store: PathBuf,
-    /// Time.
+    /// The source of time.
     pub clock: Arc<dyn Clock>,
     /// The name of this machine.
     pub host: String,
 }
 
-/// The store as it is now; none where nothing was kept yet.
+/// Opens the store; `None` if nothing was stored yet.
 fn store(view: &View) -> Outcome<Option<Store>> {
     match Store::open_read_only(&view.store) {
         Ok(store) => Ok(Some(store)),

@@ -1,5 +1,5 @@
-//! What runs now, as far as it is stored: intervals stream in while a run goes on, whoever
-//! started it.
+//! The run in progress, as far as it is stored: intervals are stored while it runs, whichever
+//! process started it.
 
 use super::{Cursor, View, store};
 use serde::Serialize;
@@ -11,13 +11,13 @@ use stripewise_results::{RunRecord, SCHEMA_VERSION};
 use stripewise_stats::Histogram;
 use stripewise_store::{Filter, RunSummary, Store, StoredInterval, UnderWay};
 
-/// Intervals of a job that are given at once: ten minutes at a second each.
+/// Maximum number of intervals of a job per response: ten minutes at a second each.
 const INTERVALS_MAX: u32 = 600;
-/// Runs that are shown beside each other.
+/// Maximum number of concurrent runs shown.
 const RUNS_MAX: usize = 8;
-/// Finished runs whose warnings are read for one answer.
+/// Maximum number of finished runs whose warnings are read per response.
 const WARNED_MAX: usize = 8;
-/// p99.9 is told from so many operations on, as in records.
+/// Minimum number of operations for a p99.9, as in records.
 const P999_FROM: u64 = 10_000;
 
 /// What runs now.
@@ -222,10 +222,10 @@ pub struct WarningNow {
     pub hint: String,
 }
 
-/// What runs now, and what happened since `seen`.
+/// The run in progress, and what happened since `seen`.
 ///
 /// # Errors
-/// Where the store cannot be read.
+/// If the store cannot be read.
 pub fn now(view: &View, seen: &Cursor) -> Outcome<Now> {
     let mut cursor = Cursor::default();
     cursor.warn(seen.warned());
@@ -251,8 +251,8 @@ pub fn now(view: &View, seen: &Cursor) -> Outcome<Now> {
     })
 }
 
-/// Runs under way whose process is not known to be gone; else the newest run, where its
-/// series goes on.
+/// Runs in progress whose process is not known to be gone; else the newest run, if its
+/// series is still in progress.
 fn going_on(store: &Store) -> Outcome<Vec<(UnderWay, bool)>> {
     let mut all = store.under_way().map_err(store_failure)?;
     all.retain(|one| one.is_alive != Some(false));
@@ -290,7 +290,7 @@ fn run_now(
     cursor: &mut Cursor,
 ) -> Outcome<Option<RunNow>> {
     let UnderWay { run, is_alive } = under_way;
-    // Deleted, or damaged: the others are shown all the same.
+    // Deleted or damaged: show the others anyway.
     let Ok(record) = store.load(&run.id) else {
         return Ok(None);
     };
@@ -339,7 +339,7 @@ fn run_now(
     }))
 }
 
-/// The jobs of a run with what was not seen of them yet, and where what is measured ends.
+/// The jobs of a run with their new intervals, and the end of the measured window.
 fn jobs_now(
     store: &Store,
     run: &RunSummary,
@@ -372,7 +372,7 @@ fn jobs_now(
     Ok((jobs, measured_ns))
 }
 
-/// What was not seen yet of a run that is over.
+/// The new intervals of a finished run.
 fn before_now(
     store: &Store,
     run: &RunSummary,
@@ -387,7 +387,7 @@ fn before_now(
     }))
 }
 
-/// Where what is measured of a job ends.
+/// End of a job's measured window.
 fn end_of(
     store: &Store,
     run: &str,
@@ -442,7 +442,7 @@ fn kind_now(histogram: Option<&Histogram>) -> Option<KindNow> {
     })
 }
 
-/// Finished runs of the same series, in the order in which they ran.
+/// Finished runs of the same series, in chronological order.
 fn siblings(store: &Store, run: &RunSummary) -> Outcome<Vec<RunSummary>> {
     let Some(series) = &run.series else {
         return Ok(Vec::new());
@@ -495,7 +495,7 @@ fn warnings(
     let mut read = 0;
     for run in new {
         if run.warnings > 0 {
-            // The others come with the next answer.
+            // The others follow with the next response.
             if read == WARNED_MAX {
                 break;
             }

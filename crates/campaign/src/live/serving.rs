@@ -1,5 +1,5 @@
-//! What a front end gives to a server, and what a server says of itself. The server is a
-//! crate above this one and below the program, which hands it in as a function.
+//! The interface between a front end and a server. The server is a
+//! crate above this one and below the program, which passes it in as a function.
 
 use super::View;
 use std::fs::File;
@@ -13,27 +13,27 @@ use stripewise_units::NameText;
 /// Serves until a signal comes.
 pub type Serve = fn(&Context, &Serving<'_>) -> Outcome<Exit>;
 
-/// Where and what to serve.
+/// Parameters of a server.
 pub struct Serving<'a> {
-    /// The store, and the time.
+    /// The store, and the clock.
     pub view: View,
-    /// An address of the loopback.
+    /// A loopback address.
     pub address: IpAddr,
     /// The port, or 0 for any.
     pub port: u16,
-    /// A Unix socket in place of an address.
+    /// A Unix socket instead of an address.
     pub socket: Option<PathBuf>,
-    /// Files and devices that runs may be started on; they only read.
+    /// Files and devices on which runs may be started; they only read.
     pub allow_runs: Vec<PathBuf>,
-    /// They may run beside other work on the same disk.
+    /// They may run while other work uses the disk.
     pub busy_ok: bool,
-    /// This program, which makes documents, reports and runs.
+    /// Path of this program, which makes documents, reports and runs.
     pub program: PathBuf,
-    /// Hears when the server listens.
+    /// Called when the server listens.
     pub announce: &'a dyn Fn(&Announced<'_>),
 }
 
-/// Where it listens.
+/// The address of a listening server.
 #[derive(Clone, Copy, Debug)]
 pub struct Announced<'a> {
     /// The address to open once, with the token in it.
@@ -44,10 +44,10 @@ pub struct Announced<'a> {
     pub token_file: &'a Path,
 }
 
-/// Keeps the token for scripts in a file that only this user may read.
+/// Stores the token for scripts in a file that only this user may read.
 ///
 /// # Errors
-/// Where it cannot be made.
+/// If it cannot be made.
 pub fn keep_token(path: &Path, token: &str) -> Outcome<File> {
     stripewise_store::keep_secret(path, &format!("{token}\n")).map_err(|error| {
         Failure::new(
@@ -61,7 +61,7 @@ pub fn keep_token(path: &Path, token: &str) -> Outcome<File> {
     })
 }
 
-/// Removes that file again; what cannot be removed stays, and no server takes it.
+/// Removes that file; if that fails, the token remains but no server accepts it.
 pub fn forget_token(file: &File, path: &Path) {
     let _ = stripewise_store::remove_made(file, path);
 }

@@ -1,4 +1,4 @@
-//! Simulated arrays to play with: what a layout gives, at once and without a record.
+//! Simulated arrays to try: the performance of a layout, computed at once and without a record.
 
 use serde::Serialize;
 use std::sync::atomic::AtomicU8;
@@ -13,13 +13,13 @@ use stripewise_runner::IntervalSummary;
 use stripewise_runner::session::{Job, JobTarget, Listener, Settings, run_simulated};
 use stripewise_workload::{TargetLimits, Workload, validate};
 
-/// Loads of the curve.
+/// Operations in flight of the curve's points.
 const LOADS: [u32; 7] = [1, 2, 4, 8, 16, 32, 64];
-/// Virtual time of each.
+/// Virtual time of each point.
 const DURATION_NS: u64 = 20_000_000_000;
-/// Nobody looks at them one by one.
+/// Interval length, since no one looks at single intervals.
 const INTERVAL_NS: u64 = 10_000_000_000;
-/// Operations of each, so that a fast array is done in a moment, too.
+/// Maximum number of operations of each, so that a fast array takes little time, too.
 const OPERATIONS_MAX: u64 = 12_000;
 
 /// An array that needs no file.
@@ -67,7 +67,7 @@ fn entry(name: &str, spec: &ArraySpec) -> ArrayEntry {
     }
 }
 
-/// What is to be tried.
+/// An array and load to try.
 #[derive(Clone, Debug)]
 pub struct Wished {
     /// `raid10-10k?offset=63s&stripe_unit=64K`; a name, never a file.
@@ -78,7 +78,7 @@ pub struct Wished {
     pub read_percent: u8,
 }
 
-/// What an array gives.
+/// The performance of an array.
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct Tried {
     /// As it came out, with its overrides.
@@ -106,10 +106,10 @@ pub struct TriedPoint {
     pub latency_ns_p99: u64,
 }
 
-/// Random operations on a simulated array at rising load.
+/// Runs random operations on a simulated array at rising load.
 ///
 /// # Errors
-/// Where the array or the load makes no sense, with a hint.
+/// If the array or the load is invalid, with a hint.
 pub fn try_array(wished: &Wished) -> Outcome<Tried> {
     let spec = ArraySpec::from_target(&wished.array, |_| Err(std::io::ErrorKind::NotFound.into()))
         .map_err(|error| Failure::usage(error.to_string(), error.hint()))?;
@@ -125,8 +125,8 @@ pub fn try_array(wished: &Wished) -> Outcome<Tried> {
     })
 }
 
-/// Of blocks that lie at multiples of their size behind the start of the partition, the
-/// share that lies on more disks than it has to.
+/// For blocks aligned to their size from the start of the partition, the
+/// share that touches more disks than necessary.
 fn crossing(array: &ArrayEntry, block: u64) -> Option<f64> {
     let unit = array.stripe_unit_bytes;
     if array.disks < 2 || unit == 0 || block == 0 {

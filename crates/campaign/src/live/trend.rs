@@ -14,16 +14,16 @@ use stripewise_store::{KeptDocument, Store};
 use stripewise_units::ByteSize;
 use stripewise_workload::operation_name;
 
-/// Runs that are looked at.
+/// Maximum number of runs used.
 const RUNS_MAX: u32 = 20_000;
-/// Trends that are shown, those of most results first.
+/// Maximum number of trends shown, those with the most results first.
 const TRENDS_MAX: usize = 60;
-/// Fewer results are no trend.
+/// Fewer results are not a trend.
 const POINTS_MIN: usize = 2;
-/// Steps that are smaller are not worth a word.
+/// Smaller steps are not mentioned.
 const STEP_MIN: f64 = 0.05;
 
-/// Trends and what is kept as baselines.
+/// Trends and stored baselines.
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct Trends {
     /// Those of most results first.
@@ -92,7 +92,7 @@ pub struct KeptBaseline {
 /// All trends of the targets whose name contains `target`.
 ///
 /// # Errors
-/// Where the store cannot be read.
+/// If the store cannot be read.
 pub fn trends(view: &View, target: &str) -> Outcome<Trends> {
     let query = Query {
         target: (!target.is_empty()).then(|| target.to_owned()),
@@ -131,14 +131,14 @@ fn kept(document: KeptDocument) -> KeptBaseline {
     }
 }
 
-/// A trend, and what its load has besides words.
+/// A trend, and the details of its load beyond its name.
 struct Gathered {
     trend: Trend,
     engine: String,
     starts_at: String,
 }
 
-/// Each load once, with its results in order of time.
+/// Each distinct load, with its results in chronological order.
 fn gathered(store: &Store, runs: &[Entry]) -> Vec<Gathered> {
     let candidates: Vec<(&Entry, &EntryJob)> = runs
         .iter()
@@ -148,7 +148,7 @@ fn gathered(store: &Store, runs: &[Entry]) -> Vec<Gathered> {
             _ => None,
         })
         .collect();
-    // What a list knows of loads that were measured once is enough: their records are not read.
+    // For loads measured once, the list's fields suffice: their records are not read.
     let mut sittings: HashMap<(&str, &str, String), BTreeSet<&str>> = HashMap::new();
     for (run, job) in &candidates {
         let key = (
@@ -193,11 +193,11 @@ fn gathered(store: &Store, runs: &[Entry]) -> Vec<Gathered> {
     all
 }
 
-/// What was asked for in runs, which only their records say. A record that is damaged says
+/// Requested parameters of runs, which only their records contain. A damaged record gives
 /// nothing.
 struct AskedOf<'a> {
     store: &'a Store,
-    /// Of the ladder that was looked at last: its steps differ in threads and outstanding.
+    /// The most recently used ladder: its steps differ in threads and outstanding.
     ladder: Option<(String, Option<String>, Rc<AskedJob>)>,
 }
 
@@ -226,7 +226,7 @@ impl<'a> AskedOf<'a> {
     }
 }
 
-/// What of it is not as usual stands behind what a list shows.
+/// Appends unusual parameters to the name in the list.
 fn in_words(in_list: String, load: &Load<'_>) -> String {
     let size = load.workload.size_bytes;
     let size = size.map(|bytes| format!("{} of it", ByteSize(bytes)));
@@ -237,8 +237,8 @@ fn in_words(in_list: String, load: &Load<'_>) -> String {
         .join(", ")
 }
 
-/// Loads of the same words get those of their engine and of where the target starts, as far
-/// as these differ.
+/// Appends engine and start of the target to equal names, if
+/// these differ.
 fn tell_apart(all: &mut [Gathered]) {
     let mut more = vec![String::new(); all.len()];
     for (one, words) in all.iter().zip(&mut more) {
@@ -260,19 +260,19 @@ fn tell_apart(all: &mut [Gathered]) {
     }
 }
 
-/// What a result is of: a run of its own, or the ladder of a bench.
+/// The group of a result: a run of its own, or the ladder of a bench.
 fn sitting(run: &Entry) -> &str {
     run.series.as_deref().unwrap_or(&run.id)
 }
 
-/// A run of its own is a result; of a ladder the run of the highest rate is.
+/// Adds a result: a run of its own, or the run with the highest rate of a ladder.
 fn add(trend: &mut Trend, run: &Entry, job: &EntryJob) {
     let point = TrendPoint {
         id: sitting(run).to_owned(),
         started_at: run.started_at.clone(),
         label: run.label.clone(),
         iops: job.iops,
-        // Of a mix the slowest kind: no value is that of all.
+        // For a mix, the slowest kind, since no value applies to all.
         latency_ns_p99: (job.latencies_ns_p99().into_iter())
             .filter_map(|(_, ns)| ns)
             .max(),
@@ -291,21 +291,21 @@ fn add(trend: &mut Trend, run: &Entry, job: &EntryJob) {
     }
 }
 
-/// Of an experiment: where one target has several layouts or offsets, no two of its
-/// runs are the same load again.
+/// Runs of an experiment: if one target has several layouts or offsets, no two of its
+/// runs have the same load.
 fn differs_on_purpose(run: &Entry) -> bool {
     let part = run.series_part.as_deref();
     part.is_some_and(|part| ["align", "advise", "lab", "precondition"].contains(&part))
 }
 
-/// The part of a bench, whose load is a ladder. Other series have runs of several loads,
-/// which are known by those.
+/// The part of a bench, whose load is a ladder. Runs of other series have various loads,
+/// which identify them.
 fn ladder_part(run: &Entry) -> Option<&str> {
     let part = run.series_part.as_deref()?;
     SeriesKind::from_name(part).map(|_| part)
 }
 
-/// `random read, 8K, 4 x 8`; of a step of a bench `random-read, 8K`.
+/// `random read, 8K, 4 x 8`; for a step of a bench `random-read, 8K`.
 fn load_in_list(run: &Entry, job: &EntryJob) -> String {
     let block = ByteSize(job.block_size_bytes);
     if let Some(part) = ladder_part(run) {

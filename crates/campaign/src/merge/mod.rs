@@ -1,4 +1,4 @@
-//! Runs of several hosts as one: from stores and exported files.
+//! Merges runs of several hosts, from stores and exported files.
 
 mod source;
 
@@ -12,22 +12,22 @@ use stripewise_results::RunRecord;
 use stripewise_store::Store;
 use stripewise_units::counted;
 
-/// What is to be merged.
+/// What to merge.
 #[derive(Clone, Debug)]
 pub struct MergeRequest {
-    /// Stores, `STORE#ID`, exported files, or ids of the own store; as typed.
+    /// Stores, `STORE#ID`, exported files, or ids of this host's store, as typed.
     pub sources: Vec<String>,
-    /// Hosts may be missing or have broken off.
+    /// Hosts may be missing or partial.
     pub partial: bool,
-    /// The user's words.
+    /// The user's label.
     pub label: Option<String>,
 }
 
-/// Merges, and keeps what came of it: a record for each run that all hosts made, in
+/// Merges and stores the results: a record for each run that all hosts made, in
 /// their order.
 ///
 /// # Errors
-/// Where a source cannot be read, or what they hold are not runs of several hosts that
+/// If a source cannot be read, or the sources are not runs of several hosts that
 /// did the same at the same time.
 pub fn merge(
     context: &Context,
@@ -48,7 +48,7 @@ pub fn merge(
     )
 }
 
-/// Merges runs whose parts are at hand, and keeps what came of it.
+/// Merges runs given their parts, and stores the results.
 ///
 /// # Errors
 /// As [`merge`].
@@ -107,7 +107,7 @@ fn keep(
     Ok(records)
 }
 
-/// The label that all hosts gave.
+/// The label, if it is the same on all hosts.
 fn common_label(merge: &Merge) -> Option<String> {
     let mut labels = merge.parts().map(|part| part.run.label.as_deref());
     let first = labels.next()??;
@@ -116,7 +116,7 @@ fn common_label(merge: &Merge) -> Option<String> {
         .then(|| first.to_owned())
 }
 
-/// The runs that were made at once: the first of each host, the second of each...
+/// Groups concurrent runs: the first of each host, the second of each...
 fn side_by_side(
     context: &Context,
     sources: Vec<Source>,

@@ -1,4 +1,4 @@
-//! What `merge` is pointed at: a store, a run of one, or an exported file.
+//! A source of `merge`: a store, a run of one, or an exported file.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -14,7 +14,7 @@ use stripewise_lab::hosts::{HostPart, from_line};
 use stripewise_store::{ErrorKind, Filter, Owner, Store};
 use stripewise_units::path_of;
 
-/// How every store begins.
+/// The first bytes of every store.
 const STORE_MAGIC: &[u8; 16] = b"SQLite format 3\0";
 const HINT: &str = "name a host's store (its latest result is used), STORE#ID, or a file that \
                     `stripewise export --histograms` made";
@@ -22,11 +22,11 @@ const HINT: &str = "name a host's store (its latest result is used), STORE#ID, o
 /// The runs of one host, or of hosts that were merged before, in order.
 pub(super) struct Source {
     pub(super) name: String,
-    /// Of each run the parts that were made at once.
+    /// The concurrent parts of each run.
     pub(super) runs: Vec<Vec<HostPart>>,
 }
 
-/// Reads one; a file may hold several hosts.
+/// Reads a source; a file may hold several hosts.
 pub(super) fn read(context: &Context, own: &Store, text: &str) -> Outcome<Vec<Source>> {
     let path = path_of(text);
     if path.is_file() {
@@ -51,7 +51,7 @@ pub(super) fn read(context: &Context, own: &Store, text: &str) -> Outcome<Vec<So
             HINT,
         ));
     }
-    // The store at hand holds what was merged or imported here.
+    // This host's store contains results merged or imported here.
     let is_known = own
         .full_name(text)
         .and_then(|name| own.resolve(&name))
@@ -75,7 +75,7 @@ fn is_series(store: &Store, name: &str) -> Outcome<bool> {
 }
 
 fn is_store(path: &Path) -> bool {
-    // Reading the store of this process would give up its locks.
+    // Reading the store of this process would release its locks.
     if is_open_here(path) {
         return true;
     }
@@ -84,8 +84,8 @@ fn is_store(path: &Path) -> bool {
     read.is_ok() && head == *STORE_MAGIC
 }
 
-/// Runs that a killed process left behind in it become partial ones, as whenever a store
-/// is opened; one that cannot be written to will do.
+/// Runs that a killed process left in it become partial, as always when a store
+/// is opened; a read-only store will do.
 fn of_store(context: &Context, text: &str, path: &Path, name: &str) -> Outcome<Source> {
     let owner = Owner::of_this_process(&context.host().name);
     let store = Store::open(path, owner).or_else(|error| match error.kind() {
@@ -102,7 +102,7 @@ fn runs_of(store: &Store, text: &str, name: &str) -> Outcome<Source> {
         ..Filter::default()
     };
     let listed = store.list(&filter).map_err(store_failure)?;
-    // Preconditioning writes a device over: it measures nothing.
+    // Preconditioning overwrites a device but measures nothing.
     let measured = listed
         .into_iter()
         .rev()
@@ -130,7 +130,7 @@ fn runs_of(store: &Store, text: &str, name: &str) -> Outcome<Source> {
     })
 }
 
-/// Lines of one host are runs one after the other; hosts go side by side.
+/// Lines of one host are consecutive runs; different hosts are concurrent.
 fn of_file(context: &Context, text: &str, path: &Path) -> Outcome<Vec<Source>> {
     let content = read_text(context, path, RESULTS_BYTES_MAX, HINT)?;
     let mut hosts: BTreeMap<(Option<u32>, String), Vec<Vec<HostPart>>> = BTreeMap::new();

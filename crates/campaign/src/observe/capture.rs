@@ -1,4 +1,4 @@
-//! Everything that one pass over operations is folded into, each with bounded memory.
+//! The accumulators of one pass over operations, each with bounded memory.
 
 use crate::steps::observation::files::FileCounts;
 use stripewise_trace::Operation;
@@ -8,26 +8,26 @@ use stripewise_trace::model::{ModelBuilder, ModelError, Request, WorkloadModel};
 use stripewise_trace::observation::Statistics;
 use stripewise_units::DeviceNumber;
 
-/// The folds.
+/// The accumulators.
 #[derive(Default)]
 pub struct Capture {
     /// Counts, latencies, timeline.
     pub statistics: Statistics,
-    /// For whether the load waits.
+    /// For deciding whether the load waits.
     pub spans: TaskSpans,
-    /// For whose fault it is.
+    /// For attributing blame.
     pub window: BlameWindow,
-    /// By file; none where files are not known.
+    /// Counts by file; `None` if files are not known.
     pub files: Option<FileCounts>,
-    /// The model, where one is asked for.
+    /// The model, if requested.
     pub model: Option<ModelInTheMaking>,
-    /// Operations taken.
+    /// Number of operations processed.
     pub operations: u64,
-    /// The load waits for its disk, for certain; known at the end.
+    /// Whether the load certainly waits for its disk; known at the end.
     pub waits: bool,
 }
 
-/// A model of one device.
+/// A model of one device under construction.
 #[derive(Default)]
 pub struct ModelInTheMaking {
     builder: ModelBuilder,
@@ -36,7 +36,7 @@ pub struct ModelInTheMaking {
 }
 
 impl ModelInTheMaking {
-    /// Takes an operation. False if it is of another device than those before.
+    /// Adds an operation. False if its device differs from the previous ones.
     fn add(&mut self, operation: &Operation) -> bool {
         if *self.device.get_or_insert(operation.device) != operation.device {
             return false;
@@ -69,7 +69,7 @@ impl Capture {
         found
     }
 
-    /// The model, where one is asked for.
+    /// The model, if requested.
     pub fn finish_model(&mut self) -> Option<Result<WorkloadModel, ModelError>> {
         let model = self.model.take()?.finish();
         Some(model.map(|mut model| {
@@ -78,8 +78,8 @@ impl Capture {
         }))
     }
 
-    /// Takes an operation; they come in the order of arrival, or nearly so. False if a model
-    /// is asked for, and this is of another device than those before.
+    /// Adds an operation, in approximate order of arrival. False if a model
+    /// is requested and the device differs from the previous ones.
     pub fn add(&mut self, operation: &Operation) -> bool {
         self.operations += 1;
         self.statistics.add(operation);

@@ -1,5 +1,5 @@
-//! From the pages of the kernel's buffers to operations in the order of arrival, as they
-//! come.
+//! Turns pages of the kernel's buffers into operations in the order of arrival,
+//! incrementally.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use stripewise_machine::{Process, System};
@@ -8,30 +8,30 @@ use stripewise_trace::{Event, InOrder, Operation, Pairer, Step, TaskId, Tasks};
 
 /// How long an operation waits for others that arrived before and complete later.
 pub const ORDER_NS: u64 = 1_000_000_000;
-/// Threads that are looked up.
+/// Maximum number of threads looked up.
 const THREADS_MAX: usize = 1 << 16;
-/// Ancestors of a process that are looked at.
+/// Maximum number of a process's ancestors examined.
 const ANCESTORS_MAX: usize = 16;
 
-/// Which processes there are, and which are of the load that was named.
+/// The processes, and which of them belong to the named load.
 #[derive(Debug, Default)]
 pub struct Processes {
     last: i32,
     seen: HashSet<i32>,
-    /// The first of the processes of one name that started each other, of each process.
+    /// For each process, the first in its chain of parents with the same name.
     firsts: HashMap<i32, i32>,
-    /// What servers call themselves, where they say more than their name.
+    /// Titles of servers that are more specific than their names.
     pub titles: HashMap<i32, String>,
-    /// All that did something.
+    /// All processes with operations.
     pub all: BTreeSet<i32>,
-    /// Those that were named, and those that they started.
+    /// The named processes and their descendants.
     pub own: BTreeSet<i32>,
 }
 
 impl Processes {
-    /// Looks a thread up when it is first seen: later it may be gone.
+    /// Looks up a thread when it first appears: later it may be gone.
     fn see(&mut self, system: &System, thread: i32, tasks: &mut Tasks) {
-        // Most events are of the thread of the one before.
+        // Most events belong to the same thread as the previous one.
         if self.last == thread {
             return;
         }
@@ -57,7 +57,7 @@ impl Processes {
 }
 
 impl Processes {
-    /// The first of the processes of one name that led to this one.
+    /// The first ancestor in the chain of processes with this one's name.
     fn first_of(&self, system: &System, mut process: Process) -> i32 {
         let name = system.process_name(process.id);
         for _ in 0..ANCESTORS_MAX {
@@ -71,7 +71,7 @@ impl Processes {
     }
 }
 
-/// Pages in, operations out.
+/// Converts pages to operations.
 pub struct EventStream {
     system: System,
     recording: Recording,
@@ -79,12 +79,12 @@ pub struct EventStream {
     order: InOrder<Operation>,
     /// When events were lost.
     losses: BTreeSet<u64>,
-    /// Who does what.
+    /// The processes behind the operations.
     pub processes: Processes,
 }
 
 impl EventStream {
-    /// A stream of these layouts. None where the kernel's texts cannot be read.
+    /// A stream with these layouts. `None` if the kernel's descriptions cannot be parsed.
     pub fn new(header_page: &str, formats: &[String], own: BTreeSet<i32>) -> Option<EventStream> {
         let page_format = PageFormat::parse(header_page)?;
         let formats = formats.iter().map(|text| EventFormat::parse(text));
@@ -102,7 +102,7 @@ impl EventStream {
         })
     }
 
-    /// Takes a page. A damaged one is counted, and is a loss.
+    /// Processes a page. A damaged one is counted, and is a loss.
     pub fn page(&mut self, bytes: &[u8]) {
         let before = self.recording.report().damaged;
         let is_after_loss = self.recording.page(bytes).unwrap_or(true);
@@ -114,7 +114,7 @@ impl EventStream {
         }
     }
 
-    /// Pairs the events before a moment; all buffers have been read since then.
+    /// Pairs the events before this time; all buffers have been read since then.
     pub fn pair_before(&mut self, ns: u64) {
         while let Some(event) = self.recording.next_event_before(ns) {
             self.pair(&event);
@@ -146,7 +146,7 @@ impl EventStream {
         self.order.pop()
     }
 
-    /// No more pages come: what is left.
+    /// Returns the remaining operations after the last page.
     pub fn finish(&mut self) -> Vec<Operation> {
         while let Some(event) = self.recording.last_event() {
             self.pair(&event);
@@ -156,8 +156,8 @@ impl EventStream {
         std::iter::from_fn(|| self.order.pop_last()).collect()
     }
 
-    /// The load that a task is a part of: processes of one name that one of them started, as
-    /// the servers of a database. By the name and the first of them.
+    /// The load that a task belongs to: processes with one name started by one of them, such as
+    /// the server processes of a database. Identified by the name and the first of them.
     pub fn load_of(&self, task: TaskId) -> Option<String> {
         let name = self.tasks().name(task)?;
         let Some(pid) = self.tasks().pid(task) else {
@@ -167,12 +167,12 @@ impl EventStream {
         Some(format!("{name} ({first})"))
     }
 
-    /// Who did it.
+    /// The tasks behind the operations.
     pub fn tasks(&self) -> &Tasks {
         &self.pairer.tasks
     }
 
-    /// What was seen of pages.
+    /// Statistics of the pages.
     pub fn recorded(&self) -> RecordingReport {
         self.recording.report()
     }

@@ -1,4 +1,4 @@
-//! Observing a trace in a file.
+//! Observes a trace in a file.
 
 use super::capture::{Capture, ModelInTheMaking};
 use super::{ObserveOptions, Observed};
@@ -20,14 +20,14 @@ use stripewise_trace::blame::WindowFacts;
 use stripewise_trace::files::{Columns, FileError, FileReport, TraceFile, open};
 use stripewise_units::{DeviceNumber, NameText, counted, format_count};
 
-/// Bytes that are read at once, and pieces that wait to be parsed.
+/// Bytes per read, and number of chunks queued for parsing.
 const PIECE_BYTES: usize = 1 << 20;
 const PIECES: usize = 4;
-/// How often a wait for bytes looks whether it should end.
+/// How often a wait for bytes checks for an interrupt.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
-/// Operations between two looks at the clock.
+/// Operations between two readings of the clock.
 const LOOK_EVERY_OPERATIONS: u64 = 4_096;
-/// With coarser times nothing is said of what depends on their order.
+/// With a coarser time resolution, results that depend on order are omitted.
 const RESOLUTION_NS_MAX: u64 = 100_000_000;
 
 /// Observes the trace in `path`.
@@ -72,11 +72,11 @@ pub fn observe_file(context: &Context, path: &Path, options: &ObserveOptions) ->
 struct Reader<'a> {
     context: &'a Context,
     trace: TraceFile<'a>,
-    /// Only operations of this device count.
+    /// Count only operations of this device.
     device: Option<&'a str>,
-    /// Devices that were left out.
+    /// Devices that were excluded.
     others: BTreeSet<DeviceNumber>,
-    /// Bytes of the file that were taken.
+    /// Bytes of the file consumed so far.
     taken: Rc<Cell<u64>>,
 }
 
@@ -197,7 +197,7 @@ impl Reader<'_> {
             ..ObservationDocument::default()
         };
         if is_coarse {
-            // Nothing is known of what happened within one unit of time.
+            // The order within one unit of time is not known.
             observation
                 .devices
                 .iter_mut()
@@ -281,19 +281,19 @@ fn notes(report: &FileReport, capture: &Capture, (lost, lost_share): (u64, f64))
     notes
 }
 
-/// The bytes of a file or pipe, read by a thread of their own: reading may wait for ever, and
+/// The bytes of a file or pipe, read by a separate thread: reading may block forever, and
 /// Ctrl-C must end that wait.
 struct Bytes<'a> {
     context: &'a Context,
     pieces: Receiver<io::Result<Vec<u8>>>,
     piece: Vec<u8>,
     at: usize,
-    /// Bytes of the pieces before.
+    /// Bytes of the previous chunks.
     taken: Rc<Cell<u64>>,
 }
 
 impl<'a> Bytes<'a> {
-    /// The bytes and how many there are; 0 for a pipe.
+    /// Opens a file; returns its bytes and their number, 0 for a pipe.
     fn open(context: &'a Context, path: &Path) -> Outcome<(Self, u64)> {
         let cannot = |why: &str| {
             Failure::usage(
@@ -326,7 +326,7 @@ impl<'a> Bytes<'a> {
                     piece
                 });
                 let is_last = !matches!(&read, Ok(piece) if !piece.is_empty());
-                // The other side is gone after an error or an interruption.
+                // The receiver is gone after an error or an interruption.
                 if sender.send(read).is_err() || is_last {
                     return;
                 }

@@ -1,7 +1,7 @@
-//! Observing this machine by the kernel's events.
+//! Observes this machine through the kernel's events.
 //!
-//! Nothing is written meanwhile: pages are read from the kernel's buffers, folded, and
-//! forgotten.
+//! Nothing is written meanwhile: pages are read from the kernel's buffers, accumulated, and
+//! discarded.
 
 use super::capture::{Capture, ModelInTheMaking};
 use super::events::{EventStream, ORDER_NS};
@@ -29,19 +29,19 @@ use stripewise_trace::blame::{ConfiguredLimit, DeviceBlame, WindowFacts};
 use stripewise_trace::observation::Moment;
 use stripewise_units::{ByteSize, DeviceNumber, Kind, format_bytes, format_count};
 
-/// The buffers of the kernel, all together: usual, least and most.
+/// Total size of the kernel's buffers: default, minimum and maximum.
 pub const BUFFER_BYTES: u64 = 32 << 20;
 const BUFFER_BYTES_MIN: u64 = 1 << 20;
 const BUFFER_BYTES_MAX: u64 = 4 << 30;
-/// Between two readings of the buffers.
+/// Interval of reading the buffers.
 const ROUND: Duration = Duration::from_millis(20);
-/// Between two lines of progress.
+/// Interval of progress lines.
 const LINE_NS: u64 = 1_000_000_000;
-/// Between two looks at which files and limits there are.
+/// Interval of updating the lists of files and limits.
 const FILES_NS: u64 = 5_000_000_000;
-/// Limits that are remembered.
+/// Maximum number of limits remembered.
 const THROTTLES_MAX: usize = 1_024;
-/// How much earlier than the beginning of a round events are certain to be in the buffers.
+/// Events older than this before a round's start are certain to be in the buffers.
 const MARGIN_NS: u64 = 1_000_000;
 
 /// Observes this machine.
@@ -58,7 +58,7 @@ pub fn observe_live(context: &Context, options: &ObserveOptions) -> Outcome<Obse
     let started_at = context.timestamp();
     let before = Snapshot::take(&stripewise_machine::System::live(), &[], &[]);
     let clock_offset_ns = before.clocks.monotonic_ns.saturating_sub(context.now_ns());
-    // Reading the counters of many groups takes a while, in which recorded events would wait.
+    // Reading the counters of many groups takes time, while recorded events would have to wait.
     let groups = GroupWatch::start();
     let instance = match TraceInstance::start(&request) {
         Ok(instance) => instance,
@@ -114,7 +114,7 @@ pub fn observe_live(context: &Context, options: &ObserveOptions) -> Outcome<Obse
     })
 }
 
-/// What cannot be observed is refused before anything is recorded.
+/// Refuses impossible observations before anything is recorded.
 fn check(options: &ObserveOptions, devices: usize) -> Outcome<()> {
     if options.duration_ns == 0 {
         return Err(Failure::usage(
@@ -143,7 +143,7 @@ fn check(options: &ObserveOptions, devices: usize) -> Outcome<()> {
     Ok(())
 }
 
-/// The processes that were named, with those that descend from them.
+/// The named processes and their descendants.
 fn processes(options: &ObserveOptions) -> Outcome<BTreeSet<i32>> {
     let Some(pid) = options.pid else {
         return Ok(BTreeSet::new());
@@ -158,7 +158,7 @@ fn processes(options: &ObserveOptions) -> Outcome<BTreeSet<i32>> {
     Ok(tree.into_iter().collect())
 }
 
-/// Kernels before 5.12 say of what is queued to a partition that it is the partition's.
+/// Kernels before 5.12 attribute operations queued to a partition to that partition.
 fn with_partitions(numbers: &BTreeSet<DeviceNumber>) -> Vec<DeviceNumber> {
     let system = System::live();
     let partitions = numbers.iter().flat_map(|&number| system.partitions(number));
@@ -166,7 +166,7 @@ fn with_partitions(numbers: &BTreeSet<DeviceNumber>) -> Vec<DeviceNumber> {
     numbers.iter().copied().chain(partitions).collect()
 }
 
-/// Totals by the system's counters, where events cannot be had.
+/// Totals from the system's counters, if events are not available.
 fn without_events(
     context: &Context,
     options: &ObserveOptions,
@@ -189,13 +189,13 @@ struct Live<'a> {
     capture: Capture,
     files: KnownFiles,
     pressure: Pressure,
-    /// What completed since the last line of progress.
+    /// Completions since the last line of progress.
     second: Moment,
-    /// The operations themselves, where they are wanted.
+    /// The operations themselves, if requested.
     raw: Option<RawTrace>,
-    /// Limits of control groups that were there at some time.
+    /// Limits of control groups seen at any time.
     throttles: Vec<Throttle>,
-    /// The clock of events less the program's.
+    /// Offset of the event clock from the program's.
     clock_offset_ns: u64,
 }
 
@@ -225,7 +225,7 @@ impl Live<'_> {
                 let second = std::mem::take(&mut self.second);
                 let title = match now_ns - begun_ns >= ORDER_NS + LINE_NS {
                     true => words::now(&second, now_ns - line_ns),
-                    // Operations become known that much later.
+                    // Operations become known with that delay.
                     false => "Observing".to_owned(),
                 };
                 progress.update((now_ns - begun_ns).min(duration_ns), &title, Some(left_ns));
@@ -238,7 +238,7 @@ impl Live<'_> {
         }
     }
 
-    /// Reads all buffers once, and folds what completed.
+    /// Reads all buffers once, and accumulates completed operations.
     fn round(&mut self) -> Outcome<()> {
         let certain_ns = self.monotonic_ns().saturating_sub(MARGIN_NS);
         self.pressure.look(self.monotonic_ns());
@@ -258,9 +258,9 @@ impl Live<'_> {
         Ok(())
     }
 
-    /// Stops recording, and folds what is left.
+    /// Stops recording, and processes the rest.
     fn end(&mut self) -> Outcome<()> {
-        // What the buffers hold can be read all the same.
+        // The contents of the buffers can be read anyway.
         let _ = self.instance.pause();
         self.round()?;
         for operation in self.stream.finish() {
@@ -282,7 +282,7 @@ impl Live<'_> {
         let latency_ns = operation.latency_ns();
         self.second
             .add(&Moment::of(operation.size_bytes, latency_ns));
-        // The device is the only one, as was checked.
+        // It is the only device, as checked before.
         self.capture.add(&operation);
     }
 
@@ -290,14 +290,14 @@ impl Live<'_> {
         let is_here = |one: &Watched| {
             one.number == operation.device
                 && one.range.is_none_or(|(from, to)| {
-                    // A flush has no place.
+                    // A flush has no position.
                     operation.size_bytes == 0 || (from..to).contains(&operation.offset_bytes)
                 })
         };
         self.watched.is_empty() || self.watched.iter().any(is_here)
     }
 
-    /// Looks at what may change meanwhile: limits of control groups, and files.
+    /// Updates what may change meanwhile: limits of control groups, and files.
     fn look_around(&mut self) {
         for throttle in self.system.all_throttles() {
             if self.throttles.len() < THROTTLES_MAX && !self.throttles.contains(&throttle) {
@@ -307,7 +307,7 @@ impl Live<'_> {
         self.learn_files();
     }
 
-    /// Judges what was slow, on each device.
+    /// Attributes slow operations on each device.
     fn judge(&self, lost_share: f64) -> Vec<DeviceBlame> {
         let tasks = self.stream.tasks();
         let own = &self.stream.processes.own;
@@ -325,7 +325,7 @@ impl Live<'_> {
         self.capture.window.judge(&facts)
     }
 
-    /// What must be known to read the numbers.
+    /// Notes on interpreting the numbers.
     fn notes(&self, lost: u64, lost_share: f64) -> Vec<String> {
         let mut notes = Vec::new();
         let more = self
@@ -356,7 +356,7 @@ impl Live<'_> {
         notes
     }
 
-    /// Where the store lies on a device that was named.
+    /// A note if the store is on an observed device.
     fn note_on_store(&self) -> Option<String> {
         let store = self.context.store_path().ok()?;
         let directory = store.parent()?.to_str()?;
@@ -433,7 +433,7 @@ impl Live<'_> {
     }
 }
 
-/// What control groups allow on a device.
+/// Limits of control groups on a device.
 fn limits_on(throttles: &[Throttle], device: DeviceNumber) -> Vec<ConfiguredLimit> {
     let of_device = throttles.iter().filter(|one| one.number == device);
     let all = of_device.flat_map(|one| {

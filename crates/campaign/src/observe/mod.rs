@@ -1,7 +1,7 @@
-//! `observe`: what a server does to its disks, and whose fault a slow operation is.
+//! `observe`: what a server does to its disks, and what causes slow operations.
 //!
-//! Operations come from the kernel's events or from the file of a trace; what is made of
-//! them is the same. Nothing is written to a device while it is observed: the store comes
+//! Operations come from the kernel's events or from a trace file and are processed
+//! the same way. Nothing is written to a device while it is observed: storing comes
 //! last.
 
 mod capture;
@@ -30,37 +30,37 @@ use stripewise_trace::model::{ModelError, WorkloadModel, write};
 use stripewise_trace::replay::anonymous_model;
 use stripewise_units::NameText;
 
-/// What is asked for.
+/// Parameters of an observation.
 #[derive(Clone, Debug, Default)]
 pub struct ObserveOptions {
-    /// A device or a path, as typed; of a file the name of a device in it. None: all.
+    /// A device or a path, as typed; for a file, the name of a device in it. `None`: all.
     pub target: Option<String>,
-    /// The file of a trace, or two snapshots of a database's counters, in place of this
+    /// A trace file, or two snapshots of a database's counters, instead of this
     /// machine's events.
     pub from: Vec<PathBuf>,
-    /// The columns of its rows, where no known format has them.
+    /// The columns of its rows, unless the format is known.
     pub columns: Option<String>,
-    /// The load in question: this process and those that it starts.
+    /// The load of interest: this process and its descendants.
     pub pid: Option<i32>,
     /// How long to observe this machine.
     pub duration_ns: u64,
-    /// Memory of the kernel for events that were not read yet, of all processors together;
-    /// usually [`BUFFER_BYTES`].
+    /// Total size of the kernel's buffers for unread events, over all processors;
+    /// by default [`BUFFER_BYTES`].
     pub buffer_bytes: u64,
-    /// From when on an operation is slow; None: by the calm part.
+    /// Operations slower than this are slow; `None`: derived from the calm part.
     pub slow_ns: Option<u64>,
-    /// A model of the load is wanted.
+    /// Make a model of the load.
     pub wants_model: bool,
-    /// The operations themselves are wanted, too.
+    /// Keep the operations themselves, too.
     pub keeps_trace: bool,
-    /// Where the operations, or else the model, are written.
+    /// Output file of the operations, or else of the model.
     pub written_to: Option<PathBuf>,
-    /// Neither document nor model say names or places.
+    /// Omit names and positions from document and model.
     pub is_anonymous: bool,
 }
 
 impl ObserveOptions {
-    /// The file of the operations, as the document names it.
+    /// The file of the operations, as named in the document.
     fn recorded(&self, path: &Path) -> Option<RecordedFile> {
         let path = std::path::absolute(path).ok()?;
         (!self.is_anonymous).then(|| RecordedFile {
@@ -69,7 +69,7 @@ impl ObserveOptions {
         })
     }
 
-    /// What was observed, as documents name it.
+    /// The name of the target in documents.
     fn shown_target(&self) -> String {
         let name = self.target.clone().filter(|_| !self.is_anonymous);
         name.unwrap_or_else(|| match &self.target {
@@ -79,39 +79,39 @@ impl ObserveOptions {
     }
 }
 
-/// What was seen.
+/// The result of an observation.
 pub struct Observed {
     /// The document.
     pub document: ObservationDocument,
-    /// The model, where one is wanted.
+    /// The model, if requested.
     model: Option<Result<WorkloadModel, ModelError>>,
-    /// The operations, as a file has them.
+    /// The operations in file format.
     trace: Option<Vec<u8>>,
 }
 
-/// What was seen, and how to end.
+/// The result, and the exit.
 pub struct Ended {
-    /// What was seen.
+    /// The result.
     pub observed: Observed,
-    /// How to end.
+    /// The exit of the command.
     pub exit: Exit,
-    /// Why it could not be stored; what was seen is to be shown all the same.
+    /// Why it could not be stored; the result is shown anyway.
     pub not_stored: Option<Failure>,
 }
 
-/// A model of a load, and what it says of itself.
+/// A model of a load, and its description.
 pub struct ObservedModel(WorkloadModel);
 
 impl Observed {
-    /// The trace that was asked for, as its file has it.
+    /// The requested trace in file format.
     pub fn trace(&mut self) -> Option<Vec<u8>> {
         self.trace.take()
     }
 
-    /// The model that was asked for.
+    /// The requested model.
     ///
     /// # Errors
-    /// Where the load cannot be modelled.
+    /// If the load cannot be modelled.
     pub fn model(&mut self, options: &ObserveOptions, seed: u64) -> Outcome<Option<ObservedModel>> {
         let Some(model) = self.model.take() else {
             return Ok(None);
@@ -138,7 +138,7 @@ impl ObservedModel {
     /// Writes it as a `.swmodel` file.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// Errors of the writer.
     pub fn write(&self, out: &mut dyn Write) -> std::io::Result<()> {
         write(&self.0, out)
     }
@@ -150,14 +150,14 @@ impl ObservedModel {
     }
 }
 
-/// Observes, and stores what was seen.
+/// Observes, and stores the result.
 ///
 /// # Errors
-/// Where there is nothing to observe, or it cannot be observed.
+/// If there is nothing to observe, or it cannot be observed.
 pub fn observe(context: &Context, options: &ObserveOptions) -> Outcome<Ended> {
     let mut store = context.open_store()?;
     if let Some(path) = options.from.iter().find(|path| is_open_here(path)) {
-        // Reading it would give up the locks of the store.
+        // Reading it would release the locks of the store.
         return Err(Failure::usage(
             format!("{} belongs to the store of results", path.as_text()),
             "name a file that a tool recorded, or a pipe",
@@ -186,7 +186,7 @@ pub fn observe(context: &Context, options: &ObserveOptions) -> Outcome<Ended> {
     })
 }
 
-/// What became of recordings that killed observers left in the kernel.
+/// The removal of recordings that killed observers left in the kernel.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct CleanedDocument {
     /// Of this document.
@@ -198,7 +198,7 @@ pub struct CleanedDocument {
 }
 
 impl CleanedDocument {
-    /// For a terminal.
+    /// The text for a terminal.
     #[must_use]
     pub fn text(&self) -> String {
         let line = |names: &[String], what: &str| match names {
@@ -215,7 +215,7 @@ impl CleanedDocument {
 /// Removes recordings that killed observers left in the kernel.
 ///
 /// # Errors
-/// Where this process may not.
+/// If this process lacks permission.
 pub fn clean_up() -> Outcome<CleanedDocument> {
     let cleaned = stripewise_machine::tracefs::clean();
     let cleaned =

@@ -1,4 +1,4 @@
-//! Two snapshots of a database's counters: what it did in between.
+//! Two snapshots of a database's counters: its I/O in between.
 
 use super::{ObserveOptions, Observed};
 use crate::steps::observation::files::{ByRole, add, ranked};
@@ -14,13 +14,13 @@ use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_trace::files::{FileTotals, Snapshot, is_snapshot, totals};
 use stripewise_units::NameText;
 
-/// A snapshot has a row for each file of a server.
+/// Maximum size of a snapshot, which has a row for each file of a server.
 const BYTES_MAX: u64 = 64 << 20;
-/// Of which the first line is looked at.
+/// Bytes read to examine its first line.
 const HEAD_BYTES: u64 = 4_096;
 const NS_PER_MS: f64 = 1e6;
 
-/// What lies between two snapshots; None where the files are traces.
+/// The difference between two snapshots; `None` if the files are traces.
 pub fn observe_snapshots(
     context: &Context,
     paths: &[PathBuf],
@@ -89,7 +89,7 @@ fn not_a_pair(are_snapshots: bool) -> Failure {
     }
 }
 
-/// A pipe is a trace, and is not touched.
+/// A pipe is a trace, and is not read here.
 fn begins_as_snapshot(path: &Path) -> bool {
     let is_file = std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
     let head = is_file.then(|| File::open(path).ok()).flatten();
@@ -164,7 +164,7 @@ fn device(
         read_bytes: all.read_bytes,
         write_bytes: all.write_bytes,
         flushes: all.flushes,
-        // Little's law: all the time that was waited, over the time that passed.
+        // Little's law: total wait time over elapsed time.
         depth_mean: waited_ms
             .filter(|_| !files.iter().any(FileTotals::lacks_times))
             .map(|ms: f64| ms * NS_PER_MS / passed_ns as f64),

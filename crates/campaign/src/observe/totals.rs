@@ -1,5 +1,5 @@
-//! What the system's counters tell without the kernel's events: how many operations and
-//! bytes, not how long each took or whose it was.
+//! Results from the system's counters without the kernel's events: numbers of operations and
+//! bytes, but neither their latencies nor their processes.
 
 use super::{ObserveOptions, Observed};
 use crate::steps::observation::groups::GroupWatch;
@@ -19,10 +19,10 @@ use stripewise_units::DeviceNumber;
 
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// Observes these devices, or all, by their counters.
+/// Observes these devices, or all, through their counters.
 ///
 /// # Errors
-/// Where no device has counters: an observation of nothing would read as if nothing was done.
+/// If no device has counters: an empty observation would read as if nothing was done.
 pub fn observe_counters(
     context: &Context,
     options: &ObserveOptions,
@@ -76,7 +76,7 @@ pub fn observe_counters(
     })
 }
 
-/// All but partitions, which count what their disks count.
+/// All except partitions, which their disks include.
 fn whole_devices(system: &System) -> Vec<DeviceNumber> {
     let numbers = system.devices().into_iter();
     let is_whole = |number: &DeviceNumber| {
@@ -100,7 +100,7 @@ fn wait(context: &Context, duration_ns: u64) {
     }
 }
 
-/// None for a device that did nothing, or is gone.
+/// `None` for a device that did nothing, or is gone.
 fn device(
     before: &DeviceCounters,
     after: &DeviceCounters,
@@ -144,7 +144,7 @@ mod tests {
             (250, 1_024_000, Some(0.5))
         );
         assert_eq!(device(&at(5, 0), &at(5, 0), 1_000), None);
-        // A counter that went backwards is of another device.
+        // A counter that went backwards belongs to another device.
         assert_eq!(device(&at(5, 0), &at(2, 0), 1_000), None);
     }
 }

@@ -1,4 +1,4 @@
-//! Which devices are observed: those that carry out operations, under what was named.
+//! The devices to observe: those that carry out operations, below the named one.
 
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
@@ -6,17 +6,17 @@ use stripewise_disk_inspect::storage::{BlockDevice, BlockDeviceKind};
 use stripewise_disk_inspect::{Inspect, System};
 use stripewise_units::{DeviceNumber, path_of};
 
-/// A device that is observed.
+/// An observed device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Watched {
     /// The device that carries out operations.
     pub number: DeviceNumber,
-    /// Only what lies from the first byte to the second counts, as of a partition; None: all
+    /// Count only operations from the first byte to the second, as for a partition; `None`: all
     /// of it.
     pub range: Option<(u64, u64)>,
 }
 
-/// The devices under a device or path; empty where nothing is named: all.
+/// The devices below a device or path; empty if none is named: all.
 pub fn watched(target: Option<&str>) -> Outcome<Vec<Watched>> {
     let Some(target) = target else {
         return Ok(Vec::new());
@@ -49,8 +49,8 @@ pub fn watched(target: Option<&str>) -> Outcome<Vec<Watched>> {
     Ok(all)
 }
 
-/// The devices that carry out what is sent to this one: layers of md and device mapper hand
-/// on what they get, and so do partitions.
+/// The devices that carry out operations sent to this one: layers of md and device mapper pass
+/// them on, and so do partitions.
 fn carriers(device: &BlockDevice, range: Option<(u64, u64)>, all: &mut Vec<Watched>) {
     let hands_on = matches!(
         device.kind,
@@ -107,7 +107,7 @@ mod tests {
         let expected = [(number(0), Some((500, 1_500))), (number(16), None)];
         let found: Vec<_> = all.iter().map(|one| (one.number, one.range)).collect();
         assert_eq!(found, expected);
-        // A loop device carries out what it gets, whatever is below it.
+        // A loop device carries out its operations itself, whatever is below it.
         let mut all = Vec::new();
         carriers(
             &device(7, BlockDeviceKind::Loop, vec![disk(0)]),

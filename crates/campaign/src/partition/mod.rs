@@ -1,4 +1,4 @@
-//! `partition`: plans a table with one aligned partition, and makes it.
+//! `partition`: plans a table with one aligned partition, and writes it.
 
 use crate::steps::provision::{GoAhead, provision_failure};
 use std::path::{Path, PathBuf};
@@ -8,29 +8,29 @@ use stripewise_disk_provision::{
     Destroy, Identifiers, TablePlan, TableReport, Wish, plan_partition, plan_restore,
 };
 
-/// What the device is to have.
+/// The requested table.
 #[derive(Clone, Debug)]
 pub enum WantedTable {
     /// A new table with one partition.
     New(Wish),
-    /// The table that was saved in this file.
+    /// The table saved in this file.
     Saved(PathBuf),
 }
 
-/// A plan that can be carried out.
+/// An executable plan.
 pub struct PartitionPlan {
     /// What would be done.
     pub plan: TablePlan,
-    /// Where what is written over is saved first.
+    /// Where the overwritten data are saved first.
     pub save: PathBuf,
     store: PathBuf,
     now: String,
 }
 
-/// Plans; nothing is written.
+/// Makes a plan; writes nothing.
 ///
 /// # Errors
-/// Where the device cannot be read, or cannot have what is wanted.
+/// If the device cannot be read, or the request is not possible on it.
 pub fn plan(
     context: &Context,
     device: &Path,
@@ -57,10 +57,10 @@ pub fn plan(
 }
 
 impl PartitionPlan {
-    /// Carries it out. The identifiers of the table must be nobody else's.
+    /// Carries it out. The identifiers of the table must be unique.
     ///
     /// # Errors
-    /// Where a rule of safety refuses it, or the device fails.
+    /// If a safety rule refuses it, or the device fails.
     pub fn execute(&self, go_ahead: &GoAhead, identifiers: &Identifiers) -> Outcome<TableReport> {
         let destroy = Destroy {
             name: &go_ahead.destroy,
@@ -75,7 +75,7 @@ impl PartitionPlan {
     }
 }
 
-/// A new file in a directory beside the store, by device and time.
+/// A new file in a directory beside the store, named after device and time.
 fn default_save(store: &Path, plan: &TablePlan, now: &str) -> PathBuf {
     let directory = match store.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),

@@ -1,4 +1,4 @@
-//! `--after-cut`: what survived, held against what the witness saw become durable. Reads
+//! `--after-cut`: compares what survived with what the witness recorded as durable. Reads
 //! only.
 
 use crate::steps::verification::document::{
@@ -29,10 +29,10 @@ use stripewise_verify::{Fault, run_text};
 use stripewise_workload::CacheMode;
 
 const PIECE_BYTES: usize = 1 << 20;
-/// What is judged may take this share of the memory that is available.
+/// Maximum share of the available memory.
 const MEMORY_SHARE_MAX: f64 = 0.8;
 
-/// A witness's file, read.
+/// A parsed witness file.
 struct Testimony {
     header: WitnessHeader,
     run: u64,
@@ -40,16 +40,16 @@ struct Testimony {
 }
 
 impl Testimony {
-    /// A time of the run's clock, nanoseconds since 1970.
+    /// A time of the run's clock, in nanoseconds since 1970.
     fn at_ns(&self, ms: u64) -> u64 {
         (self.header.started_unix_ns).saturating_add(ms.saturating_mul(1_000_000))
     }
 }
 
-/// Judges what a power cut left.
+/// Judges what survived a power cut.
 ///
 /// # Errors
-/// Where the witness's file is none, or of another run; where a target is smaller than it
+/// If the witness file is invalid, or of another run; if a target is smaller than it
 /// was, or cannot be read.
 pub fn after_cut(
     context: &Context,
@@ -204,7 +204,7 @@ fn open(
     Ok(*target)
 }
 
-/// What was read, by worker.
+/// The data read, by worker.
 struct Judged {
     afters: Vec<Aftermath>,
     targets: Vec<Target>,
@@ -266,7 +266,7 @@ impl Judged {
         Ok(())
     }
 
-    /// A target that holds another run, and nothing of this one.
+    /// Refuses a target that contains another run, and nothing of this one.
     fn refuse_another_run(&self, testimony: &Testimony) -> Outcome<()> {
         for (number, target) in self.targets.iter().enumerate() {
             let mut mine = (self.afters.iter())
@@ -292,7 +292,7 @@ impl Judged {
         Ok(())
     }
 
-    /// When the power went: the last thing that is known of the run, nanoseconds since 1970.
+    /// When the power went: the last known event of the run, in nanoseconds since 1970.
     fn cut_ns(&self, testimony: &Testimony) -> u64 {
         let newest_ns = self.afters.iter().map(Aftermath::newest_ns).max();
         let told_ns = testimony.at_ns(testimony.intake.covered.clock_ms);

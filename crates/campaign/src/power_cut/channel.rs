@@ -1,5 +1,5 @@
-//! The way to the witness: over TCP, through a command (`|ssh other stripewise witness
-//! --stdin FILE`), or into a file on another disk. It must be there before the first byte
+//! The channel to the witness: over TCP, through a command (`|ssh other stripewise witness
+//! --stdin FILE`), or into a file on another disk. It must be open before the first byte
 //! is written.
 
 use std::fs::File;
@@ -19,26 +19,26 @@ use stripewise_disk_inspect::{Inspect, System};
 use stripewise_units::{DeviceNumber, NameText, path_of};
 use stripewise_verify::witness::{Pulse, READY, SILENCE_NS_MAX};
 
-/// How long a witness on the network may take to answer.
+/// Time limit for a witness on the network to answer.
 const ANSWER_LIMIT: Duration = Duration::from_secs(10);
-/// How long a command may take: `ssh` may ask for a password first.
+/// Time limit for a command: `ssh` may ask for a password first.
 const COMMAND_LIMIT: Duration = Duration::from_secs(60);
-/// How long a record may wait on its way.
+/// Time limit for sending a record.
 const SEND_LIMIT: Duration = Duration::from_nanos(SILENCE_NS_MAX);
-/// How often a wait looks whether somebody wants it to end.
+/// How often a wait checks for an interrupt.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// Where the witness is.
+/// The address of the witness.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WitnessPlace {
     /// `HOST:PORT/TOKEN`.
     Network {
         /// Host and port.
         address: String,
-        /// What the witness printed.
+        /// The token printed by the witness.
         token: String,
     },
-    /// `|COMMAND`: a shell's command that reads records and answers that it is there.
+    /// `|COMMAND`: a shell command that reads records and answers.
     Command(String),
     /// A new file.
     File(PathBuf),
@@ -63,24 +63,24 @@ impl FromStr for WitnessPlace {
     }
 }
 
-/// An open way to a witness.
+/// An open channel to a witness.
 pub(super) struct Channel {
     way: Way,
-    /// How many bytes the witness has said since it answered.
+    /// Number of bytes received from the witness since its first answer.
     said: Arc<AtomicU64>,
-    /// Whether it goes on saying that it is alive; of a file nothing is expected.
+    /// Checks that it keeps sending signs of life; `None` for a file.
     pulse: Option<Pulse>,
 }
 
 enum Way {
     Network(TcpStream),
     Command(Child),
-    /// Each record is on its disk before the next one is looked at.
+    /// Each record is written to disk before the next one.
     File(File),
 }
 
 impl Channel {
-    /// Finds the witness, and waits until it says that it is there.
+    /// Connects to the witness, and waits for its answer.
     pub(super) fn open(context: &Context, place: &WitnessPlace) -> Outcome<Channel> {
         let said = Arc::default();
         let way = match place {
@@ -97,10 +97,10 @@ impl Channel {
         Ok(Channel { way, said, pulse })
     }
 
-    /// Sends bytes on their way.
+    /// Sends bytes.
     ///
     /// # Errors
-    /// Where they cannot be sent, and where the witness no longer says that it is alive.
+    /// If they cannot be sent, or the witness no longer sends signs of life.
     pub(super) fn send(&mut self, bytes: &[u8], now_ns: u64) -> std::io::Result<()> {
         let said = self.said.load(Ordering::Relaxed);
         if (self.pulse.as_mut()).is_some_and(|pulse| pulse.is_gone(said, now_ns)) {
@@ -118,7 +118,7 @@ impl Channel {
         }
     }
 
-    /// Nothing more will come.
+    /// Ends the channel.
     pub(super) fn close(mut self) {
         if let Way::Command(child) = &mut self.way {
             drop(child.stdin.take());
@@ -129,7 +129,7 @@ impl Channel {
 }
 
 impl Drop for Channel {
-    /// The thread that listens to the witness still has the connection.
+    /// Shut down explicitly: the listening thread still holds the connection.
     fn drop(&mut self) {
         if let Way::Network(stream) = &self.way {
             let _ = stream.shutdown(Shutdown::Write);
@@ -192,8 +192,8 @@ fn start(context: &Context, command: &str, said: &Arc<AtomicU64>) -> Outcome<Way
     }
 }
 
-/// Reads the answer on a thread of its own: Ctrl-C ends the wait for it. The thread goes on
-/// and counts what the witness says afterwards.
+/// Reads the answer on a separate thread, so that Ctrl-C can end the wait. The thread continues
+/// and counts what the witness sends afterwards.
 fn wait_for_answer(
     context: &Context,
     mut from: impl Read + Send + 'static,
@@ -241,7 +241,7 @@ fn make(path: &Path) -> Outcome<Way> {
             "name a new file on another disk, HOST:PORT/TOKEN of `stripewise witness`, or `|COMMAND`",
         )
     })?;
-    // A file whose name is lost in the cut is none.
+    // A file whose name is lost in the cut would be useless.
     if let Ok(directory) = File::open(directory_of(path)) {
         let _ = directory.sync_all();
     }
@@ -253,7 +253,7 @@ fn directory_of(path: &Path) -> &Path {
     directory.unwrap_or(Path::new("."))
 }
 
-/// Refuses a witness that would lose its power, or its cache, with what it watches.
+/// Refuses a witness that would lose its power or cache together with the target.
 pub(super) fn refuse_same_disk(
     context: &Context,
     place: &WitnessPlace,
@@ -266,7 +266,7 @@ pub(super) fn refuse_same_disk(
         let storage = System::live().storage_of_path(path).ok()?;
         Some(storage.layers().iter().map(|one| one.number).collect())
     };
-    // The file is not there yet.
+    // The file does not exist yet.
     let Some(own) = layers(directory_of(path)) else {
         return Ok(());
     };

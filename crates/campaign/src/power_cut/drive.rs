@@ -1,8 +1,8 @@
-//! The threads of a run that waits for a power cut: writers, each over an engine, and for
-//! each writer one that flushes for ever.
+//! The threads of a run that waits for a power cut: writers, each using an engine, and for
+//! each writer a thread that flushes continuously.
 //!
-//! How far a flush covers is read before it is issued: what completes while it is under way
-//! may or may not be part of it.
+//! The extent that a flush covers is read before it is issued: a write that completes
+//! meanwhile may or may not be part of it.
 
 use crate::steps::verification::engine::{Worked, work};
 use crate::steps::verification::tally::Measured;
@@ -20,32 +20,32 @@ use stripewise_verify::Dice;
 use stripewise_verify::Step;
 use stripewise_verify::cut::{CutWriter, Durability};
 
-/// Between two flushes of a writer: up to this, so that they meet writes in all states.
+/// Maximum pause between two flushes of a writer, so that they find writes in all states.
 const PAUSE_US_MAX: u64 = 20_000;
 const STACK_BYTES: usize = 1 << 20;
 
-/// What threads report to whoever tells the witness.
+/// Messages from threads to the one that reports to the witness.
 pub(super) enum Word {
-    /// Writes 1 to this one of a writer are durable.
+    /// Writes 1 to `sequence` of a writer are durable.
     Durable { writer: usize, sequence: u64 },
     /// A flush failed.
     FlushFailed { writer: usize, why: String },
-    /// A flushing thread is done; what its flushes took.
+    /// A flushing thread has ended; latencies of its flushes.
     Flushed(Histogram),
-    /// A writing thread is done.
+    /// A writing thread has ended.
     Done(Box<Writer>, Worked),
 }
 
-/// What a writer's thread and its flushing thread share.
+/// State shared by a writer's thread and its flushing thread.
 #[derive(Debug, Default)]
 pub(super) struct Shared {
     /// All writes up to this one have completed.
     pub all_to: AtomicU64,
-    /// Bytes that were written, for the progress.
+    /// Bytes written, for the progress.
     pub bytes: AtomicU64,
 }
 
-/// A writer with what it measured.
+/// A writer with its measurements.
 pub(super) struct Writer {
     pub number: usize,
     pub writer: CutWriter,
@@ -53,7 +53,7 @@ pub(super) struct Writer {
     pub measured: Measured,
 }
 
-/// What threads are started with.
+/// Parameters of the threads.
 pub(super) struct Drive {
     pub engine: EngineName,
     pub faults: Option<FaultPlan>,
@@ -63,7 +63,7 @@ pub(super) struct Drive {
     pub words: SyncSender<Word>,
 }
 
-/// The writer as engines see it.
+/// The writer as seen by engines.
 struct Operator {
     writer: Writer,
     issued_ns: Vec<u64>,
@@ -80,7 +80,7 @@ impl Source for Operator {
             self.writer.writer.stop();
         }
         match self.writer.writer.next_step() {
-            // Its writers change no lengths.
+            // Its writers do not change file lengths.
             Step::Full | Step::Resize(_) => Next::Full,
             Step::Finished => Next::Finished,
             Step::Operation(step) => {
@@ -119,7 +119,7 @@ impl Source for Operator {
         writer.shared.all_to.store(all_to, Ordering::Release);
         if writer.writer.worker().durability.is_of_each_write() && all_to > self.told {
             self.told = all_to;
-            // Nobody listens any more once the witness is gone.
+            // The receiver is gone once the witness is.
             let _ = self.words.send(Word::Durable {
                 writer: writer.number,
                 sequence: all_to,
@@ -128,7 +128,7 @@ impl Source for Operator {
     }
 }
 
-/// Starts a writer on a thread of its own.
+/// Starts a writer on a separate thread.
 pub(super) fn write(writer: Writer, file: Arc<File>, drive: &Drive) -> Outcome<()> {
     let slot_bytes = writer.writer.worker().write_bytes_max;
     let mut plan = OpenPlan::new(vec![file], drive.slots, slot_bytes, drive.clock);
@@ -154,7 +154,7 @@ pub(super) fn write(writer: Writer, file: Arc<File>, drive: &Drive) -> Outcome<(
         .map_err(|error| no_thread("to write with", &error))
 }
 
-/// What one flush of this kind does.
+/// Performs one flush of this kind.
 pub(super) fn flush(file: &File, durability: Durability) -> std::io::Result<()> {
     match durability {
         Durability::DataSync => file.sync_data(),
@@ -162,7 +162,7 @@ pub(super) fn flush(file: &File, durability: Durability) -> std::io::Result<()> 
     }
 }
 
-/// Starts the thread that flushes for ever what a writer has written.
+/// Starts the thread that continuously flushes what a writer has written.
 pub(super) fn flush_for_ever(
     number: usize,
     durability: Durability,

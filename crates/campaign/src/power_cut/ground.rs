@@ -1,4 +1,4 @@
-//! From open targets to who writes where.
+//! Assigns the writers to areas of the open targets.
 
 use super::PowerCutOptions;
 use crate::steps::verification::refuse_small_files;
@@ -15,12 +15,12 @@ use stripewise_verify::cut::CutWorker;
 
 /// The largest write: large enough to be torn.
 const WRITE_BYTES_MAX: u32 = 256 << 10;
-/// A writer has at least this to itself, so that writes in flight seldom meet.
+/// Minimum area of a writer, so that writes in flight seldom meet.
 const PART_BYTES_MIN: u64 = 1 << 20;
-/// What drives write at once inside where they do not say it.
+/// Assumed physical write size of drives that do not report it.
 const PHYSICAL_BYTES_USUAL: u64 = 4096;
 
-/// Refuses a size that no target can be used with, before a test file is made that stays.
+/// Refuses an impossible size before a test file is made, which would stay.
 pub(super) fn check(options: &PowerCutOptions) -> Outcome<()> {
     let Some(bytes) = options.size_bytes else {
         return Ok(());
@@ -35,7 +35,7 @@ pub(super) fn check(options: &PowerCutOptions) -> Outcome<()> {
     }
 }
 
-/// What each of so many writers gets of a target.
+/// The area of each of `threads` writers on a target.
 fn part_bytes_of(size_bytes: u64, threads: u32) -> u64 {
     size_bytes / u64::from(threads) / PART_BYTES_MIN * PART_BYTES_MIN
 }
@@ -51,7 +51,7 @@ fn too_little(what: &str, threads: u32) -> Failure {
     )
 }
 
-/// Targets as a witness learns of them, and the workers on them.
+/// The targets as described to a witness, and the workers on them.
 pub(super) fn targets_and_workers(
     targets: &[Target],
     kept: &[Option<String>],
@@ -89,7 +89,7 @@ pub(super) fn targets_and_workers(
     Ok((facts, workers))
 }
 
-/// What a write in flight may damage around itself.
+/// Bytes around a write in flight that it may damage.
 fn row_bytes(target: &Target) -> u64 {
     let facts = target.facts();
     let physical = facts.physical_sector_bytes.map_or(0, u64::from);
@@ -113,10 +113,10 @@ fn row_bytes(target: &Target) -> u64 {
     parity_row.unwrap_or(sector_row)
 }
 
-/// The name of a file is on the disk as well: its directory is flushed.
+/// Makes the name of a file durable as well: flushes its directory.
 pub(super) fn ready_on_disk(target: &Target) -> std::io::Result<()> {
     let facts = target.facts();
-    // Windows opens no directory for this; there a flush of a file includes its name.
+    // Windows cannot open a directory for this; there, flushing a file includes its name.
     if facts.kind == TargetKind::Device || std::env::consts::FAMILY == "windows" {
         return Ok(());
     }

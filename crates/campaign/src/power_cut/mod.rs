@@ -1,5 +1,5 @@
-//! Writes and flushes until the power goes, while a witness elsewhere learns of each flush
-//! that completes; and, afterwards, what survived.
+//! Writes and flushes until the power fails, while a witness elsewhere records each completed
+//! flush; and determines afterwards what survived.
 
 mod after;
 mod channel;
@@ -44,38 +44,38 @@ pub use after::after_cut;
 pub use channel::WitnessPlace;
 pub use stripewise_verify::cut::Durability;
 
-/// How much of a target is used where nobody says how much.
+/// Default bytes of a target to use.
 const SIZE_BYTES_USUAL: u64 = 1 << 30;
-/// Reports that wait for the witness at most: more hold the writers up.
+/// Maximum number of reports queued for the witness: more block the writers.
 const WORDS_MAX: usize = 4096;
-/// How often the witness learns what time it is: how exactly the cut is dated.
+/// How often the witness gets a timestamp, which is the precision of the cut's time.
 const CLOCK_EVERY_NS: u64 = 100_000_000;
 const TICK: Duration = Duration::from_millis(20);
-/// After a stop, threads are waited for this long beyond what engines wait.
+/// After a stop, threads are awaited for this long in addition to the engines' limit.
 const PATIENCE_NS: u64 = crate::steps::verification::engine::DRAIN_LIMIT_NS + 5_000_000_000;
 
-/// What is asked of a run that waits for a power cut.
+/// Parameters of a run that waits for a power cut.
 #[derive(Clone, Debug)]
 pub struct PowerCutOptions {
     /// Files, directories, devices.
     pub targets: Vec<String>,
-    /// Where the witness is.
+    /// The address of the witness.
     pub witness: WitnessPlace,
     /// What makes writes durable.
     pub durability: Durability,
-    /// Flushed writes go through the page cache.
+    /// Flushed writes use the page cache.
     pub buffered: bool,
-    /// How much of each target.
+    /// Bytes of each target to use.
     pub size_bytes: Option<u64>,
     /// Writers on each target.
     pub threads: u32,
-    /// Writes that each of them has in flight.
+    /// Writes in flight per writer.
     pub outstanding: u32,
-    /// The load was given by number.
+    /// The load was given explicitly.
     pub load_by_number: bool,
-    /// For how long; `None`: until the power goes.
+    /// Maximum duration; `None`: until the power fails.
     pub duration_ns: Option<u64>,
-    /// The engine.
+    /// I/O engine.
     pub engine: EngineName,
     /// Faults to inject between the program and the target, for tests.
     pub faults: Option<FaultPlan>,
@@ -104,10 +104,10 @@ impl PowerCutOptions {
     }
 }
 
-/// Writes and flushes until the power goes, somebody stops it, or a write fails.
+/// Writes and flushes until the power fails, it is stopped, or a write fails.
 ///
 /// # Errors
-/// Where it cannot begin: before the first byte, if the witness is not there; and where the
+/// If it cannot begin: before the first byte, if the witness does not answer; later, if the
 /// witness goes away.
 pub fn power_cut(
     context: &Context,
@@ -119,7 +119,7 @@ pub fn power_cut(
     let started_at = context.timestamp();
     let id = context.free_id(store, &started_at)?;
     refuse_same_disk(context, &options.witness, &options.targets)?;
-    // A target that is refused leaves the witness as it is, waiting or not there.
+    // If a target is refused, the witness is not contacted.
     judge_all(context, store, &options.targets, permissions, |_| {
         spec(options)
     })?;
@@ -188,12 +188,12 @@ fn check(options: &PowerCutOptions) -> Outcome<()> {
     ground::check(options)
 }
 
-/// What is meant to be done to each target.
+/// The intended operations on each target.
 fn spec(options: &PowerCutOptions) -> Intent {
     Intent {
         reads: false,
         size: (options.size_bytes).map_or(Size::AtMost(SIZE_BYTES_USUAL), Size::Exactly),
-        // What is judged after the cut must have a name then.
+        // Data to be judged after the cut must have a name by then.
         keep: true,
         outstanding_total: outstanding_total(
             options.threads,
@@ -207,7 +207,7 @@ fn spec(options: &PowerCutOptions) -> Intent {
     }
 }
 
-/// What will be done, before the first byte, and what to do afterwards.
+/// Prints what will be done, before the first byte, and what to do afterwards.
 fn announce(context: &Context, options: &PowerCutOptions, header: &WitnessHeader) {
     let bytes: u64 = header.targets.iter().map(|target| target.size_bytes).sum();
     let names: Vec<String> = (header.targets.iter())
@@ -236,7 +236,7 @@ struct Cut<'a> {
     witness: Channel,
     drive: Drive,
     words: Receiver<Word>,
-    /// At home between phases.
+    /// The writers, between phases.
     writers: Vec<Writer>,
     shared: Vec<Arc<Shared>>,
     workers: Vec<CutWorker>,
@@ -294,7 +294,7 @@ impl<'a> Cut<'a> {
             return Ok(());
         }
         let sent = self.witness.send(bytes, self.context.now_ns());
-        // Ctrl-C reaches a witness at the end of a pipe, too.
+        // Ctrl-C also reaches a witness at the end of a pipe.
         if sent.is_err() && self.context.signal().is_some() {
             self.untold = true;
             let note = "the witness stopped at the same time: it recorded no normal end";
@@ -328,7 +328,7 @@ impl<'a> Cut<'a> {
         target.open(cache, Access::Write).map_err(target_failure)
     }
 
-    /// Writes everything once and makes it durable; false where it was stopped.
+    /// Writes everything once and makes it durable; false if it was stopped.
     fn fill(&mut self) -> Outcome<bool> {
         let total = self.workers.iter().map(|worker| worker.length_bytes).sum();
         if !self.phase("Writing everything once", total, None)? {
@@ -357,7 +357,7 @@ impl<'a> Cut<'a> {
         Ok(true)
     }
 
-    /// Writes until it is stopped; true where nothing failed.
+    /// Writes until it is stopped; true if nothing failed.
     fn write_for_ever(&mut self) -> Outcome<bool> {
         for writer in &mut self.writers {
             writer.writer.begin_writing();
@@ -379,8 +379,8 @@ impl<'a> Cut<'a> {
         Ok(self.report.errors.is_empty())
     }
 
-    /// Lets all writers work until they have finished; `limit_ns`: at most so long, or for
-    /// ever. False where it was stopped early.
+    /// Lets all writers work until they have finished; `limit_ns`: for at most this time, or
+    /// without limit. False if it was stopped early.
     fn phase(&mut self, title: &str, total: u64, limit_ns: Option<Option<u64>>) -> Outcome<bool> {
         let progress = Progress::begin(self.context.observer(), total == 0, total, title);
         let started_ns = self.drive.clock.now_ns();
@@ -456,8 +456,8 @@ impl<'a> Cut<'a> {
         progress.update(position, &text, left_ns);
     }
 
-    /// Hears what threads report, and passes it on to the witness; returns how many writers
-    /// came home.
+    /// Processes messages of threads, and passes them on to the witness; returns how many writers
+    /// have ended.
     fn hear(&mut self, now_ns: u64) -> Outcome<usize> {
         let mut home = 0;
         let mut durable: BTreeMap<usize, u64> = BTreeMap::new();
@@ -506,7 +506,7 @@ impl<'a> Cut<'a> {
         if now_ns - self.clock_told_ns >= CLOCK_EVERY_NS {
             self.clock_told_ns = now_ns;
             let clock = self.record(0, News::Clock, now_ns / 1_000_000);
-            // What follows it happened later.
+            // The following events happened later.
             bytes.splice(..0, clock.bytes());
         }
         if !bytes.is_empty() {
@@ -515,7 +515,7 @@ impl<'a> Cut<'a> {
         Ok(home)
     }
 
-    /// Tells the witness how it ended.
+    /// Reports the end to the witness.
     fn end(mut self, whole: bool) -> Outcome<Report> {
         if whole {
             let ended = self.record(0, News::Ended, 0);

@@ -1,4 +1,4 @@
-//! What a run that waited for a power cut came to, where it did not come.
+//! The report of a run that waited for a power cut that did not come.
 
 use crate::steps::verification::document::{
     Mode, PhaseOutcome, SCHEMA_VERSION, VerifyDocument, VerifyErrors, VerifyVerdict,
@@ -13,25 +13,25 @@ use stripewise_targets::Target;
 use stripewise_units::format_count;
 use stripewise_verify::run_text;
 
-/// Errors that are named.
+/// Maximum number of errors listed.
 const ERRORS_MAX: usize = 20;
 
-/// What is counted while it goes on.
+/// Counters kept during the run.
 pub(super) struct Report {
     engine: EngineName,
     notes: Vec<String>,
-    /// What was done one after the other.
+    /// The phases in order.
     pub phases: Vec<PhaseOutcome>,
-    /// Flushes, or writes that are durable by themselves, that were reported as done.
+    /// Completed flushes or durable writes that were reported.
     pub durable: u64,
-    /// Writes with a number.
+    /// Numbered writes issued.
     pub issued: u64,
-    /// Threads that flush.
+    /// Number of flushing threads.
     pub flushers: usize,
-    /// What flushes took.
+    /// Latencies of flushes.
     pub flushes: Histogram,
     pub errors: Vec<String>,
-    /// Threads that never came back.
+    /// Threads that never ended.
     pub lost_threads: usize,
 }
 
@@ -64,7 +64,7 @@ impl Report {
         }
     }
 
-    /// As JSON and the store have it.
+    /// As JSON and in the store.
     pub(super) fn document(
         mut self,
         context: &Context,

@@ -1,4 +1,4 @@
-//! `prepare`: makes and keeps a test file.
+//! `prepare`: makes a test file that is kept.
 
 use serde::Serialize;
 use std::path::PathBuf;
@@ -10,22 +10,22 @@ use stripewise_targets::{Intent, Size, TargetName};
 use stripewise_units::NameText;
 use stripewise_workload::DataPattern;
 
-/// The file that is wanted.
+/// The requested file.
 #[derive(Clone, Debug)]
 pub struct PrepareOptions {
-    /// Where; nothing may be there.
+    /// Its path, which must not exist.
     pub path: PathBuf,
-    /// How large.
+    /// Its size.
     pub size_bytes: u64,
-    /// What is in it.
+    /// Pattern of its data.
     pub data: DataPattern,
     /// Seed of that data.
     pub seed: u64,
-    /// In a place that looks like a live database, too.
+    /// Allow a directory that looks like a live database.
     pub busy_ok: bool,
 }
 
-/// A file that was made.
+/// The file that was made.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub struct PrepareDocument {
     schema_version: u32,
@@ -37,10 +37,10 @@ pub struct PrepareDocument {
     pub id: Option<String>,
 }
 
-/// Makes a test file that stays.
+/// Makes a test file that is kept.
 ///
 /// # Errors
-/// Where it cannot be made, by the rules of safety or for lack of room.
+/// If it cannot be made because of safety rules or lack of space.
 pub fn prepare(context: &Context, options: &PrepareOptions) -> Outcome<PrepareDocument> {
     let name = TargetName::Path(options.path.clone());
     let intent = Intent {

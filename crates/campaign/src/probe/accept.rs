@@ -1,4 +1,4 @@
-//! `--accept`: what a probe found is kept with the disk as a measured fact.
+//! `--accept`: stores the result of a probe with the disk as a measured fact.
 
 use super::document::StripeDocument;
 use crate::steps::array_facts::{ArrayFacts, KnownArrays, Measurement, bottom};
@@ -10,21 +10,21 @@ use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_disk_inspect::survey::{Request, Survey};
 use stripewise_disk_inspect::{Inspect, System};
 
-/// Where what was probed lies.
+/// Location of the probed target.
 pub struct DevicePart {
     device: String,
-    /// Of the partition, or device, on its disk.
+    /// Start of the partition or device on its disk.
     start_bytes: u64,
     known: KnownArrays,
     survey: Survey,
 }
 
-/// Where the target lies on its disk, before any time is spent on reading it.
+/// Locates the target on its disk, before any time is spent on reading it.
 ///
 /// # Errors
-/// Where it is simulated, its place on the disk is not known, or it ends on several disks of
-/// this machine: an array that Linux made itself tells how it is laid out, and what was
-/// measured of it is no fact about any one of its members.
+/// If it is simulated, its position on the disk is unknown, or it spans several disks of
+/// this machine: an array made by Linux itself reports its layout, and measurements of
+/// it are not facts about any one member.
 pub fn place(context: &Context, readable: &Readable, name: &str) -> Outcome<DevicePart> {
     let Some(real) = readable.target.real() else {
         return Err(Failure::usage(
@@ -70,10 +70,10 @@ pub fn place(context: &Context, readable: &Readable, name: &str) -> Outcome<Devi
     })
 }
 
-/// Keeps the answer; `false` where there is none, or where it is not the disk's.
+/// Stores the answer; `false` if there is none, or it is not about the disk.
 ///
 /// # Errors
-/// Where the store does not take it.
+/// If the store rejects it.
 pub fn keep(context: &Context, document: &StripeDocument, mut place: DevicePart) -> Outcome<bool> {
     let void = void_codes(&document.warnings);
     if !void.is_empty() {
@@ -92,8 +92,8 @@ pub fn keep(context: &Context, document: &StripeDocument, mut place: DevicePart)
     Ok(true)
 }
 
-/// What the answer says of the disk on which the target begins at this byte; `None` where
-/// there is none.
+/// The facts about the disk on which the target begins at this byte; `None` without
+/// an answer.
 fn facts(document: &StripeDocument, start_bytes: u64) -> Option<ArrayFacts> {
     let unit = document.stripe_unit_bytes?;
     let first = (document.phase_bytes? + start_bytes) % unit;
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
     use serde_json::{Value, json};
 
-    /// What is found of three disks with units from byte 5,120 on, in a partition at 63
+    /// The result for three disks with units from byte 5,120 on, in a partition at 63
     /// sectors. `disks`, `align` and `advise` are tested with the same facts.
     #[test]
     fn an_answer_of_a_partition_becomes_a_fact_of_its_disk() {

@@ -1,9 +1,9 @@
-//! What a probe prints and keeps.
+//! The document of `probe stripe`, as printed and stored.
 
 use serde::{Deserialize, Serialize};
 use stripewise_results::Warning;
 
-/// The answer of `probe stripe`. Null where it is not known.
+/// The answer of `probe stripe`. Unknown values are null.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct StripeDocument {
     /// Of this document.

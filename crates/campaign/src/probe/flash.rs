@@ -25,28 +25,28 @@ use stripewise_workload::Workload;
 /// Version of [`FlashDocument`].
 const SCHEMA_VERSION: u32 = 1;
 
-/// Reads of a usual probe, for the time that is left.
+/// Reads of a typical probe, for estimating the remaining time.
 const READS_USUAL: u64 = 150_000;
 
 const METHOD: &str = "timed reads in randomised blocks (probe flash)";
 
-/// What is asked for.
+/// Parameters of the probe.
 #[derive(Clone, Debug)]
 pub struct FlashWish {
     /// The target, as typed.
     pub target: String,
-    /// Bytes to be written to see pauses; `None`: nothing is written.
+    /// Bytes to write to observe pauses; `None`: write nothing.
     pub write_bytes: Option<u64>,
-    /// Nothing is asked of the target beyond this time.
+    /// Time limit for operations on the target.
     pub time_ns_max: u64,
     /// Seed of the positions.
     pub seed: u64,
 }
 
-/// Probes flash. The exit is [`Exit::Done`] also where there is no answer.
+/// Probes flash. The exit is [`Exit::Done`] even without an answer.
 ///
 /// # Errors
-/// Where the target cannot be opened, or writing is asked for and not permitted.
+/// If the target cannot be opened, or writing is requested but not permitted.
 pub fn flash(
     context: &Context,
     options: &FlashWish,
@@ -131,7 +131,7 @@ fn exit_of(context: &Context, halt: Option<&StopReason>) -> Exit {
     }
 }
 
-/// A target that exists is read; one that is written goes through the rules for that.
+/// Opens the target: an existing one is only read; writing follows the rules for writes.
 fn open(
     context: &Context,
     store: &mut Store,

@@ -1,10 +1,10 @@
-//! What a probe of flash prints.
+//! The document of `probe flash`.
 
 use serde::{Deserialize, Serialize};
 use stripewise_results::Warning;
 use stripewise_surface::flash::{AlignmentAt, ConcurrencyAt, Pauses, SizeAt};
 
-/// The answer of `probe flash`. Null where it is not known; then there is the reason.
+/// The answer of `probe flash`. Unknown values are null, with the reason given.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct FlashDocument {
     /// Of this document.

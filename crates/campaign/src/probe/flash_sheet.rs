@@ -7,7 +7,7 @@ use stripewise_results::Warning;
 use stripewise_surface::flash::AlignmentAt;
 use stripewise_units::{ByteSize, format_bytes, format_count, format_duration};
 
-/// What was found of flash.
+/// The results of probing flash.
 #[must_use]
 pub fn sheet(document: &FlashDocument) -> Sheet {
     let cost = cost(&document.target, document.reads, document.duration_ns);
@@ -44,7 +44,7 @@ pub fn sheet(document: &FlashDocument) -> Sheet {
     }
 }
 
-/// Nothing was found, and why.
+/// No result, with the reason.
 pub(super) fn no_answer(target: &str, reason: &str, warnings: &[Warning], cost: String) -> Sheet {
     Sheet {
         title: target.to_owned(),
@@ -66,7 +66,7 @@ pub(super) fn cost(target: &str, reads: u64, duration_ns: u64) -> String {
     )
 }
 
-/// A name, the answer, and why there is none.
+/// A name, the answer, or why there is none.
 type Line<'d> = (&'static str, Option<String>, Option<&'d str>);
 
 fn answers(document: &FlashDocument) -> [Line<'_>; 4] {

@@ -1,4 +1,4 @@
-//! `probe`: what a target does not tell, from timed reads.
+//! `probe`: finds what a target does not report, by timed reads.
 
 mod accept;
 mod document;

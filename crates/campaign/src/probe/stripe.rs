@@ -17,29 +17,29 @@ use stripewise_surface::{Device, StopReason};
 /// Version of [`StripeDocument`].
 const SCHEMA_VERSION: u32 = 1;
 
-/// Reads of a usual probe, for the time that is left.
+/// Reads of a typical probe, for estimating the remaining time.
 const READS_USUAL: u64 = 12_000;
 
 const METHOD: &str = "timed reads (probe stripe)";
 
-/// What is asked for.
+/// Parameters of the probe.
 #[derive(Clone, Debug)]
 pub struct StripeOptions {
     /// The target, as typed.
     pub target: String,
-    /// No reads beyond this time.
+    /// Time limit for reading.
     pub time_ns_max: u64,
     /// Seed of the positions.
     pub seed: u64,
-    /// Keep the answer with the disk, as measured.
+    /// Store the answer with the disk, as a measured fact.
     pub accept: bool,
 }
 
-/// Probes a target for stripes. The exit is [`Exit::Done`] also where the answer is that
+/// Probes a target for stripes. The exit is [`Exit::Done`] even if the answer is that
 /// there are none.
 ///
 /// # Errors
-/// Where the target cannot be opened.
+/// If the target cannot be opened.
 pub fn stripe(
     context: &Context,
     options: &StripeOptions,
@@ -120,7 +120,7 @@ fn with_progress<D: Device>(
     (probed, counted.rates())
 }
 
-/// A target that cannot be probed at all is refused; a target without a pattern is an
+/// A target that cannot be probed at all is refused; the absence of a pattern is an
 /// answer.
 fn exit_of(context: &Context, probed: &Probed) -> Exit {
     match (&probed.halt, &probed.outcome) {
@@ -175,7 +175,7 @@ fn document(
 
 fn answered(empty: StripeDocument, pattern: &Pattern, readable: &Readable) -> StripeDocument {
     let unit = pattern.unit_bytes;
-    // Where byte 0 of what was read lies in the partition.
+    // Position of the first byte read within the partition.
     let phase = (pattern.phase_bytes + readable.piece.begins_bytes % unit) % unit;
     let error = pattern.phase_bytes_error;
     StripeDocument {

@@ -6,7 +6,7 @@ use crate::steps::surface::void;
 use stripewise_report::{Caution, Sheet};
 use stripewise_units::{ByteSize, format_bytes};
 
-/// What reads showed of an array.
+/// What the reads revealed about an array.
 #[must_use]
 pub fn sheet(document: &StripeDocument) -> Sheet {
     let cost = cost(&document.target, document.reads, document.duration_ns);
@@ -71,7 +71,7 @@ fn layout(layout: &LayoutFound) -> String {
     }
 }
 
-/// What it means for a partition.
+/// Consequences for a partition.
 fn advice(unit: u64, phase: u64) -> String {
     let unit = ByteSize(unit);
     let place = match phase {

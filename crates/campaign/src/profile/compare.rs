@@ -1,4 +1,4 @@
-//! Two profiles against each other.
+//! Compares two profiles.
 
 use crate::steps::measured::{self, PROFILE};
 use crate::steps::surface::{ProfileDocument, SpotFound};
@@ -67,7 +67,7 @@ pub struct SpotCompared {
 }
 
 impl ProfileComparison {
-    /// A difference that is found ends as a finding.
+    /// A difference ends as a finding.
     #[must_use]
     pub fn exit(&self) -> Exit {
         let found = |change: &Option<ChangePercent>| change.is_some_and(|one| one.is_found());
@@ -82,11 +82,11 @@ impl ProfileComparison {
     }
 }
 
-/// Compares two profiles, by their ids in the store or as files that `--json` printed.
-/// `None` where neither of both is a profile.
+/// Compares two profiles, by their ids in the store or as files from `--json`.
+/// `None` if neither is a profile.
 ///
 /// # Errors
-/// Where only one of them is a profile, or the store cannot be read.
+/// If only one of them is a profile, or the store cannot be read.
 pub fn compare_profiles(context: &Context, a: &str, b: &str) -> Outcome<Option<ProfileComparison>> {
     match (kept(context, a)?, kept(context, b)?) {
         (None, None) => Ok(None),
@@ -101,7 +101,7 @@ pub fn compare_profiles(context: &Context, a: &str, b: &str) -> Outcome<Option<P
     }
 }
 
-/// A profile of the store, or of a file.
+/// A profile from the store or a file.
 fn kept(context: &Context, name: &str) -> Outcome<Option<ProfileDocument>> {
     let json = measured::json_of(context, PROFILE, name)?;
     Ok(json.and_then(|json| serde_json::from_str(&json).ok()))
@@ -143,7 +143,7 @@ fn named(document: &ProfileDocument) -> SideFound {
     }
 }
 
-/// Spots that overlap are one.
+/// Overlapping spots are one.
 fn spots(a: &[SpotFound], b: &[SpotFound]) -> Vec<SpotCompared> {
     let overlap = |one: &SpotFound, other: &SpotFound| {
         one.offset_bytes < other.offset_bytes + other.length_bytes

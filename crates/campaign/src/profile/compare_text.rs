@@ -1,11 +1,11 @@
-//! Two profiles held against each other, for a terminal.
+//! The comparison of two profiles, for a terminal.
 
 use super::compare::{ProfileComparison, SideFound, SpotCompared};
 use crate::steps::surface::mib;
 use stripewise_surface::profile::{ChangePercent, SpotChange};
 use stripewise_units::{format_bytes, format_duration};
 
-/// A line for each of both, for each change, and for each spot.
+/// A line for each profile, each change and each spot.
 pub fn text(compared: &ProfileComparison) -> String {
     let side = |side: &SideFound| {
         format!(

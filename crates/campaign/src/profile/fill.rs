@@ -1,4 +1,4 @@
-//! `profile --fill`: writes a target full, and says where the rate changes.
+//! `profile --fill`: writes a target full, and reports where the rate changes.
 
 use super::sensor::Sensor;
 use crate::steps::limit_watch::{FastestRates, LimitWatch};
@@ -29,33 +29,33 @@ use stripewise_units::{format_bytes, format_duration};
 /// Version of [`FillDocument`].
 const SCHEMA_VERSION: u32 = 1;
 
-/// Less than this shows no change of a rate.
+/// Minimum size that can show a change of the rate.
 const SIZE_BYTES_MIN: u64 = 64 << 20;
 
 const PIECE_BYTES: u32 = 512 << 10;
 const OUTSTANDING: u32 = 32;
 
-/// What is asked for.
+/// Parameters of the fill.
 #[derive(Clone, Debug)]
 pub struct FillOptions {
     /// The target, as typed.
     pub target: String,
-    /// Bytes to be written; `None`: the whole device, the existing file, or the usual
+    /// Bytes to write; `None`: the whole device, the existing file, or the default
     /// size of a test file.
     pub size_bytes: Option<u64>,
-    /// Rest behind the fill, and write again.
+    /// Length of a rest after the fill, followed by another write.
     pub rest_ns: Option<u64>,
-    /// Nothing is written beyond this time.
+    /// Time limit for writing.
     pub time_ns_max: Option<u64>,
     /// Seed of the data.
     pub seed: u64,
 }
 
-/// Fills a target. A directory gets a file that is removed at the end; existing files and
-/// devices need the permission to overwrite or destroy. The document is kept in the store.
+/// Fills a target. In a directory, it makes a file and removes it at the end; existing files and
+/// devices require permission to overwrite or destroy. The document is stored.
 ///
 /// # Errors
-/// Where the target cannot be written, or the permission is missing.
+/// If the target cannot be written, or permission is missing.
 pub fn fill(
     context: &Context,
     options: &FillOptions,
@@ -94,7 +94,7 @@ pub fn fill(
     Ok((document, exit))
 }
 
-/// What a fill came to.
+/// The result of a fill.
 struct Filled {
     target: TargetFacts,
     planned_bytes: u64,
@@ -115,8 +115,8 @@ fn fastest(written: &Written) -> FastestRates {
     }
 }
 
-/// A target that is open and perhaps written already, or what was measured before it was
-/// interrupted.
+/// An open target, perhaps already written, or the results from before an
+/// interruption.
 enum Begun {
     Open(Box<(OpenTarget, Option<Written>)>),
     Ended(Box<Filled>),
@@ -199,7 +199,7 @@ fn requirements(options: &FillOptions) -> Needs {
     }
 }
 
-/// The file went with its interruption; what was measured stays.
+/// The interruption removed the file; its results remain.
 fn interrupted(options: &FillOptions, planned_bytes: u64, first: Written) -> Filled {
     Filled {
         target: TargetFacts {
@@ -215,7 +215,7 @@ fn interrupted(options: &FillOptions, planned_bytes: u64, first: Written) -> Fil
     }
 }
 
-/// How far the writing of a new file had come.
+/// Progress of writing a new file.
 struct Mark {
     now_ns: u64,
     bytes: u64,

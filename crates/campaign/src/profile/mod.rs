@@ -1,4 +1,4 @@
-//! `profile`: the surface of a disk, from timed reads.
+//! `profile`: measures the surface of a disk by timed reads.
 
 mod compare;
 mod compare_text;

@@ -1,11 +1,11 @@
-//! How warm a device is while it is written to.
+//! A device's temperature while it is written to.
 
 use stripewise_disk_inspect::{Inspect, System};
 
-/// A sensor is asked no more often than this.
+/// Minimum interval between two readings.
 const EVERY_NS: u64 = 500_000_000;
 
-/// A device's temperature, asked now and then.
+/// Reads a device's temperature from time to time.
 pub struct Sensor {
     system: System,
     device: Option<String>,
@@ -14,7 +14,7 @@ pub struct Sensor {
 }
 
 impl Sensor {
-    /// Of a device by its kernel name; without one nothing is known.
+    /// For a device by its kernel name; without one, the temperature is unknown.
     pub fn new(system: System, device: Option<String>) -> Self {
         Sensor {
             system,
@@ -24,7 +24,7 @@ impl Sensor {
         }
     }
 
-    /// Of the device under a path that is not open yet.
+    /// For the device under a path that is not open yet.
     pub fn of_path(system: System, path: &str) -> Self {
         let path = stripewise_units::path_of(path);
         let storage = system.storage_of_path(&path).ok();
@@ -33,7 +33,7 @@ impl Sensor {
         Sensor::new(system, name)
     }
 
-    /// Thousandths of a degree Celsius, where the system tells.
+    /// Millidegrees Celsius, if the system reports it.
     pub fn read(&mut self, now_ns: u64) -> Option<i64> {
         let device = self.device.as_ref()?;
         let is_due = |asked_ns: u64| now_ns.saturating_sub(asked_ns) >= EVERY_NS;

@@ -1,4 +1,4 @@
-//! Measures a surface, says what it shows, keeps it.
+//! Measures a surface, evaluates it and stores the result.
 
 use crate::steps::limit_watch::{FastestRates, LimitWatch};
 use crate::steps::measured;
@@ -22,38 +22,38 @@ use stripewise_units::format_bytes;
 /// Version of [`ProfileDocument`].
 const SCHEMA_VERSION: u32 = 1;
 
-/// Targets below this have no surface to speak of.
+/// Smaller targets have no meaningful surface.
 const SIZE_BYTES_MIN: u64 = 64 << 20;
 
-/// Pieces of a file that are kept.
+/// Maximum number of extents of a file that are stored.
 const EXTENTS_MAX: usize = 1_000;
 
-/// Single reads of a usual profile, for the time that is left.
+/// Single reads of a typical profile, for estimating the remaining time.
 const SINGLE_READS: u64 = 2_000;
 
-/// Bytes of a read of a rate.
+/// Bytes per read when measuring rates.
 const PIECE_BYTES: u64 = 512 << 10;
 
-/// What is asked for.
+/// Parameters of the profile.
 #[derive(Clone, Debug)]
 pub struct ProfileOptions {
     /// The target, as typed.
     pub target: String,
     /// Read every byte.
     pub full: bool,
-    /// Nothing is read beyond this time; `None`: two minutes, or as long as a full read
+    /// Time limit for reading; `None`: two minutes, or as long as a full read
     /// takes.
     pub time_ns_max: Option<u64>,
-    /// Places at which the rate is measured; `None`: the usual number.
+    /// Number of places at which the rate is measured; `None`: the default.
     pub places: Option<usize>,
     /// Seed of the order and the positions.
     pub seed: u64,
 }
 
-/// Profiles a target; reads only. The document is kept in the store.
+/// Profiles a target; reads only. The document is stored.
 ///
 /// # Errors
-/// Where the target cannot be opened, or is too small.
+/// If the target cannot be opened, or is too small.
 pub fn profile(
     context: &Context,
     options: &ProfileOptions,
@@ -98,7 +98,7 @@ pub fn profile(
     let mut measured = measured;
     for warning in limits {
         if warning.severity == Severity::Void {
-            // What the limit held back is no slow place of the disk.
+            // Places slowed by the limit are not slow places of the disk.
             measured.spots.retain(|spot| spot.unreadable);
         }
         readable.warnings.push(warning);
@@ -127,7 +127,7 @@ pub fn profile(
 fn plan_of(options: &ProfileOptions, size_bytes: u64) -> Plan {
     let usual = Plan::default();
     let places = match options.full {
-        // Stretches of 16 MiB at least, and 2,000 at most.
+        // Sections of at least 16 MiB, at most 2,000.
         true => (size_bytes / (16 << 20)).clamp(16, 2_000) as usize,
         false => usual.places,
     };
@@ -167,7 +167,7 @@ fn with_progress(context: &Context, asked: &mut ProbeDevice<'_>, plan: &Plan) ->
     })
 }
 
-/// Slow and unreadable spots are a finding; a device that cannot be read any more, a
+/// Slow and unreadable spots are a finding; a device that can no longer be read is a
 /// failure.
 fn exit_of(context: &Context, measured: &Measured) -> Exit {
     match &measured.halt {
@@ -179,8 +179,8 @@ fn exit_of(context: &Context, measured: &Measured) -> Exit {
     }
 }
 
-/// What several places reach: where the disk passes a limit for a moment, the rest is the
-/// limit's.
+/// The rate that several places reach: if the disk exceeds a limit for a moment, the rest shows
+/// the limit.
 fn fastest(measured: &Measured, findings: &Findings) -> FastestRates {
     let read_bytes_per_s = findings.rate_high.unwrap_or(0.0);
     let access_ns: u64 = measured.accesses.iter().map(|one| one.latency_ns).sum();
@@ -233,7 +233,7 @@ fn document(
     }
 }
 
-/// The pieces of a file, and how many there are.
+/// The extents of a file, and their number.
 fn extents(readable: &Readable) -> (Vec<ExtentFound>, Option<u64>) {
     let real = readable.target.real();
     let Some(placement) = real.and_then(stripewise_targets::Target::placement) else {
@@ -248,8 +248,8 @@ fn extents(readable: &Readable) -> (Vec<ExtentFound>, Option<u64>) {
     (first.collect(), Some(placement.extents.len() as u64))
 }
 
-/// The spots, each with the file that lies there: the target itself, or one of a file system
-/// that is mounted from it.
+/// The spots, each with the file at that place: the target itself, or a file of a file system
+/// mounted from it.
 fn spots(context: &Context, measured: &[Spot], readable: &Readable, name: &str) -> Vec<SpotFound> {
     let mut all: Vec<SpotFound> = measured
         .iter()
@@ -278,7 +278,7 @@ fn spots(context: &Context, measured: &[Spot], readable: &Readable, name: &str) 
     all
 }
 
-/// Where a spot lies: of a file, through its extents, on the device under it.
+/// The position of a spot: for a file, through its extents, on the device under it.
 fn found(spot: &Spot, readable: &Readable, name: &str) -> SpotFound {
     let real = readable.target.real();
     let facts = real.map(stripewise_targets::Target::facts);
@@ -310,7 +310,7 @@ mod tests {
 
     #[test]
     fn a_limit_is_compared_with_the_fastest_place() {
-        // A control group lets 5 MiB pass at once, and then makes the next piece wait.
+        // A control group lets 5 MiB pass at once, and then delays the next chunk.
         let each = |number: u64| RateAt {
             offset_bytes: number << 20,
             length_bytes: 1 << 20,

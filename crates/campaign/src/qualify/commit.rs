@@ -1,4 +1,4 @@
-//! `qualify --commit`: which way of making a commit durable is the fastest here?
+//! `qualify --commit`: which method of making a commit durable is the fastest here?
 
 use super::{Qualified, StoredQualification, placement, refuse_memory};
 use crate::steps::TIMES_ARE_SIMULATED;
@@ -15,14 +15,14 @@ use stripewise_studies::commit::CommitStudy;
 use stripewise_targets::{HAS_OPERATION_FLAGS, Size};
 use stripewise_units::format_duration;
 
-/// What is asked.
+/// Parameters of the comparison.
 #[derive(Clone, Debug)]
 pub struct CommitRequest {
     /// As typed.
     pub target: String,
     /// The engine of the operations.
     pub engine: String,
-    /// Kept with the runs.
+    /// Label stored with the runs.
     pub label: Option<String>,
     /// Seed of the order and the streams.
     pub seed: u64,
@@ -31,7 +31,7 @@ pub struct CommitRequest {
 /// Measures every method.
 ///
 /// # Errors
-/// Where it cannot begin: nothing was measured.
+/// If it cannot begin; nothing was measured then.
 pub fn commit(
     context: &Context,
     asked: &CommitRequest,
@@ -60,7 +60,7 @@ pub fn commit(
     go(context, &mut store, study, stored, permissions)
 }
 
-/// Goes on with one that was interrupted.
+/// Resumes an interrupted comparison.
 pub(super) fn resume(
     context: &Context,
     store: &mut Store,
@@ -107,7 +107,7 @@ fn go(
         false => Ok(()),
     };
     let conducted = conduct(context, store, &mut study, targets, &setup, &mut changed);
-    // A signal between two runs interrupts none of them.
+    // A signal between two runs interrupts neither of them.
     stored.keep(context, store, study.to_json())?;
     let exit = exit_of(context, &conducted.records);
     Ok(compared(&study, &stored, exit, conducted.ended.err()))

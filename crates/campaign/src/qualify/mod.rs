@@ -1,5 +1,5 @@
-//! `qualify`: is this target good enough for a product? The product's load runs, and each
-//! of its requirements is met, missed, or undecided.
+//! `qualify`: is this target good enough for a product? Runs the product's load, and judges each
+//! of its requirements as met, missed, or undecided.
 
 mod commit;
 mod products;
@@ -29,34 +29,34 @@ use stripewise_studies::qualify::{Placement, Qualify, QualifyOptions, Verdict};
 use stripewise_targets::{ErrorKind, Size, TargetName};
 use stripewise_units::{format_bytes, path_of};
 
-/// What a page of flash and of memory has: the least that is written to a device.
+/// Page size of flash and memory: the smallest write to a device.
 const PAGE_BYTES: u64 = 4_096;
 
-/// What is asked.
+/// Parameters of the qualification.
 #[derive(Clone, Debug)]
 pub struct QualifyRequest {
     /// As typed.
     pub target: String,
     /// The product's file.
     pub product: ProductText,
-    /// How long, and how surely.
+    /// Duration and rigour.
     pub design: QualifyDesign,
-    /// Processors of the product, where its limits are for each; none: those of this host.
+    /// Processors for limits that are per processor; `None`: those of this host.
     pub processors: Option<u32>,
     /// Seed of the loads and random places.
     pub seed: u64,
-    /// It ends with the first requirement that is missed.
+    /// Ends with the first missed requirement.
     pub ends_at_miss: bool,
     /// The engine of the operations.
     pub engine: String,
-    /// Kept with the runs.
+    /// Label stored with the runs.
     pub label: Option<String>,
 }
 
-/// Measures until every requirement is decided, or the design is over.
+/// Measures until every requirement is decided, or the design is complete.
 ///
 /// # Errors
-/// Where it cannot begin: nothing was measured.
+/// If it cannot begin; nothing was measured then.
 pub fn qualify(
     context: &Context,
     request: &QualifyRequest,
@@ -86,10 +86,10 @@ pub fn qualify(
     go(context, &mut store, study, stored, permissions)
 }
 
-/// Goes on with a qualification that was interrupted.
+/// Resumes an interrupted qualification.
 ///
 /// # Errors
-/// Where it is not known, or nothing is left to measure.
+/// If it is not known, or nothing remains to be measured.
 pub fn resume(context: &Context, name: &str, permissions: &Permissions) -> Outcome<Qualified> {
     let mut store = context.open_store_there()?;
     let stored = StoredQualification::load(&store, name)?;
@@ -141,13 +141,13 @@ fn go(
         .map_err(|failure| without_room(failure, &target, &study))?;
     refuse_small(&targets, &study, &setup)?;
     stored.is_busy_ok |= permissions.busy_ok;
-    // An interruption before its first piece ends can be gone on from, too.
+    // An interruption before its first piece ends can be resumed, too.
     stored.keep(context, store, study.to_json())?;
     let mut changed =
         |store: &mut Store, study: &Qualify| stored.keep(context, store, study.to_json());
     let conducted = conduct(context, store, &mut study, targets, &setup, &mut changed);
     let exit = match (study.verdict(), exit_of(context, &conducted.records)) {
-        // What is missed stays missed, however it ended.
+        // A missed requirement stays missed, however the run ended.
         (Verdict::Missed, _) => Exit::Finding,
         (verdict, Exit::Done) => exit_of_verdict(verdict),
         (_, other) => other,
@@ -155,7 +155,7 @@ fn go(
     Ok(qualified(&study, &stored, exit, conducted.ended.err()))
 }
 
-/// Where the jobs go on this target.
+/// Placement of the jobs on this target.
 fn placement(target: &str, permissions: &Permissions) -> Outcome<Placement> {
     let name: TargetName = target
         .parse()
@@ -192,7 +192,7 @@ fn placement(target: &str, permissions: &Permissions) -> Outcome<Placement> {
     })
 }
 
-/// What cannot come to a verdict is refused before the first byte.
+/// Refuses, before the first byte, a target that cannot get a verdict.
 fn refuse_unfit(target: &str, study: &Qualify) -> Outcome<()> {
     if study.loads().is_empty() {
         return Err(Failure::new(
@@ -207,7 +207,7 @@ fn refuse_unfit(target: &str, study: &Qualify) -> Outcome<()> {
     refuse_memory(target)
 }
 
-/// A simulated array has the size that its name gives it, which nothing else holds against the load.
+/// A simulated array's size comes from its name; only this check compares it with the load.
 fn refuse_small(targets: &[OpenTarget], study: &Qualify, setup: &Setup<'_>) -> Outcome<()> {
     let [target] = targets else { return Ok(()) };
     let size_bytes = target.limits().size_bytes;
@@ -227,7 +227,7 @@ fn refuse_small(targets: &[OpenTarget], study: &Qualify, setup: &Setup<'_>) -> O
     }
 }
 
-/// What is no disk is refused.
+/// Refuses targets that are not disks.
 fn refuse_memory(target: &str) -> Outcome<()> {
     if target.starts_with("sim:") {
         return Ok(());
@@ -245,7 +245,7 @@ fn refuse_memory(target: &str) -> Outcome<()> {
     }
 }
 
-/// Where the files of a load have no room: their sizes are the product's, not the user's.
+/// Files of a load that do not fit: their sizes are the product's, not the user's.
 fn without_room(failure: Failure, target: &str, study: &Qualify) -> Failure {
     let error = failure.error.downcast_ref::<stripewise_targets::Error>();
     if error.is_none_or(|error| error.kind != ErrorKind::NoSpace) {
@@ -259,7 +259,7 @@ fn without_room(failure: Failure, target: &str, study: &Qualify) -> Failure {
     ))
 }
 
-/// A product that cannot be used.
+/// The failure for an unusable product.
 fn product_failure(name: &str, error: &ProductError) -> Failure {
     Failure::usage(format!("{name}: {error}"), error.hint())
 }

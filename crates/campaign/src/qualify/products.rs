@@ -1,4 +1,4 @@
-//! Products by name, or in a file of one's own.
+//! Products by name, or in the user's own file.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -11,7 +11,7 @@ use stripewise_units::{nearest, path_of};
 /// A product's file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProductText {
-    /// As it was asked for.
+    /// As typed.
     pub name: String,
     /// Its TOML.
     pub text: String,
@@ -42,7 +42,7 @@ pub struct RequirementLine {
 /// All bundled products.
 ///
 /// # Errors
-/// None: a test reads every one of them.
+/// None: a test parses every one of them.
 pub fn product_lines() -> Outcome<Vec<ProductLine>> {
     let line = |(name, text): &(&str, &str)| {
         let product: Product = text
@@ -73,7 +73,7 @@ pub fn product_names() -> impl Iterator<Item = &'static str> {
 /// The file of a product: a bundled one by its name, or `FILE.toml`.
 ///
 /// # Errors
-/// Where there is none of that name: the nearest is named, and all are listed.
+/// If there is none of that name: the error suggests the closest match, and lists all.
 pub fn product_text(context: &Context, name: &str) -> Outcome<ProductText> {
     if let Some((_, text)) = BUNDLED.iter().find(|(known, _)| *known == name) {
         return Ok(ProductText {

@@ -1,4 +1,4 @@
-//! `report`: stored or imported results, in one of many forms.
+//! `report`: stored or imported results in various formats.
 
 use crate::steps::documents::{check_names, exit, judge, judge_as_asked, names_of};
 use crate::steps::headroom::StoredHeadroom;
@@ -27,22 +27,22 @@ use stripewise_lab::{SeriesKind, series_of};
 use stripewise_results::{RunRecord, SeriesRecord};
 use stripewise_store::{Filter, RunSummary, Store};
 
-/// What a report is to show, and how.
+/// The content of a report, and its format.
 #[derive(Clone, Debug)]
 pub struct ReportQuestion {
-    /// Runs, series, experiments, published tables, files; empty for every stored run.
+    /// Runs, series, experiments, published tables, files; empty: every stored run.
     pub subjects: Vec<String>,
-    /// Which of the stored runs, where no subjects are named.
+    /// Filter of stored runs, if no subjects are named.
     pub only: Filter,
-    /// The form.
+    /// The format.
     pub format: ReportFormat,
-    /// Requirements that are met or missed.
+    /// Requirements to judge.
     pub require: Vec<Requirement>,
-    /// Of a picture: which one, and how it looks.
+    /// The picture to draw, and its look.
     pub picture: PictureLook,
 }
 
-/// A report, and how the command ends that asked for it.
+/// A report, and the exit of the command.
 #[derive(Debug)]
 pub struct Reported {
     /// The report.
@@ -51,10 +51,10 @@ pub struct Reported {
     pub exit: Exit,
 }
 
-/// Makes a report; nothing is written.
+/// Makes a report; writes nothing.
 ///
 /// # Errors
-/// Where a subject cannot be read, or there is nothing to report on.
+/// If a subject cannot be read, or there is nothing to report on.
 pub fn report(context: &Context, question: &ReportQuestion) -> Outcome<Reported> {
     let store = context.open_store_to_read();
     let kinds = [
@@ -82,7 +82,7 @@ pub fn report(context: &Context, question: &ReportQuestion) -> Outcome<Reported>
         let named = named.map(|name| one(context, store, name, question.format));
         named.collect::<Outcome<Vec<Subject>>>()?
     };
-    // By their ids: `last` is another one tomorrow.
+    // By id, since the meaning of `last` changes.
     let names: Vec<String> = subjects.iter().map(|one| one.name.clone()).collect();
     let (mut document, notes) = document_of(context, subjects);
     if document.runs.is_empty() {
@@ -106,7 +106,7 @@ pub fn report(context: &Context, question: &ReportQuestion) -> Outcome<Reported>
     }
     Ok(Reported {
         rendered: rendered(&material, question.format, &question.picture)?,
-        // Only what is required now is a finding now.
+        // Only requirements given now can be a finding now.
         exit: match question.require.is_empty() {
             true => Exit::Done,
             false => exit(&material.document, Exit::Done),
@@ -114,7 +114,7 @@ pub fn report(context: &Context, question: &ReportQuestion) -> Outcome<Reported>
     })
 }
 
-/// The whole name of what is asked for, where that is one thing and the store knows it:
+/// The full name of the subject, if there is one and the store knows it:
 /// another name may be a file's.
 fn only_subject<'a>(store: &'a Store, question: &ReportQuestion) -> Option<(&'a Store, String)> {
     let [name] = question.subjects.as_slice() else {
@@ -123,7 +123,7 @@ fn only_subject<'a>(store: &'a Store, question: &ReportQuestion) -> Option<(&'a 
     Some((store, measured::full_name(store, name).ok()?))
 }
 
-/// A profile, a fill or a verification, if that alone is asked for: it has no runs.
+/// A profile, a fill or a verification, if it is the only subject: it has no runs.
 fn of_measurement(
     _: &Context,
     store: &Store,
@@ -131,7 +131,7 @@ fn of_measurement(
     question: &ReportQuestion,
 ) -> Outcome<Option<Rendered>> {
     let Some((kind, kept)) = measured::document(store, name)? else {
-        // A page of all its runs is not what one asks for: the answer is.
+        // A page of all its runs is not wanted, but its answer.
         let found = StoredHeadroom::find(store, name)?;
         let found = found.filter(|_| question.require.is_empty());
         if let Some(found) = found {
@@ -171,8 +171,8 @@ fn of_measurement(
         .transpose()
 }
 
-/// The answer of an experiment over layouts, if that alone is asked for: two of its many
-/// layouts held against each other would be none.
+/// The answer of an experiment over layouts, if it is the only subject: a comparison of two of
+/// its many layouts would not be an answer.
 fn of_layouts(
     _: &Context,
     store: &Store,
@@ -196,8 +196,8 @@ fn of_layouts(
     kept.page(&kept.found().record, question.format, &question.picture)
 }
 
-/// A published study, if that alone is asked for: its runs beside each other would not say
-/// what was printed.
+/// A published study, if it is the only subject: its runs alone would not show the printed
+/// figures.
 fn of_study(
     context: &Context,
     store: &Store,
@@ -217,7 +217,7 @@ fn of_study(
         let Some(run) = context.unless_damaged(store.load(&run.id))? else {
             continue;
         };
-        // One run says what all of them are.
+        // One run identifies all of them.
         if !is_study(&run) {
             return Ok(None);
         }
@@ -226,8 +226,8 @@ fn of_study(
     rendered_study(&runs, question.format, &question.picture)
 }
 
-/// The verdict of a qualification with its sources, if that alone is asked for. Its runs are
-/// one by one under their own ids.
+/// The verdict of a qualification with its sources, if it is the only subject. Its runs are
+/// available under their own ids.
 fn of_qualification(
     _: &Context,
     store: &Store,
@@ -238,7 +238,7 @@ fn of_qualification(
     if is_of_runs || !question.require.is_empty() {
         return Ok(None);
     }
-    // The runs of one that cannot be read are shown as runs are.
+    // If it cannot be read, show its runs like others.
     let Ok(Some(found)) = answered(store, name) else {
         return Ok(None);
     };
@@ -246,7 +246,7 @@ fn of_qualification(
     rendered.map(Some)
 }
 
-/// What a check found of the baseline, if that alone is asked for: its runs are of now.
+/// The result of a check, if it is the only subject: its runs are only the new ones.
 fn of_check(
     context: &Context,
     store: &Store,
@@ -274,8 +274,8 @@ fn again(failure: &Failure) -> Failure {
     }
 }
 
-/// A subject. A series or experiment of many runs is lightened while it is read,
-/// so that its runs are never all in memory in full.
+/// A subject. The runs of a large series or experiment are stripped while being read,
+/// so that they are never all in memory in full.
 fn one(
     context: &Context,
     store: Option<&Store>,
@@ -304,8 +304,8 @@ fn one(
     subject(context, name)
 }
 
-/// Stored runs, the oldest first; without what a report on many runs does not
-/// show where there are many.
+/// Stored runs, oldest first; if there are many, without data that a report on many runs does
+/// not show.
 fn light(
     context: &Context,
     store: &Store,
@@ -314,7 +314,7 @@ fn light(
 ) -> Outcome<Subject> {
     let listed = context.stored_runs(store, filter)?;
     let many = listed.len() > RUNS_IN_FULL_MAX;
-    // An answer needs the latencies of its runs, which are not kept of many.
+    // An answer needs the latencies of its runs, which are dropped from many runs.
     let series = match many {
         true => series_in_full(context, store, &listed)?,
         false => Vec::new(),
@@ -331,9 +331,9 @@ fn light(
             share_absent(&mut run, &mut absent);
             if format != ReportFormat::Json {
                 run = run.without_intervals();
-                // A page shows what ran.
+                // A page shows the runs made.
                 run.request = None;
-                // SQLIO's histograms are drawn of the first few.
+                // SQLIO's histograms are drawn for the first few.
                 if runs.len() >= RUNS_IN_FULL_MAX {
                     run = run.without_details();
                 }
@@ -347,7 +347,7 @@ fn light(
     })
 }
 
-/// Results that were imported together lack the same fields: they share one set of them.
+/// Results imported together lack the same fields: they share one set of names.
 fn share_absent(run: &mut RunRecord, last: &mut Arc<BTreeSet<String>>) {
     if let Some(imported) = &mut run.imported {
         if imported.absent != *last {
@@ -357,7 +357,7 @@ fn share_absent(run: &mut RunRecord, last: &mut Arc<BTreeSet<String>>) {
     }
 }
 
-/// The ladders of these runs, of one bench after the other.
+/// The ladders of these runs, bench by bench.
 fn series_in_full(
     context: &Context,
     store: &Store,

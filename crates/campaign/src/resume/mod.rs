@@ -1,8 +1,8 @@
-//! `lab resume`: goes on with an experiment from what the store has of it, or
-//! shows it again where nothing is left to do.
+//! `lab resume`: continues a stored experiment, or
+//! shows it again if nothing remains to be done.
 //!
-//! A test file that went with its process is made again. Levels that are offsets
-//! are put where they belong in the new file; all else stays as it was planned.
+//! A test file that was removed with its process is made again. Offset levels
+//! are placed anew in the new file; everything else stays as planned.
 
 use crate::steps::experiment::answer::{Answer, hosts_of};
 use crate::steps::experiment::fit::{block_bytes_max, check_fit, requirements};
@@ -31,21 +31,21 @@ use stripewise_units::{Nanoseconds, counted, format_duration};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// What is asked for instead of what the plan says.
+/// Options that override the plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ResumeOptions {
-    /// Stop when every interval is narrower than this; of layouts, the margin.
+    /// Stop when every interval is narrower than this; for layouts, the margin.
     pub precision_percent: Option<f64>,
-    /// Time of this sitting, whatever earlier ones took.
+    /// Time limit of this session, not counting earlier ones.
     pub time_ns: Option<u64>,
-    /// Blocks or passes at most in all.
+    /// Maximum total number of blocks or passes.
     pub blocks: Option<u32>,
 }
 
-/// Goes on with the experiment of this id.
+/// Continues the experiment of this id.
 ///
 /// # Errors
-/// Where it is not known, or cannot go on. What failed later is in the sitting.
+/// If it is not known, or cannot continue. The session contains later failures.
 pub fn resume(
     context: &Context,
     id: &str,
@@ -87,7 +87,7 @@ pub fn resume(
         let sitting = go_on(context, &mut store, kept, blocks, records, permissions)?;
         return Ok(sitting.into());
     };
-    // An interruption is over once nothing is left to go on with.
+    // An interruption no longer matters once nothing remains to be done.
     kept.ended = Some(why);
     experiment.ended = kept.ended;
     context.status(done_words(&experiment, why));
@@ -114,7 +114,7 @@ fn go_on(
         ));
     }
     let engine = engine_named(&kept.engine)?;
-    // Positions were asked of a test file as large as it could be; so again.
+    // Positions were required of the largest possible test file; so do it again.
     let mut required = requirements(&kept.plan, kept.load_given, engine);
     if let (Some(_), false) = (&kept.place, kept.target.starts_with("sim:")) {
         required = Needs {
@@ -136,7 +136,7 @@ fn go_on(
     run_sitting(context, store, opened, how, kept, earlier, None)
 }
 
-/// What is asked for instead of what the plan says.
+/// Applies options that override the plan.
 fn change(kept: &mut StoredExperiment, options: &ResumeOptions) {
     let plan = &mut kept.plan;
     plan.precision_percent = options.precision_percent.unwrap_or(plan.precision_percent);
@@ -151,7 +151,7 @@ fn change(kept: &mut StoredExperiment, options: &ResumeOptions) {
         .min(plan.blocks_max.max(ExperimentPlan::BLOCKS_MIN));
 }
 
-/// Why it is shown as it is, and what would make it go on.
+/// Why it is only shown, and what would make it continue.
 fn done_words(experiment: &Experiment, why: Ended) -> String {
     let plan = &experiment.plan;
     let blocks = experiment.blocks.len();
@@ -175,7 +175,7 @@ fn done_words(experiment: &Experiment, why: Ended) -> String {
     }
 }
 
-/// Finds the levels' places on the target as it is now.
+/// Finds the levels' positions on the target as it is now.
 fn place_again(context: &Context, kept: &mut StoredExperiment, opened: &OpenTarget) -> Outcome<()> {
     let block_bytes = block_bytes_max(&kept.plan);
     let Some(place) = &mut kept.place else {

@@ -1,4 +1,4 @@
-//! The eight runs that CrystalDiskMark's users quote: four loads, read and written.
+//! The eight runs of CrystalDiskMark: four loads, read and written.
 
 use super::{Beside, Ran, requirements, run};
 use stripewise_conductor::context::Context;
@@ -11,27 +11,27 @@ use stripewise_workload::{
     CursorKind, Distribution, Pattern, PlanOrder, Request, RequestJob, Workload,
 };
 
-/// Its measured time for each line, nanoseconds.
+/// CrystalDiskMark's measured time per line, in nanoseconds.
 const DURATION_NS: u64 = 5_000_000_000;
 
-/// What is asked of these runs.
+/// Parameters of these runs.
 #[derive(Clone, Debug)]
 pub struct LikeOptions {
     /// As typed.
     pub target: String,
-    /// The reads alone.
+    /// Only the reads.
     pub read_only: bool,
     /// Bytes of the target in use, or of the test file.
     pub size_bytes: Option<u64>,
-    /// Measured time of each line; `None`: five seconds, as there.
+    /// Measured time of each line; `None`: five seconds, as in CrystalDiskMark.
     pub duration_ns: Option<u64>,
-    /// Which engine, by name.
+    /// Name of the I/O engine.
     pub engine: String,
     /// Seed of all streams.
     pub seed: u64,
-    /// The user's words about it.
+    /// The user's label.
     pub label: Option<String>,
-    /// What is required of these runs.
+    /// Requirements on these runs.
     pub require: Vec<Requirement>,
 }
 
@@ -45,8 +45,8 @@ const LINES: [Line; 4] = [
     ("RND4K Q1T1", 4 << 10, 1, false),
 ];
 
-/// The request for them: reads first, so that a target that may not be written is left as
-/// it was as far as it goes.
+/// The request for them: reads first, so that a read-only target is left
+/// unchanged as far as it gets.
 #[must_use]
 pub fn crystaldiskmark(options: &LikeOptions) -> Request {
     let job = |(name, block_size_bytes, outstanding, sequential): Line, read: bool| RequestJob {
@@ -84,11 +84,11 @@ pub fn crystaldiskmark(options: &LikeOptions) -> Request {
     }
 }
 
-/// Runs them. Where the target may not be written, and nobody allowed it by a flag, only
+/// Runs them. If the target may not be written and no flag permits it, only
 /// the reads, with a note.
 ///
 /// # Errors
-/// Where it cannot begin: nothing was measured.
+/// If it cannot begin; nothing was measured then.
 pub fn run_like_crystaldiskmark(
     context: &Context,
     store: &mut Store,

@@ -1,4 +1,4 @@
-//! Running a request: one run, or a grid, or the jobs of a plan.
+//! Runs a request: one run, a grid, or the jobs of a plan.
 
 mod like;
 mod replay;
@@ -36,27 +36,27 @@ use stripewise_store::Store;
 use stripewise_units::{ParseError, format_duration};
 use stripewise_workload::{Request, RequestPart, Steady, validate};
 
-/// What running a request came to.
+/// The result of running a request.
 pub struct Ran {
-    /// What was measured, in order.
+    /// The records in chronological order.
     pub records: Vec<RunRecord>,
-    /// The failure that ended it, if one did; what was measured before is shown first.
+    /// The failure that ended it, if any; results before it are shown first.
     pub ended: Outcome<()>,
 }
 
-/// What goes with a request and is no part of it: it decides nothing that is measured.
+/// Parameters outside the request that do not affect the measurement.
 #[derive(Clone, Debug, Default)]
 pub struct Beside {
     /// Faults to inject between the program and real files, for tests.
     pub faults: Option<FaultPlan>,
-    /// Others that measure at the same time.
+    /// Other hosts that measure at the same time.
     pub companion: Option<Rc<dyn Companion>>,
 }
 
-/// Runs a request and keeps its records.
+/// Runs a request and stores its records.
 ///
 /// # Errors
-/// Where it cannot begin: nothing was measured.
+/// If it cannot begin; nothing was measured then.
 pub fn run(
     context: &Context,
     store: &mut Store,
@@ -67,7 +67,7 @@ pub fn run(
     let Beside { faults, companion } = beside;
     let mut planned = PlannedRuns::of(&request);
     let engine = engine_of(&request)?;
-    // Some cells of a grid may be left out, not all.
+    // Some cells of a grid may be left out, but not all.
     let checked: Vec<Outcome<()>> = (planned.runs.iter().flatten())
         .map(|options| check_before(&options.workload, None))
         .collect();
@@ -121,10 +121,10 @@ pub fn run(
     Ok(Ran { records, ended })
 }
 
-/// The requirements of a request, which holds them as they were typed.
+/// The requirements of a request, which contains them as typed.
 ///
 /// # Errors
-/// Where one is none, or names no job of the request.
+/// If one is invalid, or names no job of the request.
 pub fn requirements(request: &Request) -> Outcome<Vec<Requirement>> {
     let each = request.requirements.iter().map(|text| {
         text.parse::<Requirement>()
@@ -135,7 +135,7 @@ pub fn requirements(request: &Request) -> Outcome<Vec<Requirement>> {
     Ok(required)
 }
 
-/// Several runs of one command are kept under one id, so that they can be shown,
+/// Several runs of one command share an id, so that they can be shown,
 /// compared and deleted together.
 fn series_of(
     context: &Context,
@@ -155,7 +155,7 @@ fn series_of(
     Ok(Some((id, part.to_owned())))
 }
 
-/// Virtual time and real time do not run side by side; said before a test file
+/// Refuses a mix of virtual and real time before a test file
 /// is filled.
 fn check_clocks(planned: &PlannedRuns) -> Outcome<()> {
     let of = |run: &Vec<PlacedJob>, simulated: bool| {
@@ -175,7 +175,7 @@ fn check_clocks(planned: &PlannedRuns) -> Outcome<()> {
     Ok(())
 }
 
-/// A processor that is not there cannot be asked for.
+/// Refuses processors that do not exist.
 fn check_cpus(cpus: &[u32]) -> Outcome<()> {
     let Some(online) = System::live().host().cpu.count_online else {
         return Ok(());
@@ -192,7 +192,7 @@ fn check_cpus(cpus: &[u32]) -> Outcome<()> {
     }
 }
 
-/// Faults are injected between the program and real files only.
+/// Faults can only be injected between the program and real files.
 fn check_faults(
     faults: Option<&FaultPlan>,
     planned: &PlannedRuns,
@@ -211,7 +211,7 @@ fn check_faults(
     ))
 }
 
-/// Memory is looked at before a test file is filled.
+/// Checks memory before a test file is filled.
 fn check_buffers(planned: &PlannedRuns, engine: EngineName) -> Outcome<()> {
     if planned
         .targets
@@ -235,7 +235,7 @@ fn check_buffers(planned: &PlannedRuns, engine: EngineName) -> Outcome<()> {
     Ok(())
 }
 
-/// Judges all targets before anything is done to the first of them.
+/// Checks all targets before anything is done to the first of them.
 fn judge_all(
     context: &Context,
     store: &Store,
@@ -253,7 +253,7 @@ fn judge_all(
     })
 }
 
-/// What all hosts must have in common: the request without names of targets and seeds.
+/// What all hosts must have in common: the request without target names and seeds.
 fn plan_of(request: &Request) -> String {
     let mut request = request.clone();
     for job in &mut request.jobs {
@@ -278,15 +278,15 @@ fn open_targets(
     opened.collect()
 }
 
-/// What all runs together need of one target.
+/// The requirements of all runs on one target.
 fn need_of(request: &Request, planned: &PlannedRuns, target: usize) -> Needs {
     let of_runs = Needs::of(planned.runs.iter().map(Vec::as_slice), target);
     Needs {
-        // Verification fills the test file that a directory stands for.
+        // Verification fills the test file made in a directory.
         writes: of_runs.writes || (request.verify && Path::new(&planned.targets[target]).is_dir()),
         outstanding_by_number: request.load_by_number,
         cache_by_name: request.cache_by_name,
-        // A name that is none is refused before anything is opened.
+        // Refuse an unknown name before anything is opened.
         engine: request.engine.parse().unwrap_or_default(),
         filled_by_caller: request.verify,
         ..of_runs
@@ -370,8 +370,8 @@ fn run_all(
 }
 
 /// Checks every run against its targets before the first one starts. Cells of a
-/// grid whose offset or block the device's sector forbids are left out, and the
-/// records of the others say so; anything else is a mistake.
+/// grid whose offset or block conflicts with the device's sector are skipped, and the
+/// records of the others list them; anything else is an error.
 fn leave_out_what_does_not_fit(
     context: &Context,
     planned: &mut PlannedRuns,

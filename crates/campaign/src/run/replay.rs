@@ -1,4 +1,4 @@
-//! Running a recorded load: a trace, or a model of one.
+//! Runs a recorded load: a trace, or a model of one.
 
 use super::{Ran, check_buffers, check_cpus};
 use crate::steps::recording::FileRecording;
@@ -21,51 +21,51 @@ use stripewise_targets::Size;
 use stripewise_units::{Kind, format_bytes, format_count, format_duration, path_of};
 use stripewise_workload::{Recorded, Request, Workload, check};
 
-/// Copies and speeds that can be asked for.
+/// Allowed range of copies and speed.
 const FACTORS: std::ops::RangeInclusive<f64> = 0.001..=1_000.0;
 
-/// How a replay goes about what waits for what.
+/// Dependencies between operations in a replay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Loop {
-    /// Closed where the recording shows that its tasks wait for the disk, else open.
+    /// Closed if the recording shows that its tasks wait for the disk, else open.
     #[default]
     Auto,
-    /// Operations leave at their recorded instants, whatever the disk does.
+    /// Operations are issued at their recorded times, whatever the disk does.
     Open,
     /// Each waits for the completion that it waited for in the recording.
     Closed,
 }
 
-/// What is replayed, and how.
+/// The recording to replay, and how.
 #[derive(Clone, Debug)]
 pub struct ReplayOptions {
     /// As typed.
     pub target: String,
     /// A trace or a model.
     pub trace: PathBuf,
-    /// What the columns of a trace in rows are, where its format is not known.
+    /// The columns of a trace in rows, if its format is unknown.
     pub columns: Option<String>,
-    /// So many times as fast.
+    /// Speed-up factor.
     pub speed: f64,
-    /// So many copies at once.
+    /// Number of concurrent copies.
     pub copies: f64,
     /// Longer pauses are cut to this.
     pub idle_ns_max: Option<u64>,
     /// Open or closed.
     pub closed_loop: Loop,
-    /// As long as the recording, unless a time is given.
+    /// Duration; `None`: as long as the recording.
     pub duration_ns: Option<u64>,
     /// Cache mode, data, seed, size of the test file, operations in flight (1: as many as
-    /// it takes).
+    /// needed).
     pub base: Workload,
-    /// Engine, interval, label: all but the jobs.
+    /// Engine, interval, label: everything except the jobs.
     pub request: Request,
 }
 
-/// Replays.
+/// Replays the recording.
 ///
 /// # Errors
-/// Where it cannot begin: nothing was measured.
+/// If it cannot begin; nothing was measured then.
 pub fn replay(
     context: &Context,
     store: &mut Store,
@@ -74,7 +74,7 @@ pub fn replay(
 ) -> Outcome<Ran> {
     let (file, recorded, base) = prepared(context, options)?;
     let engine = engine_of(&options.request)?;
-    // What the target's sectors are is known once it is open.
+    // The target's sector size is known once it is open.
     let load = file.workload(recorded.clone(), &base, 512);
     check_before(&load, None)?;
     let planned = PlannedRuns {
@@ -118,7 +118,7 @@ pub fn replay(
     ran
 }
 
-/// The recording, how it is changed, and what the workload says besides.
+/// The recording, its changes, and the other parameters of the workload.
 fn prepared(
     context: &Context,
     options: &ReplayOptions,

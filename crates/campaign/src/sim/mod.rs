@@ -1,4 +1,4 @@
-//! `sim`: the simulated arrays that there are, and what one of them is.
+//! `sim`: lists and describes the simulated arrays.
 
 mod text;
 
@@ -48,8 +48,8 @@ pub struct SimShowDocument {
     schema_version: u32,
     /// With its description.
     pub array: SimulatedArray,
-    /// The bundled file, which carries the sources of its figures; absent for an array
-    /// that was changed or read from elsewhere.
+    /// The bundled file, which contains the sources of its figures; absent for a modified array or
+    /// one read from elsewhere.
     #[serde(skip)]
     pub file: Option<&'static str>,
 }
@@ -67,7 +67,7 @@ pub fn list() -> SimListDocument {
 /// The array of this name, with changes: `raid10-10k?offset=63s`.
 ///
 /// # Errors
-/// Where there is none, or a change is refused.
+/// If there is none, or a change is refused.
 pub fn show(context: &Context, name: &str) -> Outcome<SimShowDocument> {
     let name = name.strip_prefix("sim:").unwrap_or(name);
     let spec = simulated::spec(context, name)?;

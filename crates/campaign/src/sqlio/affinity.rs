@@ -1,9 +1,9 @@
 //! `-p`, `-a` and the masks of parameter files.
 //!
-//! One mask for all threads holds for the whole process: each thread runs on any
-//! of its processors, as SQLIO's did. With masks that differ from line to line
+//! A single mask applies to the whole process: each thread runs on any
+//! of its processors, as in SQLIO. With masks that differ from line to line,
 //! each thread stays on one processor of its own mask, in turn: threads of a run
-//! are pinned one by one or not at all.
+//! are either all pinned or none.
 
 use stripewise_compat::sqlio::command::{Affinity, Command};
 use stripewise_compat::sqlio::{Setup, SetupJob};
@@ -12,7 +12,7 @@ use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_io_engine::backend::thread;
 use stripewise_machine::System;
 
-/// Where threads run: in turn on these; empty: as the process may.
+/// The processors for threads, in turn; empty: no pinning.
 pub fn settle(context: &Context, command: &Command, setup: &Setup) -> Outcome<Vec<u32>> {
     let online = System::live().host().cpu.count_online.unwrap_or(64);
     if ideal(command) {
@@ -71,7 +71,7 @@ fn in_turn(context: &Context, job: &SetupJob, online: u32) -> Outcome<Vec<u32>> 
     Ok(cpus.into_iter().cycle().take(threads).collect())
 }
 
-/// The processors of a mask that are there; the others are told.
+/// The existing processors of a mask; reports the others.
 fn processors(context: &Context, mask: u64, online: u32) -> Outcome<Vec<u32>> {
     let there = there(mask, online)?;
     let named = mask.count_ones();

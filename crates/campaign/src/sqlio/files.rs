@@ -1,5 +1,5 @@
-//! Files are made and made larger as SQLIO did it, under the rules of targets,
-//! and with the lines that SQLIO printed meanwhile.
+//! Makes and grows files like SQLIO, under the rules of targets,
+//! and prints SQLIO's lines.
 
 use crate::steps::sqlio_drives::NamedPlace;
 use std::io::{Seek, SeekFrom};
@@ -19,10 +19,10 @@ use stripewise_units::NameText;
 
 const BYTES_PER_MB: u64 = 1_048_576;
 
-/// Takes SQLIO's lines as they come.
+/// Receives SQLIO's output line by line.
 pub type Say<'a> = dyn FnMut(&str) + 'a;
 
-/// Makes sure that a file has what is asked of it; what SQLIO says of it.
+/// Makes sure that a file is as required, and prints SQLIO's lines about it.
 pub fn ready(
     context: &Context,
     store: &mut Store,
@@ -51,8 +51,8 @@ pub fn ready(
     Ok(prepared)
 }
 
-/// Judges a file as the run will use it, or as it must be made or made larger
-/// before, by all rules of safety; nothing is printed or changed.
+/// Checks a file by all safety rules, for use by the run, or for making or growing
+/// it first; prints and changes nothing.
 pub fn judge(
     context: &Context,
     store: &Store,
@@ -67,7 +67,7 @@ pub fn judge(
         NamedPlace::File(path) => match growth(options, path)? {
             None => intent(need, permissions),
             Some((None, growth)) => growing(&growth, true, permissions),
-            // Making it larger is writing to it, whatever its size is now.
+            // Growing a file is a write, whatever its present size.
             Some((Some(_), growth)) => Intent {
                 writes: true,
                 size: Size::Auto,
@@ -79,8 +79,8 @@ pub fn judge(
     stripewise_conductor::targets::judge(context, store, &name, &intent).map(drop)
 }
 
-/// How much larger a file must become, and its size now where it is there; `None`
-/// where it is large enough.
+/// How much a file must grow, and its present size if it exists; `None`
+/// if it is large enough.
 fn growth(options: &SetupFile, path: &Path) -> Outcome<Option<(Option<u64>, Growth)>> {
     let current = size_of(path)?;
     if current.is_none() && path.parent() == Some(Path::new("/")) {
@@ -89,8 +89,8 @@ fn growth(options: &SetupFile, path: &Path) -> Outcome<Option<(Option<u64>, Grow
             "name a file in a directory; switches begin with `-`",
         ));
     }
-    // Without a size of its own any file will do in which a block fits; it is
-    // made large enough where there is none.
+    // Without a specified size, any file will do in which a block fits; a missing
+    // one is made large enough.
     let needed = match (options.specified_bytes, current) {
         (Some(bytes), _) => bytes,
         (None, Some(bytes)) if bytes >= options.least_bytes => return Ok(None),
@@ -150,7 +150,7 @@ fn grow(
     Ok(Some(growth))
 }
 
-/// The size of a file; `None` where there is none.
+/// The size of a file; `None` if there is none.
 fn size_of(path: &Path) -> Outcome<Option<u64>> {
     match std::fs::metadata(path) {
         Ok(found) if found.is_file() => Ok(Some(found.len())),
@@ -167,14 +167,14 @@ fn size_of(path: &Path) -> Outcome<Option<u64>> {
     }
 }
 
-/// The size of a device; what is wrong with one that cannot be read is said where
-/// it is aimed at.
+/// The size of a device; an unreadable one is reported when it is
+/// used.
 fn device_bytes(path: &Path) -> Option<u64> {
     let to_its_end = || {
         let mut device = std::fs::File::open(path).ok()?;
         device.seek(SeekFrom::End(0)).ok()
     };
-    // Devices of Windows have no end to go to, only a size that they tell.
+    // Windows devices cannot be measured by seeking; they only report a size.
     let told = || {
         let device = System::live().device_named(&path.to_string_lossy()).ok()?;
         (device.size_bytes > 0).then_some(device.size_bytes)

@@ -1,6 +1,6 @@
-//! `sqlio`: what SQLIO's command line asks for, run like any run of ours, told as
-//! SQLIO told it. Words and their meaning are in `compat`; the safety rules stand
-//! above compatibility.
+//! `sqlio`: runs SQLIO's command line like any other run, and prints
+//! SQLIO's output. Syntax and semantics are in `compat`; safety rules take precedence
+//! over compatibility.
 
 mod affinity;
 mod files;
@@ -32,24 +32,24 @@ use stripewise_units::{Hint, format_count};
 use stripewise_workload::{Request, validate};
 use utilisation::Watch;
 
-/// Times are read in nanoseconds, whichever counter was asked for.
+/// Times are read in nanoseconds, whichever counter was requested.
 const COUNTS_PER_SECOND: u64 = 1_000_000_000;
 
-/// What came of a command line of SQLIO.
+/// The result of an SQLIO command line.
 #[derive(Debug)]
 pub struct SqlioRun {
     /// The record.
     pub record: RunRecord,
-    /// How the command ends.
+    /// The exit of the command.
     pub exit: Exit,
-    /// The failure of the store, if it could not be kept.
+    /// The failure of the store, if it could not be stored.
     pub kept: Outcome<()>,
 }
 
-/// Understands a command line of SQLIO.
+/// Parses an SQLIO command line.
 ///
 /// # Errors
-/// Where it cannot be understood.
+/// If it is invalid.
 pub fn parse(words: &[String]) -> Outcome<Command> {
     if words.iter().any(|word| word.trim().is_empty()) {
         return Err(Failure::usage(
@@ -60,11 +60,11 @@ pub fn parse(words: &[String]) -> Outcome<Command> {
     Command::parse(words).map_err(refused)
 }
 
-/// Runs it. `say` takes SQLIO's lines as they come; what is refused says nothing that a
-/// script would take for a result's head.
+/// Runs it. `say` receives SQLIO's output line by line; a refused command prints nothing that a
+/// script could take for the start of a result.
 ///
 /// # Errors
-/// Where its files cannot be used as it asks, or its run cannot start.
+/// If its files cannot be used as requested, or its run cannot start.
 pub fn run(
     context: &Context,
     command: &Command,
@@ -89,7 +89,7 @@ pub fn run(
     run_setup(context, &asked, say).map_err(name_the_flag)
 }
 
-/// A command line that is understood.
+/// A parsed command line.
 struct Asked<'a> {
     command: &'a Command,
     setup: &'a Setup,
@@ -98,7 +98,7 @@ struct Asked<'a> {
     permissions: &'a Permissions,
 }
 
-/// A command line or parameter file that is not understood.
+/// The failure for an invalid command line or parameter file.
 fn refused(error: stripewise_compat::Error) -> Failure {
     let hint = error.hint().to_owned();
     Failure::usage(error.to_string(), hint)
@@ -164,7 +164,7 @@ fn run_setup(context: &Context, asked: &Asked<'_>, say: &mut Say<'_>) -> Outcome
     })
 }
 
-/// Judges all files, makes or grows those that need it, and opens them.
+/// Checks all files, makes or grows those that need it, and opens them.
 fn open(
     context: &Context,
     store: &mut Store,
@@ -199,7 +199,7 @@ fn wishes(setup: &Setup) -> Vec<PlacedJob> {
     wishes.collect()
 }
 
-/// What the run needs of each of its files.
+/// The requirements on each file.
 fn needs(setup: &Setup, places: &[NamedPlace]) -> Vec<Needs> {
     let jobs = setup.jobs.iter().map(|job| PlacedJob {
         name: String::new(),
@@ -216,14 +216,14 @@ fn needs(setup: &Setup, places: &[NamedPlace]) -> Vec<Needs> {
             (None, _) if load.size_bytes.is_some() => Size::Exactly(options.needed_bytes),
             (None, _) => Size::Auto,
         },
-        // SQLIO's user always says threads and outstanding by number.
+        // SQLIO always gets threads and outstanding explicitly.
         outstanding_by_number: true,
         ..Needs::of([run.as_slice()], index)
     });
     of_file.collect()
 }
 
-/// More than can be counted is a slip of the pen.
+/// A number too large to count is a typing error.
 fn check_in_flight(needs: &[Needs]) -> Outcome<()> {
     match needs.iter().any(|need| need.outstanding_total == u32::MAX) {
         true => Err(Failure::usage(
@@ -272,7 +272,7 @@ fn measured(
     measure(context, store, opened, wishes, how, &progress, &place)
 }
 
-/// Enters what came of it.
+/// Fills in the results.
 fn fill(report: &mut Report, command: &Command, record: &RunRecord) {
     let counted = Counted::of(record);
     report.iops_hundredths = rate_hundredths(counted.operations, counted.duration_ns);
@@ -286,7 +286,7 @@ fn fill(report: &mut Report, command: &Command, record: &RunRecord) {
     }
 }
 
-/// What a safety rule refuses, one flag may allow: it is named as it is added to
+/// Names the flag that permits what a safety rule refused, as it is added to
 /// a batch file.
 fn name_the_flag(failure: Failure) -> Failure {
     let kind = failure
@@ -304,10 +304,10 @@ fn name_the_flag(failure: Failure) -> Failure {
     failure.hinted(Hint::plain(added))
 }
 
-/// A kept result of SQLIO, as SQLIO printed it.
+/// A stored result of SQLIO, in SQLIO's format.
 ///
 /// # Errors
-/// Where there is no such run, or it is not a result of SQLIO.
+/// If there is no such run, or it is not a result of SQLIO.
 pub fn show(context: &Context, name: &str) -> Outcome<String> {
     let store = context.open_store_to_read()?;
     let record = store.load(name).map_err(store_failure)?;

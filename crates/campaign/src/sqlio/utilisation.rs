@@ -1,17 +1,17 @@
-//! `-U`: how busy the processors were. Of SQLIO's own block no result shows the
-//! form; the lines are ours.
+//! `-U`: processor utilisation. No known result shows SQLIO's own
+//! format; these lines are Stripewise's.
 
 use stripewise_conductor::context::Context;
 use stripewise_machine::System;
 use stripewise_machine::observe::Snapshot;
 use stripewise_results::RunRecord;
 
-/// Watches from before a run.
+/// Measures from before a run.
 pub struct Watch {
     before: Snapshot,
 }
 
-/// What was seen, in thousandths of all processors' time.
+/// The result, in thousandths of all processors' time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Utilisation {
     busy: u64,
@@ -41,7 +41,7 @@ impl Watch {
 }
 
 impl Utilisation {
-    /// Lines behind the results. Simulated runs use no processor of theirs.
+    /// Lines after the results. Simulated runs do not use the processor themselves.
     pub fn lines(self, context: &Context, record: &RunRecord, per_processor: bool) -> Vec<String> {
         let simulated = record
             .jobs

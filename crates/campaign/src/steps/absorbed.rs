@@ -1,5 +1,5 @@
-//! What pilots found of the cells of an experiment: the second number beside each answer,
-//! and no answer where only a cache was measured.
+//! Results of pilots on the cells of an experiment: a second number with each answer,
+//! and no answer if only a cache was measured.
 
 use serde::{Deserialize, Serialize};
 use stripewise_results::{ComparisonRecord, SustainedRecord, Verdict};
@@ -16,7 +16,7 @@ pub struct CellSustained {
     pub found: SustainedRecord,
 }
 
-/// A sentence for each cell, of the first level that was piloted: what a cache absorbs.
+/// A sentence for each cell, from the first level that was piloted: how much a cache absorbs.
 #[must_use]
 pub fn absorbed_notes(all: &[CellSustained]) -> Vec<String> {
     let firsts = all.iter().enumerate().filter(|(index, one)| {
@@ -33,7 +33,7 @@ pub fn absorbed_notes(all: &[CellSustained]) -> Vec<String> {
     notes.collect()
 }
 
-/// Cells of which no sustained rate was reached, each with the reason.
+/// Cells without a sustained rate, each with the reason.
 #[must_use]
 pub fn not_sustained(all: &[CellSustained]) -> Vec<(&str, String)> {
     let mut cells: Vec<(&str, String)> = Vec::new();
@@ -47,8 +47,8 @@ pub fn not_sustained(all: &[CellSustained]) -> Vec<(&str, String)> {
     cells
 }
 
-/// Notes what was absorbed, and takes back the verdicts of cells that are not sustained;
-/// the rows of a table are the cells, in their order.
+/// Adds notes on absorption, and withdraws the verdicts of cells that are not sustained;
+/// the rows of a table are the cells, in order.
 pub fn apply(all: &[CellSustained], cells: &[&str], comparison: &mut ComparisonRecord) {
     comparison.notes.extend(absorbed_notes(all));
     let missing = not_sustained(all);

@@ -1,4 +1,4 @@
-//! What an experiment found: the comparisons, and what void runs take back of them.
+//! The result of an experiment: the comparisons, and those that void runs invalidate.
 
 use super::absorbed;
 use super::stored_experiment::{ExperimentKind, StoredExperiment};
@@ -12,29 +12,29 @@ use stripewise_results::{
 
 /// What was found.
 pub struct Answer {
-    /// The document of the experiment.
+    /// The stored document of the experiment.
     pub kept: StoredExperiment,
     /// Finished blocks.
     pub blocks: Vec<Block>,
-    /// One for each level against the baseline.
+    /// One per level, compared with the baseline.
     pub comparisons: Vec<ComparisonRecord>,
     /// All runs, without details.
     pub records: Vec<RunRecord>,
-    /// The store has it as it is here. Else its failure follows, and nothing says kept.
+    /// The store has this state. If not, the store's failure follows, and nothing claims otherwise.
     pub is_kept: bool,
 }
 
 /// A warning, and how many of the runs have one of its code.
 #[derive(Serialize, schemars::JsonSchema)]
 pub struct CountedWarning<'a> {
-    /// One of them.
+    /// A representative.
     #[serde(flatten)]
     pub warning: &'a Warning,
     /// Runs that have it.
     pub runs: usize,
 }
 
-/// What was found, as a document.
+/// The document of the result.
 #[derive(Serialize, schemars::JsonSchema)]
 pub struct ExperimentDocument<'a> {
     schema_version: u32,
@@ -56,7 +56,7 @@ struct Described<'a> {
 }
 
 impl Answer {
-    /// As a document.
+    /// The document.
     #[must_use]
     pub fn document(&self) -> ExperimentDocument<'_> {
         ExperimentDocument {
@@ -74,7 +74,7 @@ impl Answer {
         }
     }
 
-    /// Analyses what there is.
+    /// Analyses an experiment.
     pub fn of(experiment: &Experiment, kept: StoredExperiment, records: Vec<RunRecord>) -> Answer {
         let mut comparisons = analyse(experiment, &kept.layout);
         let void = VoidRuns::of(&records);
@@ -99,14 +99,14 @@ impl Answer {
         }
     }
 
-    /// How many hosts made its runs together; none where one did. What several made cannot
-    /// be continued by one.
+    /// How many hosts made its runs together; `None` for one. One host cannot continue an
+    /// experiment of several.
     #[must_use]
     pub fn hosts(&self) -> Option<usize> {
         hosts_of(&self.records)
     }
 
-    /// How far it came.
+    /// Whether it is complete.
     #[must_use]
     pub fn status(&self) -> Status {
         match self.kept.ended.is_some_and(Ended::finished) {
@@ -115,7 +115,7 @@ impl Answer {
         }
     }
 
-    /// What it comes to.
+    /// The exit of the command.
     #[must_use]
     pub fn exit(&self, context: &Context) -> Exit {
         if let Some(signal) = context.signal() {
@@ -129,7 +129,7 @@ impl Answer {
         if failed || self.kept.ended == Some(Ended::BrokenOff) {
             return Exit::InputOutput;
         }
-        // Undecided is what void runs leave, too.
+        // Void runs also leave verdicts undecided.
         let mut verdicts = self.comparisons.iter().map(|one| one.verdict);
         match verdicts.all(|verdict| verdict == Verdict::NoDifference) {
             true => Exit::Done,
@@ -145,7 +145,7 @@ pub fn hosts_of(records: &[RunRecord]) -> Option<usize> {
     merged.next().map(|merged| merged.hosts.len())
 }
 
-/// Each code once, with the number of runs that have it; the worst first.
+/// Each code once, with the number of runs that have it; the most severe first.
 #[must_use]
 pub fn counted(records: &[RunRecord]) -> Vec<CountedWarning<'_>> {
     let mut all: Vec<CountedWarning<'_>> = Vec::new();
@@ -179,7 +179,7 @@ struct VoidRuns {
 }
 
 impl VoidRuns {
-    /// A verdict rests on ranks over blocks: it bears a few such runs, not many.
+    /// A verdict is based on ranks over blocks: it tolerates a few such runs, not many.
     const TOLERATED_ONE_IN: usize = 10;
 
     fn of(records: &[RunRecord]) -> Option<VoidRuns> {
@@ -205,7 +205,7 @@ impl VoidRuns {
         })
     }
 
-    /// Takes back what a table says, or says how little it is in doubt.
+    /// Withdraws the verdicts of a table, or notes that they are hardly in doubt.
     fn invalidate(&self, comparison: &mut ComparisonRecord) {
         let codes = self.codes.join(", ");
         if self.runs * VoidRuns::TOLERATED_ONE_IN <= self.of {
@@ -226,7 +226,7 @@ impl VoidRuns {
     }
 }
 
-/// What the history calls it.
+/// Its name in the history.
 pub fn part(kind: ExperimentKind) -> String {
     kind.word().to_owned()
 }

@@ -1,5 +1,5 @@
-//! What the user said, and what timed reads showed, of arrays that do not tell it
-//! themselves. Kept in the store as documents of the kind `layout`, each under its disk's
+//! Facts about arrays that do not report them, given by the user or found by timed
+//! reads. Stored as documents of the kind `layout`, each under its disk's
 //! key.
 
 use serde::{Deserialize, Serialize};
@@ -60,8 +60,8 @@ pub struct ArrayFacts {
 }
 
 impl ArrayFacts {
-    /// The first place from 1 MiB of the disk on at which a measured stripe unit begins;
-    /// `None` where nothing was measured, or where 1 MiB is such a place.
+    /// The first position from 1 MiB of the disk on at which a measured stripe unit begins;
+    /// `None` if nothing was measured, or 1 MiB is such a position.
     #[must_use]
     pub fn aligned_bytes(&self) -> Option<u64> {
         let unit = self.stripe_unit_bytes.filter(|unit| *unit > 0)?;
@@ -70,7 +70,7 @@ impl ArrayFacts {
         (at != MIB).then_some(at)
     }
 
-    /// That the stripe unit was measured: how, when, how exactly; `None` where it was not.
+    /// The note that the stripe unit was measured: method, date, precision; `None` if it was not.
     #[must_use]
     pub fn measured_note(&self) -> Option<String> {
         let (unit, found) = self.stripe_unit_bytes.zip(self.measured.as_ref())?;
@@ -84,7 +84,7 @@ impl ArrayFacts {
         ))
     }
 
-    /// With what is new over what was known.
+    /// Merges new facts over old ones.
     fn over(&self, old: &ArrayFacts) -> ArrayFacts {
         let keep = !self.forget;
         let old = if keep {
@@ -102,7 +102,7 @@ impl ArrayFacts {
             raid_disks: disks,
             cache_size_bytes: self.cache_size_bytes.or(old.cache_size_bytes),
             note: self.note.clone().or(old.note),
-            // What the user says of the unit stands over what was measured.
+            // A unit given by the user overrides a measured one.
             measured: match self.stripe_unit_bytes {
                 Some(_) => self.measured.clone(),
                 None => old.measured,
@@ -112,17 +112,17 @@ impl ArrayFacts {
     }
 }
 
-/// What is known of all disks.
+/// Known facts about all disks.
 #[derive(Default)]
 pub struct KnownArrays {
     facts: Vec<(String, ArrayFacts)>,
 }
 
 impl KnownArrays {
-    /// From the store, where there is one: looking does not make it.
+    /// Loads them from the store, if there is one: reading does not create it.
     ///
     /// # Errors
-    /// Where the store cannot be read.
+    /// If the store cannot be read.
     pub fn load(context: &Context) -> Outcome<Self> {
         if !context.store_path().is_ok_and(|path| path.exists()) {
             return Ok(KnownArrays::default());
@@ -136,14 +136,14 @@ impl KnownArrays {
         Ok(KnownArrays { facts })
     }
 
-    /// What was given for a disk.
+    /// The facts about a disk.
     #[must_use]
     pub fn of(&self, key: &str) -> Option<&ArrayFacts> {
         let found = self.facts.iter().find(|(known, _)| known == key);
         found.map(|(_, facts)| facts)
     }
 
-    /// For the survey.
+    /// The facts as input for the survey.
     #[must_use]
     pub fn given(&self) -> Vec<(String, Given)> {
         let one = |(key, facts): &(String, ArrayFacts)| {
@@ -162,11 +162,11 @@ impl KnownArrays {
         self.facts.iter().map(one).collect()
     }
 
-    /// Takes what is new for the disks at the bottom of what is wanted, a device's name or
-    /// everything that was surveyed, as given for this once. Nothing is kept.
+    /// Applies new facts to the disks below the target, a device's name or
+    /// everything that was surveyed, for this command only. Stores nothing.
     ///
     /// # Errors
-    /// Where there is no such disk, or it contradicts itself or what is kept.
+    /// If there is no such disk, or the facts contradict themselves or stored ones.
     pub fn assume(
         &mut self,
         survey: &Survey,
@@ -179,10 +179,10 @@ impl KnownArrays {
         Ok(())
     }
 
-    /// Keeps it with these disks.
+    /// Stores the facts with these disks.
     ///
     /// # Errors
-    /// As [`KnownArrays::assume`], and where the store does not take it.
+    /// As [`KnownArrays::assume`], and if the store rejects it.
     pub fn change(
         &mut self,
         context: &Context,
@@ -224,7 +224,7 @@ impl KnownArrays {
         }
     }
 
-    /// The disks that are meant, each with what is known of it from now on.
+    /// The selected disks, each with its merged facts.
     fn merged<'s>(
         &self,
         survey: &'s Survey,
@@ -261,7 +261,7 @@ impl KnownArrays {
 /// Levels that have no stripe unit.
 const WITHOUT_STRIPES: [&str; 4] = ["single", "jbod", "linear", "raid1"];
 
-/// What is said of one array must fit together: with itself, and with what is kept.
+/// Checks facts about one array for contradictions, with themselves and with stored ones.
 fn refuse_contradiction(said: &ArrayFacts, all: &ArrayFacts, disk: &str) -> Outcome<()> {
     let (Some(level), Some(unit)) = (&all.raid_level, all.stripe_unit_bytes) else {
         return Ok(());
@@ -287,7 +287,7 @@ fn refuse_contradiction(said: &ArrayFacts, all: &ArrayFacts, disk: &str) -> Outc
     Err(Failure::usage(problem, hint))
 }
 
-/// What is known of the disk of this kernel name. What cannot be looked up is not known.
+/// Known facts about the disk of this kernel name. A failed lookup counts as unknown.
 #[must_use]
 pub fn of_disk(context: &Context, name: &str) -> Option<ArrayFacts> {
     let known = KnownArrays::load(context).ok()?;
@@ -303,13 +303,13 @@ pub fn of_disk(context: &Context, name: &str) -> Option<ArrayFacts> {
     known.of(&disk.key).cloned()
 }
 
-/// The disks on which the target's volumes end.
+/// The disks at the bottom of the target's volumes.
 #[must_use]
 pub fn bottom<'s>(survey: &'s Survey, wanted: Option<&str>) -> Vec<&'s Disk> {
     let own = |name: &str| name.rsplit(['/', '\\']).next().unwrap_or(name).to_owned();
     let wanted = wanted.map(own).unwrap_or_default();
-    // A disk that was named itself, or a device beyond which no volume can be
-    // followed (a loop device); else whatever the named volumes end on.
+    // A disk that was named itself, or a device below which no volume can be
+    // followed (a loop device); else the disks at the bottom of the named volumes.
     let ends_there = |name: &str| {
         let mut places = survey.volumes.iter().flat_map(|one| &one.subject.places);
         places.any(|place| place.disk == name)

@@ -1,7 +1,7 @@
-//! Baselines as the store keeps them: `baseline` sets them, `check` runs them again.
+//! Stored baselines: `baseline` sets them, `check` repeats them.
 //!
-//! A baseline carries its runs whole (without their intervals), so that it
-//! outlives a tidied history. It is a document of the store, kind `baseline`.
+//! A baseline contains its runs in full (without their intervals), so that it
+//! survives deletions from the history. It is a document of the store, kind `baseline`.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -18,33 +18,33 @@ use stripewise_workload::Request;
 /// Kind of its documents in the store.
 pub const KIND: &str = "baseline";
 
-/// Repetitions of each load that a check makes where nobody says how many.
+/// Default repetitions of each load in a check.
 pub const REPETITIONS: u32 = 6;
 
-/// A baseline as it is kept.
+/// A stored baseline.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct KeptBaseline {
     /// Version of the document.
     pub schema_version: u32,
     /// Its name.
     pub name: String,
-    /// What was named when it was set.
+    /// The subject named when it was set.
     pub from: String,
     /// RFC 3339, UTC.
     pub set_at: String,
-    /// What later runs are held against.
+    /// The runs that later ones are compared with.
     pub runs: Vec<RunRecord>,
-    /// What earlier versions kept beside runs that carried no request.
+    /// What earlier versions stored for runs without a request.
     #[serde(default, skip_serializing)]
     pub(crate) asked: AskedBefore,
-    /// Its numbers are void by these warnings, and it was kept all the same
+    /// Warnings that void its values, if the user accepted it anyway
     /// (`--anyway`).
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub void_accepted: BTreeSet<String>,
     /// Runs at a low rate, which `check --gentle` compares with.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gentle_runs: Vec<RunRecord>,
-    /// Changes that were made on purpose since.
+    /// Deliberate changes since.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<Change>,
 }
@@ -90,8 +90,8 @@ impl KeptBaseline {
         words
     }
 
-    /// What a check compares where nobody says: IOPS, unless every load has a fixed rate, as
-    /// then latency is what can change.
+    /// The default metric of a check: IOPS, unless every load has a fixed rate, since
+    /// then only latency can change.
     #[must_use]
     pub fn metric(&self) -> Metric {
         let mut jobs = self.runs.iter().flat_map(|run| &run.jobs);
@@ -101,14 +101,14 @@ impl KeptBaseline {
         }
     }
 
-    /// What a check of so many repetitions can see; none where a load has one run only.
+    /// The sensitivity of a check with this many repetitions; `None` if a load has only one run.
     #[must_use]
     pub fn sensitivity(&self) -> Option<Sensitivity> {
         sensitivity(&self.runs, self.metric(), REPETITIONS)
     }
 
-    /// What each check must say of it: void numbers, few repetitions, conditions of
-    /// the moment in which it was measured. Whole sentences.
+    /// Cautions for each check: void values, few repetitions, temporary
+    /// conditions of its measurement. Whole sentences.
     #[must_use]
     pub fn cautions(&self) -> Vec<String> {
         let mut cautions = Vec::new();
@@ -132,10 +132,10 @@ impl KeptBaseline {
             .collect()
     }
 
-    /// Keeps it, in place of one of the same name.
+    /// Stores it, replacing one of the same name.
     ///
     /// # Errors
-    /// Where the store does not take it.
+    /// If the store rejects it.
     pub fn keep(&self, context: &Context, store: &mut Store) -> Outcome<()> {
         keep_document(context, store, KIND, &self.name, self)
     }
@@ -163,7 +163,7 @@ impl KeptBaseline {
         Ok(kept)
     }
 
-    /// Gives runs of earlier versions the request that they answer.
+    /// Adds the request to runs of earlier versions.
     fn bring_up_to_date(&mut self) {
         let asked = std::mem::take(&mut self.asked);
         for run in self.runs.iter_mut().filter(|run| run.request.is_none()) {
@@ -179,17 +179,17 @@ impl KeptBaseline {
     /// All of them, newest first.
     ///
     /// # Errors
-    /// Where the store, or one of them, cannot be read.
+    /// If the store, or one of them, cannot be read.
     pub fn all(store: &Store) -> Outcome<Vec<KeptBaseline>> {
         let documents = store.documents(KIND).map_err(store_failure)?;
         documents.iter().map(KeptBaseline::of_json).collect()
     }
 
-    /// The one of this name; without a name the only one, or the one called
-    /// `baseline`; none where there is none at all.
+    /// The one of this name; without a name, the only one, or the one called
+    /// `baseline`; `None` if there is none at all.
     ///
     /// # Errors
-    /// Where there is none of that name, or several and none was named.
+    /// If there is none of that name, or there are several and none was named.
     pub fn find(store: &Store, name: Option<&str>) -> Outcome<Option<KeptBaseline>> {
         let mut all = KeptBaseline::all(store)?;
         let names = all

@@ -1,4 +1,4 @@
-//! Two answers of `limits`, or two qualifications, held against each other row by row.
+//! Compares two answers of `limits`, or two qualifications, row by row.
 
 use super::pages::{PictureLook, Rendered, ReportFormat};
 use super::render_sheet::StoredAnswer;
@@ -60,23 +60,23 @@ pub struct AnswerValue {
     pub verdict: String,
 }
 
-/// An answer in the store.
+/// A stored answer.
 struct Stored {
     question: String,
     side: AnswerSide,
     rows: Vec<(String, AnswerValue)>,
 }
 
-/// Compares two answers by their ids. `None` where neither of both is one.
+/// Compares two answers by their ids. `None` if neither is one.
 ///
 /// # Errors
-/// Where only one of them is one, or they answer different questions.
+/// If only one of them is an answer, or they answer different questions.
 pub fn compare_stored_answers(
     context: &Context,
     a: &str,
     b: &str,
 ) -> Outcome<Option<AnswerComparison>> {
-    // Files are compared without a store.
+    // Files can be compared without a store.
     let there = context.store_is_there()?;
     let store = there.then(|| context.open_store_to_read());
     let Some(store) = store.and_then(Result::ok) else {
@@ -116,7 +116,7 @@ pub fn compare_stored_answers(
     }))
 }
 
-/// The answer of this id; none where it is something else, or the name of a file.
+/// The answer of this id; `None` if it is something else, or the name of a file.
 fn stored(store: &Store, name: &str) -> Outcome<Option<Stored>> {
     if let Some(document) = limits::find(store, name)? {
         let sheet = limits::sheet(&document);
@@ -130,7 +130,7 @@ fn stored(store: &Store, name: &str) -> Outcome<Option<Stored>> {
             side: side(&document.id, &document.target, &sheet),
         }));
     }
-    // A name that the store does not know may be a file's.
+    // A name unknown to the store may be a file's.
     let Some(found) = qualification::answered(store, name).ok().flatten() else {
         return Ok(None);
     };
@@ -185,7 +185,7 @@ fn rows(
 }
 
 impl AnswerComparison {
-    /// What differs, for every form of a report.
+    /// The differences as a sheet, for every report format.
     #[must_use]
     pub fn sheet(&self) -> Sheet {
         let side = |letter: &str, side: &AnswerSide| {
@@ -221,7 +221,7 @@ impl AnswerComparison {
         }
     }
 
-    /// The same in a line.
+    /// The same in one line.
     #[must_use]
     pub fn line(&self) -> String {
         let row = |row: &AnswerRow| {
@@ -232,10 +232,10 @@ impl AnswerComparison {
         format!("{}: {}", sheet_line(&self.sheet()), rows.join("; "))
     }
 
-    /// In one of the forms of a report.
+    /// Renders it in a report format.
     ///
     /// # Errors
-    /// Where a picture cannot be drawn, or there is none of that name.
+    /// If a picture cannot be drawn, or there is none of that name.
     pub fn rendered(&self, format: ReportFormat, wanted: &PictureLook) -> Outcome<Rendered> {
         let shown = StoredAnswer {
             sheet: self.sheet(),
@@ -255,7 +255,7 @@ impl AnswerComparison {
     }
 }
 
-/// From here on a change is written as a factor.
+/// From here on, a change is written as a factor.
 const MANY_PERCENT: f64 = 900.0;
 
 impl AnswerRow {
@@ -263,7 +263,7 @@ impl AnswerRow {
         self.a.verdict != self.b.verdict
     }
 
-    /// What was measured, both values, the change, and the verdict or both verdicts.
+    /// The quantity, both values, the change, and the verdict or both verdicts.
     fn cells(&self) -> Vec<Cell> {
         let value = |of: &AnswerValue| match of.value {
             Some(value) => Cell::exact(of.text.clone(), value),

@@ -1,6 +1,6 @@
-//! Documents of runs: with summaries of their series, and with what was required of them
-//! judged. The verdicts travel in the document, so that a report made of it says what
-//! whoever asked was told.
+//! Documents of runs: with summaries of their series, and requirements
+//! judged. The document contains the verdicts, so that a report made from it agrees with the
+//! original output.
 
 use std::borrow::Cow;
 use stripewise_conductor::exit::Exit;
@@ -20,9 +20,9 @@ pub fn document(runs: Vec<RunRecord>) -> Document {
     }
 }
 
-/// Runs that requirements are of. A pass that only prepares the target is not among them:
-/// nobody asks how fast it was; nor is a run at a required rate, which is judged by its
-/// arrivals. Where there is none, nothing is copied.
+/// The runs that requirements apply to. Excluded are passes that only prepare the target, whose
+/// speed is irrelevant, and runs at a required rate, which are judged by their
+/// arrivals. Borrows if there are none to exclude.
 pub fn asked_of(runs: &[RunRecord]) -> Cow<'_, [RunRecord]> {
     let is_other = |run: &RunRecord| run.is_preparation() || run.is_at_required_rate();
     if !runs.iter().any(is_other) {
@@ -32,11 +32,11 @@ pub fn asked_of(runs: &[RunRecord]) -> Cow<'_, [RunRecord]> {
     Cow::Owned(asked.cloned().collect())
 }
 
-/// Refuses a requirement of something that is not there: a slip of the pen, which must not
-/// be taken for a missed one. `names` are those of jobs and parts of series.
+/// Refuses a requirement on something that does not exist: a mistyped name must not
+/// count as missed. `names` are those of jobs and parts of series.
 ///
 /// # Errors
-/// Where one names none of these.
+/// If one names none of these.
 pub fn check_names<'a>(
     required: &[Requirement],
     names: impl IntoIterator<Item = &'a str>,
@@ -52,13 +52,13 @@ pub fn check_names<'a>(
         .map_err(|error| Failure::usage(error.to_string(), error.hint().to_owned()))
 }
 
-/// The names of the jobs of these runs, which requirements may be of.
+/// The names of the jobs of these runs, to which requirements may refer.
 pub fn names_of(runs: &[RunRecord]) -> impl Iterator<Item = &str> {
     let asked = runs.iter().filter(|run| !run.is_preparation());
     asked.flat_map(|run| run.jobs.iter().map(|job| job.name.as_str()))
 }
 
-/// Judges what was required of the runs of a document.
+/// Judges requirements on the runs of a document.
 pub fn judge(required: &[Requirement], document: &mut Document) {
     let runs = asked_of(&document.runs);
     let both = judged_together(required, document);
@@ -78,8 +78,8 @@ pub fn judge(required: &[Requirement], document: &mut Document) {
     document.requirements = judged.collect();
 }
 
-/// Of each requirement the verdict that it has together with others: a rate and a latency
-/// of one series. None of one that is judged by itself. Of several benches the worst.
+/// The verdict of each requirement that is judged with others: a rate and a latency
+/// of one series. `None` for one judged by itself. With several benches, the worst.
 fn judged_together(
     required: &[Requirement],
     document: &Document,
@@ -127,8 +127,8 @@ fn unclear_record(requirement: String) -> RequirementRecord {
     }
 }
 
-/// Judges again what was required when the runs were made: it is kept in their request.
-/// Nothing where it was not the same of all, as of runs that were made by themselves.
+/// Repeats the judgement of the requirements in the runs' requests.
+/// Does nothing if these differ, as for separate runs.
 pub fn judge_as_asked(document: &mut Document) {
     let asked = document.runs.iter().map(|run| match &run.request {
         Some(request) => request.requirements.as_slice(),
@@ -145,9 +145,9 @@ pub fn judge_as_asked(document: &mut Document) {
     }
 }
 
-/// Runs at which latencies are judged: of a ladder only the step that is its answer,
-/// as the steps beyond show what too much load costs; without one within the limit,
-/// the step with the least load. Runs of no ladder all count.
+/// Runs at which latencies are judged: for a ladder, only the step that is its answer,
+/// since steps beyond it show the effect of too much load; if none is within the limit,
+/// the step with the least load. Runs outside ladders all count.
 fn at_answers(series: &[SeriesRecord], runs: &[RunRecord]) -> Vec<RunRecord> {
     let answers: Vec<&str> = series.iter().flat_map(answers).collect();
     let is_step = |id: &str| {
@@ -163,9 +163,9 @@ fn at_answers(series: &[SeriesRecord], runs: &[RunRecord]) -> Vec<RunRecord> {
         .collect()
 }
 
-/// The runs of a ladder's answer: those made for it at the one load that there is; of a
-/// ladder the step within its limit; of its first step where no step counts, so that a
-/// requirement of void numbers stays unmet.
+/// The runs of a ladder's answer: those made for it if there is a single load; for a
+/// ladder, the step within its limit; its first step if no step is valid, so that a
+/// requirement on void values stays unmet.
 fn answers(series: &SeriesRecord) -> Vec<&str> {
     if series.steps.len() == 1 {
         let runs = series.steps.iter().chain(&series.answer_runs);
@@ -179,16 +179,16 @@ fn answers(series: &SeriesRecord) -> Vec<&str> {
     step.map(|step| step.run.as_str()).into_iter().collect()
 }
 
-/// Void, and not because nothing else was asked for: `--engine null` measures the program.
+/// Void, and not by request: `--engine null` measures the program.
 fn is_void(row: &JobRow<'_>) -> bool {
     let asked_for = [Code::NullEngine.as_str(), Code::FaultsInjected.as_str()];
     let codes = row.void_codes();
     codes.iter().any(|code| !asked_for.contains(code))
 }
 
-/// What went well ends as a finding where a requirement is missed or undecided, and where a
-/// result is void: a script that only looks at the code must not take void numbers for the
-/// disk's. Steps of a ladder that are void are left out of its answer, which counts then.
+/// Turns success into a finding if a requirement is missed or undecided, or a
+/// result is void: a script that only checks the code must not take void values for the
+/// disk's. Void steps of a ladder are left out of its answer, which counts then.
 #[must_use]
 pub fn exit(document: &Document, exit: Exit) -> Exit {
     let missed = document.requirements.iter().any(|one| !one.met);
@@ -246,7 +246,7 @@ mod tests {
             run("precondition", 90_000.0, 138_000_000),
             run("log", 3_800.0, 1_900_000),
         ];
-        // Alone: together they are judged by a run at that rate.
+        // Individually: together they are judged by a run at that rate.
         let judged = |text: &str| {
             let mut document = document(runs.clone());
             judge(&[text.parse().expect("a requirement")], &mut document);

@@ -1,5 +1,5 @@
-//! Reading another tool's results, which may take long: says how far it is, and ends
-//! where somebody asked for it.
+//! Reads another tool's results, which may take long: reports progress, and stops
+//! on request.
 
 use std::cell::Cell;
 use std::ops::ControlFlow;
@@ -8,21 +8,21 @@ use stripewise_conductor::context::Context;
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::Failure;
 
-/// Between two words about how far it is, and before the first.
+/// Interval of progress messages, and delay of the first.
 const EVERY_NS: u64 = 2_000_000_000;
-/// A file is looked at so many times: to decode it, to find the results, to read them.
+/// Number of passes over a file: decoding, finding the results, parsing them.
 const PASSES: u64 = 3;
 
-/// A reading of one file.
+/// The reading of one file.
 pub struct Reading<'a> {
     context: &'a Context,
     name: &'a str,
-    /// When the next word is due.
+    /// When the next message is due.
     due_ns: Cell<u64>,
 }
 
 impl<'a> Reading<'a> {
-    /// Of the file of this name.
+    /// For the file of this name.
     #[must_use]
     pub fn new(context: &'a Context, name: &'a str) -> Self {
         Reading {
@@ -32,7 +32,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Hears how far it is; breaks off where a signal came.
+    /// Reports progress; stops if a signal came.
     pub fn hear(&self, progress: Progress) -> ControlFlow<()> {
         if self.context.signal().is_some() {
             return ControlFlow::Break(());
@@ -52,7 +52,7 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// A signal came while the file of this name was read.
+/// The failure if a signal came while this file was read.
 #[must_use]
 pub fn interrupted(context: &Context, name: &str) -> Failure {
     Failure::new(

@@ -1,4 +1,4 @@
-//! A headroom as the store keeps it beside its runs: shown again, drawn, and held against
+//! A headroom as stored with its runs: shown again, drawn, and compared with
 //! another one.
 
 use super::measured::json_of_file;
@@ -21,10 +21,10 @@ use stripewise_studies::headroom::{
 use stripewise_units::{format_bytes, format_duration};
 use stripewise_workload::Workload;
 
-/// Under which documents are stored.
+/// Kind of its documents in the store.
 pub const KIND: &str = "headroom";
 
-/// What is asked.
+/// The request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HeadroomRequest {
     /// As typed.
@@ -33,13 +33,13 @@ pub struct HeadroomRequest {
     pub load: String,
     /// Columns of a trace of an unknown format.
     pub columns: Option<String>,
-    /// The limit.
+    /// The latency limit.
     pub slo: Slo,
-    /// Operations a second of a profile.
+    /// Rate of a profile in IOPS.
     pub rate: Option<f64>,
-    /// Length of a run, where it does not follow from the recording.
+    /// Length of a run, unless it follows from the recording.
     pub run_ns: Option<u64>,
-    /// Of the confirming run.
+    /// Length of the confirming run.
     pub confirm_ns: u64,
     /// Size of the test file.
     pub size_bytes: Option<u64>,
@@ -47,9 +47,9 @@ pub struct HeadroomRequest {
     pub engine: String,
     /// Cache mode, data and seed.
     pub base: Workload,
-    /// Stored with the runs.
+    /// Label stored with the runs.
     pub label: Option<String>,
-    /// One that was interrupted: it goes on.
+    /// The interrupted headroom to resume.
     #[serde(skip)]
     pub resume: Option<String>,
 }
@@ -81,7 +81,7 @@ impl Default for HeadroomRequest {
 }
 
 impl HeadroomRequest {
-    /// The options that are others than before, each with what it was and is.
+    /// The options that differ from before, each with its old and new value.
     pub(crate) fn differing_from(&self, before: &HeadroomRequest) -> Vec<String> {
         let texts = |one: &HeadroomRequest| {
             let duration = |ns: Option<u64>| ns.map(format_duration);
@@ -109,25 +109,25 @@ impl HeadroomRequest {
     }
 }
 
-/// The document, and the study that it comes from.
+/// The document, and the study behind it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct StoredHeadroom {
-    /// What `--json` prints.
+    /// The document that `--json` prints.
     #[serde(flatten)]
     pub document: HeadroomDocument,
-    /// None where an earlier version stored the document alone.
+    /// `None` if an earlier version stored the document alone.
     #[serde(default, deserialize_with = "stripewise_studies::if_readable")]
     study: Option<Headroom>,
-    /// None where an earlier version stored it.
+    /// `None` if an earlier version stored it.
     #[serde(default, deserialize_with = "stripewise_studies::if_readable")]
     asked: Option<HeadroomRequest>,
-    /// Where the target was, if it was typed without its directory.
+    /// Full path of the target, if it was typed without its directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     whole_target: Option<String>,
 }
 
 impl StoredHeadroom {
-    /// Of a study as far as it came.
+    /// For a study so far.
     #[must_use]
     pub fn of(study: &Headroom, origin: &Origin<'_>, asked: &HeadroomRequest) -> StoredHeadroom {
         StoredHeadroom {
@@ -138,33 +138,33 @@ impl StoredHeadroom {
         }
     }
 
-    /// One that was stored.
+    /// Parses a stored one.
     ///
     /// # Errors
-    /// Where it cannot be read.
+    /// If it cannot be read.
     pub fn of_stored(json: &str) -> Outcome<StoredHeadroom> {
         serde_json::from_str(json).map_err(|error| Failure::of(Exit::Store, error))
     }
 
-    /// The one of this name in the store. None where there is none.
+    /// The one of this name in the store. `None` if there is none.
     ///
     /// # Errors
-    /// Where the store cannot be read.
+    /// If the store cannot be read.
     pub fn find(store: &Store, name: &str) -> Outcome<Option<StoredHeadroom>> {
         let json = json_of(store, name)?;
         json.as_deref().map(StoredHeadroom::of_stored).transpose()
     }
 
-    /// With its study; none where that cannot be read.
+    /// With its study; `None` if that cannot be read.
     #[must_use]
     pub fn into_study(self) -> Option<(HeadroomDocument, Headroom)> {
         Some((self.document, self.study?))
     }
 
-    /// What was asked, which can go on from here.
+    /// The request, to be resumed.
     ///
     /// # Errors
-    /// Where an earlier version stored it, or its target is another one from here.
+    /// If an earlier version stored it, or its target differs from here.
     pub(crate) fn into_asked(self) -> Outcome<HeadroomRequest> {
         let asked = self.asked.ok_or_else(|| {
             Failure::usage(
@@ -179,7 +179,7 @@ impl StoredHeadroom {
         Ok(asked)
     }
 
-    /// The answer, and what it comes from.
+    /// The answer and its basis.
     #[must_use]
     pub fn sheet(&self) -> Sheet {
         let sheet = match &self.study {
@@ -198,7 +198,7 @@ impl StoredHeadroom {
         }
     }
 
-    /// The answer in a line, and the id under which it is stored.
+    /// The answer in one line, and the id under which it is stored.
     #[must_use]
     pub fn line(&self) -> String {
         let document = &self.document;
@@ -206,7 +206,7 @@ impl StoredHeadroom {
         marked(&format!("{}: {answer}", document.target), &document.id)
     }
 
-    /// What the document alone says.
+    /// The sheet from the document alone.
     fn answers(&self) -> Sheet {
         let document = &self.document;
         let mut findings = vec![
@@ -247,10 +247,10 @@ impl StoredHeadroom {
         }
     }
 
-    /// In one of the forms of a report.
+    /// Renders it in a report format.
     ///
     /// # Errors
-    /// Where a picture cannot be drawn, or there is none of that name.
+    /// If a picture cannot be drawn, or there is none of that name.
     pub fn rendered(&self, format: ReportFormat, wanted: &PictureLook) -> Outcome<Rendered> {
         let document = &self.document;
         let shown = StoredAnswer {
@@ -287,20 +287,20 @@ impl StoredHeadroom {
     }
 }
 
-/// The JSON of the one of this name in the store. None where there is none.
+/// The JSON of the one of this name in the store. `None` if there is none.
 ///
 /// # Errors
-/// Where the store cannot be read.
+/// If the store cannot be read.
 pub fn json_of(store: &Store, name: &str) -> Outcome<Option<String>> {
     json_of_series(store, KIND, name)
 }
 
-/// The JSON of the answer of this kind that a series of runs came to. None where there is none.
+/// The JSON of the answer of this kind for a series of runs. `None` if there is none.
 ///
 /// # Errors
-/// Where the store cannot be read.
+/// If the store cannot be read.
 pub fn json_of_series(store: &Store, kind: &str, name: &str) -> Outcome<Option<String>> {
-    // A name that the store does not know may be a file's.
+    // A name unknown to the store may be a file's.
     let id = store.full_name(name).unwrap_or_else(|_| name.to_owned());
     let document = store.document(kind, &id).map_err(store_failure)?;
     Ok(document.map(|document| document.json))
@@ -349,7 +349,7 @@ pub struct ComparedGrowth {
     pub high: Option<f64>,
 }
 
-/// A factor with its ends.
+/// A factor with its interval.
 #[derive(Clone, Copy)]
 struct Answer {
     factor: f64,
@@ -369,17 +369,17 @@ impl Answer {
     }
 }
 
-/// Compares two headrooms, by their ids in the store or as files that `--json` printed. `None`
-/// where neither of both is one.
+/// Compares two headrooms, by their ids in the store or as files from `--json`. `None`
+/// if neither is one.
 ///
 /// # Errors
-/// Where only one of them is one, or they are of different loads or limits.
+/// If only one of them is a headroom, or they have different loads or limits.
 pub fn compare_headrooms(
     context: &Context,
     a: &str,
     b: &str,
 ) -> Outcome<Option<HeadroomComparison>> {
-    // Files are compared without a store.
+    // Files can be compared without a store.
     let there = context.store_is_there()?;
     let store = there
         .then(|| context.open_store_to_read())
@@ -455,7 +455,7 @@ fn compared(a: &HeadroomDocument, b: &HeadroomDocument) -> Outcome<HeadroomCompa
 }
 
 /// The ratio of two independent answers: distances to the ends add up as squares, on the
-/// logarithmic scale on which they were found. Of open answers only the ends are divided.
+/// logarithmic scale on which they were found. For open answers, only the ends are divided.
 fn row(growth: &str, a: Answer, b: Answer) -> ComparedGrowth {
     let ends = |one: Answer| one.low.zip(one.high).filter(|_| one.is_at);
     let (times, low, high) = match (ends(a), ends(b)) {
@@ -485,7 +485,7 @@ fn row(growth: &str, a: Answer, b: Answer) -> ComparedGrowth {
 }
 
 impl HeadroomComparison {
-    /// For a terminal.
+    /// Text for a terminal.
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = format!("{} until {}\n", self.load, self.slo);
@@ -544,7 +544,7 @@ mod tests {
         let found = row("more users", a, b);
         assert_eq!(found.times, Some(3.0));
         let (low, high) = (found.low.unwrap(), found.high.unwrap());
-        // Wider than B's own interval over 2, and narrower than the ends divided.
+        // Wider than B's own interval over 2, but narrower than the ends divided.
         assert!(low < 2.5 && low > 5.0 / 2.1, "{low}");
         assert!(high > 3.5 && high < 7.0 / 1.9, "{high}");
         assert!(found.sentence().starts_with("B carries 3.00 times"));
@@ -569,7 +569,7 @@ mod tests {
                 .contains(&("more users".to_owned(), text.to_owned()))
         );
         assert!(sheet.notes[0].contains("earlier version"));
-        // Of another form.
+        // Of another format.
         let other = json.replacen('{', r#"{"study": {"options": 1}, "#, 1);
         assert_eq!(StoredHeadroom::of_stored(&other).unwrap().study, None);
     }
@@ -586,7 +586,7 @@ mod tests {
         let other = HeadroomRequest {
             slo: "p99<9ms".parse().expect("a limit"),
             size_bytes: Some(1 << 30),
-            // Goes on with the one that was asked.
+            // Resumes the one requested.
             resume: Some("id".to_owned()),
             ..again
         };

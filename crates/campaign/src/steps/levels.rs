@@ -1,6 +1,6 @@
-//! The levels of one subject beside each other: of an experiment by its own analysis, of
-//! a published table with the differences that were printed. `compare` shows them, and
-//! every report on such a subject does.
+//! Compares the levels of one subject: of an experiment by its own analysis, of
+//! a published table with the printed differences. Used by `compare` and by
+//! every report on such a subject.
 
 use crate::steps::answer::Answer;
 use crate::steps::stored_experiment::{StoredExperiment, plan_failure};
@@ -14,23 +14,23 @@ use stripewise_lab::compare::{
 use stripewise_lab::experiment::{Experiment, ExperimentPlan, Metric, blocks_of};
 use stripewise_results::{ComparisonRecord, ComparisonRow};
 
-/// What is asked of a subject's levels.
+/// Parameters of a comparison of levels.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Alone {
-    /// What is compared; IOPS where nobody says.
+    /// The metric; `None`: IOPS.
     pub metric: Option<Metric>,
-    /// The level that the others are held against; the first where nobody says.
+    /// The level that the others are compared with; `None`: the first.
     pub baseline: Option<String>,
 }
 
-/// What a report says of a subject that has levels: as `compare A` alone. Empty
-/// where it has none, or they cannot be compared.
+/// The comparison in a report on a subject with levels: like `compare A` alone. Empty
+/// if it has none, or they cannot be compared.
 #[must_use]
 pub fn levels_compared(context: &Context, a: &Subject) -> Vec<ComparisonRecord> {
     if levels_of(&a.runs).len() < 2 {
         return Vec::new();
     }
-    // By what the experiment was asked about, which may be a latency.
+    // By the experiment's metric, which may be a latency.
     let kept = experiment_of(context, a).ok().flatten();
     let metric = kept.map_or(Metric::default(), |kept| kept.plan.metric);
     let asked_for = Alone {
@@ -40,7 +40,7 @@ pub fn levels_compared(context: &Context, a: &Subject) -> Vec<ComparisonRecord> 
     alone(context, a, &asked_for).unwrap_or_default()
 }
 
-/// The experiment that a subject is, where its plan is kept.
+/// The experiment of a subject, if its plan is stored.
 fn experiment_of(context: &Context, a: &Subject) -> Outcome<Option<StoredExperiment>> {
     if let Some(carried) = &a.experiment {
         return Ok(Some(StoredExperiment::clone(carried)));
@@ -55,10 +55,10 @@ fn experiment_of(context: &Context, a: &Subject) -> Outcome<Option<StoredExperim
     StoredExperiment::load(&store, &a.name).map(Some)
 }
 
-/// A metric as people type it: `latency_p99` and `p99` are `latency_ns_p99`.
+/// A metric as typed: `latency_p99` and `p99` are `latency_ns_p99`.
 ///
 /// # Errors
-/// Where there is no such metric.
+/// If there is no such metric.
 pub fn metric(text: &str) -> Outcome<Metric> {
     let short = text.strip_prefix("latency_").unwrap_or(text);
     let short = short
@@ -75,15 +75,15 @@ pub fn metric(text: &str) -> Outcome<Metric> {
         })
 }
 
-/// Sides of which nothing can be compared.
+/// The failure if sides have nothing to compare.
 pub fn nothing(reason: &NothingToCompare) -> Failure {
     Failure::usage(reason.to_string(), reason.hint())
 }
 
-/// The levels of one subject against its baseline.
+/// Compares the levels of one subject with its baseline.
 ///
 /// # Errors
-/// Where it has no levels, or not the one that is asked for.
+/// If it has no levels, or not the requested one.
 pub fn alone(context: &Context, a: &Subject, asked_for: &Alone) -> Outcome<Vec<ComparisonRecord>> {
     let options = CompareOptions {
         metric: asked_for.metric.unwrap_or_default(),
@@ -138,7 +138,7 @@ pub fn alone(context: &Context, a: &Subject, asked_for: &Alone) -> Outcome<Vec<C
     Ok(records)
 }
 
-/// A published table that has IOPS and MB/s shows both, as the article does.
+/// A published table with IOPS and MB/s shows both, like the article.
 fn metrics_of(a: &Subject, wanted: Option<Metric>) -> Vec<Metric> {
     let has_both = a.dataset.as_ref().is_some_and(|table| {
         let published = |metric| table.differences.iter().any(|d| d.metric == metric);
@@ -177,13 +177,13 @@ fn baseline_of(
         })
 }
 
-/// The tables of an experiment by its own analysis, which makes up for stopping
-/// by itself; empty where its plan is not kept.
+/// The tables of an experiment by its own analysis, which corrects for its stopping
+/// rule; empty if its plan is not stored.
 fn analysed(context: &Context, a: &Subject, metric: Metric) -> Outcome<Vec<ComparisonRecord>> {
     let Some(kept) = experiment_of(context, a)? else {
         return Ok(Vec::new());
     };
-    // A file may name levels and cells that it does not have.
+    // A file may name levels and cells that it lacks.
     kept.plan.check().map_err(plan_failure)?;
     let plan = ExperimentPlan {
         metric,
@@ -201,7 +201,7 @@ fn analysed(context: &Context, a: &Subject, metric: Metric) -> Outcome<Vec<Compa
     Ok(Answer::of(&experiment, kept, a.runs.clone()).comparisons)
 }
 
-/// Puts the printed differences beside ours, and tells whether they agree.
+/// Adds the printed differences, and notes whether they agree with the computed ones.
 fn with_published(table: &Dataset, record: &mut ComparisonRecord, as_printed: bool) {
     if !as_printed || table.differences.is_empty() {
         return;

@@ -1,5 +1,5 @@
-//! Limits that are set outside of a disk, of what is measured without a run: a control group,
-//! a volume or drives by their own reports, a quota of the processor.
+//! Limits set outside a disk, for measurements without runs: a control group,
+//! a volume's or drive's own reports, a processor quota.
 
 use super::medium::evidence_of;
 use std::path::Path;
@@ -12,8 +12,8 @@ use stripewise_runner::trust::{Evidence, cpu_quota, io_throttled, thermal_thrott
 use stripewise_surface::ProbeIo;
 use stripewise_units::{DeviceNumber, path_of};
 
-/// The greatest rates at which a target was read and written. A mean would hide a limit: a control
-/// group lets a burst pass at once and holds back what comes next.
+/// The highest rates at which a target was read and written. A mean would hide a limit: a control
+/// group lets a burst pass at once and delays what follows.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FastestRates {
     /// Bytes read a second.
@@ -27,7 +27,7 @@ pub struct FastestRates {
 }
 
 impl FastestRates {
-    /// Of what was done in this time.
+    /// From the operations in this time.
     #[must_use]
     pub fn of(read: &KindOutcome, write: &KindOutcome, duration_ns: u64) -> FastestRates {
         let seconds = duration_ns.max(1) as f64 / 1e9;
@@ -39,7 +39,7 @@ impl FastestRates {
         }
     }
 
-    /// The greater of each.
+    /// The higher of each rate.
     #[must_use]
     pub fn max(self, other: FastestRates) -> FastestRates {
         FastestRates {
@@ -65,13 +65,13 @@ impl FastestRates {
     }
 }
 
-/// A stretch is as long as this at least: control groups hand out what they grant in slices
+/// Minimum length of a section: control groups distribute their budget in slices
 /// of up to 100 ms.
 const STRETCH_NS_MIN: u64 = 100_000_000;
-/// And has as many operations as this, so that it is not fast by chance.
+/// Minimum operations of a section, so that it is not fast by chance.
 const STRETCH_OPERATIONS_MIN: u64 = 100;
 
-/// Finds the fastest stretch of operations that are made batch by batch.
+/// Finds the fastest section of operations issued in batches.
 #[derive(Clone, Debug)]
 pub struct RateMeter {
     since_ns: u64,
@@ -81,7 +81,7 @@ pub struct RateMeter {
 }
 
 impl RateMeter {
-    /// Nothing was done yet.
+    /// Before the first operation.
     #[must_use]
     pub fn new(now_ns: u64) -> RateMeter {
         RateMeter {
@@ -92,7 +92,7 @@ impl RateMeter {
         }
     }
 
-    /// A batch has ended.
+    /// Adds a completed batch.
     pub fn count(&mut self, batch: &[ProbeIo], now_ns: u64) {
         for one in batch {
             let kind = match one.write {
@@ -115,7 +115,7 @@ impl RateMeter {
         };
     }
 
-    /// Of the fastest stretch; where there was none, of everything.
+    /// The rates of the fastest section; if there was none, of everything.
     #[must_use]
     pub fn fastest(&self, now_ns: u64) -> FastestRates {
         self.fastest.unwrap_or_else(|| {
@@ -125,7 +125,7 @@ impl RateMeter {
     }
 }
 
-/// What limits a target from outside, from before it is measured until after.
+/// Watches the external limits of a target during its measurement.
 pub struct LimitWatch {
     system: System,
     evidence: Evidence,
@@ -134,7 +134,7 @@ pub struct LimitWatch {
 }
 
 impl LimitWatch {
-    /// Begins to watch the limits of a file, a directory or a device.
+    /// Starts watching the limits of a file, a directory or a device.
     #[must_use]
     pub fn start(path: &Path, facts: TargetFacts) -> LimitWatch {
         LimitWatch::start_on(System::live(), evidence_of(path, facts))
@@ -149,7 +149,7 @@ impl LimitWatch {
         }
     }
 
-    /// The same of a target that is open; simulated ones have no such limits.
+    /// The same for an open target; simulated ones have no such limits.
     #[must_use]
     pub fn of_open(target: &OpenTarget) -> Option<LimitWatch> {
         let facts = target.real()?.facts();
@@ -162,7 +162,7 @@ impl LimitWatch {
         Some(self.evidence.storage.as_ref()?.nearest()?.number)
     }
 
-    /// Which limits were reached. Prints nothing.
+    /// Returns the limits that were reached. Prints nothing.
     #[must_use]
     pub fn finish(self, rates: &FastestRates) -> Vec<Warning> {
         let mut evidence = self.evidence;
@@ -195,14 +195,14 @@ mod tests {
         let mut meter = RateMeter::new(0);
         let batch = [ProbeIo::read(0, 4_096); 20];
         let mut now_ns = 0;
-        // A burst of 20 reads in no time, then a slice of 100 ms without any: 200 reads/s.
+        // A burst of 20 reads in no time, then a 100 ms slice without any: 200 reads/s.
         for _ in 0..20 {
             meter.count(&batch, now_ns + MS / 10);
             now_ns += 100 * MS;
         }
         let rates = meter.fastest(now_ns);
         assert!((190.0..=260.0).contains(&rates.reads_per_s), "{rates:?}");
-        // A second of rest hides nothing of what was done before.
+        // A second of rest does not hide the earlier rate.
         now_ns += 1_000 * MS;
         meter.count(&batch, now_ns);
         assert_eq!(meter.fastest(now_ns), rates);

@@ -1,4 +1,4 @@
-//! An answer of `limits` as the store keeps it beside its runs: shown again and drawn.
+//! An answer of `limits` as stored with its runs: shown again and drawn.
 
 use super::headroom::json_of_series;
 use super::pages::{PictureLook, Rendered, ReportFormat};
@@ -9,21 +9,21 @@ use stripewise_report::{KeptFacts, Sheet, again, marked, sheet_line};
 use stripewise_store::Store;
 use stripewise_studies::limits::LimitsDocument;
 
-/// Under which documents are stored.
+/// Kind of its documents in the store.
 pub const KIND: &str = "limits";
 
-/// One that was stored.
+/// Parses a stored one.
 ///
 /// # Errors
-/// Where it cannot be read.
+/// If it cannot be read.
 pub fn of_stored(json: &str) -> Outcome<LimitsDocument> {
     serde_json::from_str(json).map_err(|error| Failure::of(Exit::Store, error))
 }
 
-/// The one of this name in the store. None where there is none.
+/// The one of this name in the store. `None` if there is none.
 ///
 /// # Errors
-/// Where the store cannot be read.
+/// If the store cannot be read.
 pub fn find(store: &Store, name: &str) -> Outcome<Option<LimitsDocument>> {
     let json = json_of_series(store, KIND, name)?;
     json.as_deref().map(of_stored).transpose()
@@ -38,16 +38,16 @@ pub fn sheet(document: &LimitsDocument) -> Sheet {
     }
 }
 
-/// The answer in a line, and the id under which it is stored.
+/// The answer in one line, and the id under which it is stored.
 #[must_use]
 pub fn line(document: &LimitsDocument) -> String {
     marked(&sheet_line(&sheet(document)), &document.id)
 }
 
-/// The answer in one of the forms of a report.
+/// Renders the answer in a report format.
 ///
 /// # Errors
-/// Where a picture cannot be drawn, or there is none of that name.
+/// If a picture cannot be drawn, or there is none of that name.
 pub fn rendered(
     document: &LimitsDocument,
     format: ReportFormat,

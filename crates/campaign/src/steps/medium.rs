@@ -1,5 +1,5 @@
-//! Whether reads and writes of a target reach a medium: not memory, not a page cache, no
-//! holes of a file. Timed reads say nothing of a disk that they do not reach.
+//! Whether reads and writes of a target reach a medium: not memory, a page cache, or
+//! holes of a file. Timed reads show nothing about a disk that they do not reach.
 
 use std::path::Path;
 use stripewise_conductor::context::Context;
@@ -13,11 +13,11 @@ use stripewise_runner::trust::{Code, Evidence, before_reads, before_writes};
 use stripewise_targets::TargetName;
 use stripewise_units::path_of;
 
-/// What keeps reads of a target that exists from its medium, though not all of them: warned
-/// of, and handed back to be kept with what is measured.
+/// Warnings about what keeps some reads of an existing target from its medium; printed,
+/// and returned for the record.
 ///
 /// # Errors
-/// Where no read reaches a disk: a file in memory, or one of holes.
+/// If no read reaches a disk: a file in memory, or one of holes.
 pub fn read_from_a_medium(
     context: &Context,
     target: &OpenTarget,
@@ -33,10 +33,10 @@ pub fn read_from_a_medium(
     told(context, name, before_reads(&evidence))
 }
 
-/// The same of writes, before anything is made.
+/// The same for writes, before anything is made.
 ///
 /// # Errors
-/// Where no write reaches a disk.
+/// If no write reaches a disk.
 pub fn written_to_a_medium(context: &Context, name: &str) -> Outcome<Vec<Warning>> {
     match name.parse() {
         Ok(TargetName::Path(path)) => {
@@ -47,15 +47,15 @@ pub fn written_to_a_medium(context: &Context, name: &str) -> Outcome<Vec<Warning
     }
 }
 
-/// What makes it doubtful that a target which holds data is a disk. It is used all the same:
-/// what is verified in memory may be the program or the file system.
+/// Reasons to doubt that a target which holds data is a disk. It is used anyway:
+/// verification in memory may test the program or the file system.
 pub fn doubts(context: &Context, facts: &TargetFacts) -> Vec<Warning> {
     let warnings = before_writes(&evidence_of(&path_of(&facts.name), facts.clone()));
     say_all(context, &warnings);
     warnings
 }
 
-/// What went well ends as a finding where its numbers are void.
+/// Turns success into a finding if the values are void.
 #[must_use]
 pub fn exit_with(exit: Exit, warnings: &[Warning]) -> Exit {
     match exit {
@@ -64,14 +64,14 @@ pub fn exit_with(exit: Exit, warnings: &[Warning]) -> Exit {
     }
 }
 
-/// Codes of the warnings that void numbers.
+/// Codes of the warnings that void values.
 #[must_use]
 pub fn void_codes(warnings: &[Warning]) -> Vec<&str> {
     let void = warnings.iter().filter(|one| one.severity == Severity::Void);
     void.map(|one| one.code.as_str()).collect()
 }
 
-/// What is known of a target before anything is measured.
+/// Known facts about a target before anything is measured.
 pub(super) fn evidence_of(path: &Path, facts: TargetFacts) -> Evidence {
     Evidence {
         storage: System::live().storage_of_path(path).ok(),
@@ -91,7 +91,7 @@ fn told(context: &Context, name: &str, warnings: Vec<Warning>) -> Outcome<Vec<Wa
     Ok(warnings)
 }
 
-/// Reports warnings where people see them.
+/// Shows warnings to the user.
 pub fn say_all(context: &Context, warnings: &[Warning]) {
     for warning in warnings {
         let text = match warning.severity {
@@ -106,7 +106,7 @@ pub fn say_all(context: &Context, warnings: &[Warning]) {
     }
 }
 
-/// Zeros lie on many disks as any other data do.
+/// Zeros are stored on many disks like any other data.
 fn forbids(warning: &Warning) -> bool {
     warning.severity == Severity::Void && warning.code != Code::ZeroData.as_str()
 }

@@ -1,5 +1,5 @@
-//! What several use cases need: open targets, run jobs and keep the record, run stored
-//! requests again, read files.
+//! Shared by several use cases: opening targets, running jobs and storing the record, repeating
+//! stored requests, reading files.
 
 pub mod absorbed;
 pub mod answer;
@@ -39,6 +39,6 @@ pub mod typed_target;
 pub mod verification;
 pub mod verification_page;
 
-/// What a plan says of its times where the target is a simulated array.
+/// The plan's remark on times if the target is a simulated array.
 pub const TIMES_ARE_SIMULATED: &str =
     "All times are simulated: they pass as fast as this machine computes them, usually in seconds.";

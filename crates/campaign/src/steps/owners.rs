@@ -1,8 +1,8 @@
-//! Which files lie at places of a device: the files of the file systems that are mounted
-//! from it are asked for their extents, one after the other.
+//! The files at given positions of a device: queries the extents of the files of all file systems
+//! mounted from it, one after the other.
 //!
-//! Only file systems that number their bytes as the device does are asked, and only for as
-//! long as [`TIME_NS_MAX`]: a place without a name is not known to be free.
+//! Queries only file systems that report positions in bytes of their device, and only for
+//! [`TIME_NS_MAX`]: a position without a name is not known to be free.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -11,13 +11,13 @@ use stripewise_disk_inspect::survey::{Request, Survey, Volume};
 use stripewise_disk_inspect::{Inspect, System, placement_at};
 use stripewise_units::NameText;
 
-/// Nothing is looked at beyond this time.
+/// Time limit of the search.
 const TIME_NS_MAX: u64 = 30_000_000_000;
-/// Entries of directories that are looked at.
+/// Maximum number of directory entries examined.
 const ENTRIES_MAX: usize = 500_000;
 const PLAIN: [&str; 6] = ["ext2", "ext3", "ext4", "xfs", "f2fs", "ntfs"];
 
-/// For each place of a device - first byte and length - the file that lies there.
+/// For each range of a device - first byte and length - the file at that position.
 #[must_use]
 pub fn files_at(context: &Context, device: &str, places: &[(u64, u64)]) -> Vec<Option<String>> {
     let mut found = vec![None; places.len()];
@@ -39,7 +39,7 @@ pub fn files_at(context: &Context, device: &str, places: &[(u64, u64)]) -> Vec<O
         let Some(top) = volume.mount_points.first() else {
             continue;
         };
-        // Where a place of the device lies in the volume.
+        // Position within the volume.
         let inside = |at: u64| {
             at.checked_sub(start_bytes)
                 .filter(|at| *at < volume.size_bytes)
@@ -55,7 +55,7 @@ pub fn files_at(context: &Context, device: &str, places: &[(u64, u64)]) -> Vec<O
     found
 }
 
-/// Mounted volumes of a device that are asked, and where each begins on it.
+/// Mounted volumes of a device to be searched, and the start of each on it.
 fn volumes<'s>(survey: &'s Survey, device: &'s str) -> impl Iterator<Item = (&'s Volume, u64)> {
     let plain = |volume: &&Volume| {
         let kind = volume.file_system.as_deref().unwrap_or_default();
@@ -76,7 +76,7 @@ fn volumes<'s>(survey: &'s Survey, device: &'s str) -> impl Iterator<Item = (&'s
         })
 }
 
-/// All places at which something else is mounted.
+/// All mount points.
 fn mount_points() -> BTreeSet<PathBuf> {
     let mut all: BTreeSet<PathBuf> = ["/proc", "/sys", "/dev", "/run"]
         .into_iter()
@@ -129,7 +129,7 @@ impl Search<'_> {
     }
 }
 
-/// Names the places that a file covers.
+/// Names the ranges that a file covers.
 fn look(path: &Path, wanted: &[Option<(u64, u64)>], found: &mut [Option<String>]) {
     let Some(placement) = placement_at(path) else {
         return;

@@ -1,4 +1,4 @@
-//! Reports: gathering what they show from store and files, in each format.
+//! Reports: collects their content from store and files, in each format.
 
 use crate::steps::documents;
 use crate::steps::levels::levels_compared;
@@ -19,14 +19,14 @@ use stripewise_results::{Document, OperationKind, RunRecord, SeriesRecord};
 use stripewise_stats::Histogram;
 use stripewise_store::{Store, StoredHistograms};
 
-/// From so many runs on only what tables and charts of many runs show is kept of
+/// From this number of runs on, only data shown in tables and charts of many runs is kept of
 /// each: no intervals, no histograms.
 pub const RUNS_IN_FULL_MAX: usize = 300;
-/// Name of the subject that is all of the store.
+/// Name of the subject consisting of the whole store.
 pub const EVERYTHING: &str = "--all";
-/// Targets that a title names.
+/// Maximum number of targets named in a title.
 const TARGETS_MAX: usize = 3;
-/// Pixels of a PNG for each of the SVG's, where it has no size of its own.
+/// Pixels of a PNG per SVG pixel, unless a size is given.
 const PNG_SCALE: f32 = 2.0;
 
 /// Formats of a report.
@@ -34,9 +34,9 @@ const PNG_SCALE: f32 = 2.0;
 pub enum ReportFormat {
     /// One file with charts, tables and records.
     Html,
-    /// One picture in pixels.
+    /// One picture as a bitmap.
     Png,
-    /// One picture as lines and text.
+    /// One picture as vector graphics.
     Svg,
     /// A row for each job of each run.
     Csv,
@@ -47,7 +47,7 @@ pub enum ReportFormat {
 }
 
 impl ReportFormat {
-    /// All of them with their names, which are the ends of their files' names.
+    /// All of them with their names, which are also their file extensions.
     pub const ALL: [(ReportFormat, &str); 6] = [
         (ReportFormat::Html, "html"),
         (ReportFormat::Png, "png"),
@@ -57,14 +57,14 @@ impl ReportFormat {
         (ReportFormat::Json, "json"),
     ];
 
-    /// As it is typed, and as file names end.
+    /// As typed, and as file extension.
     #[must_use]
     pub fn name(self) -> &'static str {
         let known = ReportFormat::ALL.iter().find(|(format, _)| *format == self);
         known.map_or("html", |(_, name)| name)
     }
 
-    /// The format that a file's name asks for.
+    /// The format of a file, by its extension.
     #[must_use]
     pub fn of_file(path: &Path) -> Option<ReportFormat> {
         path.extension()?.to_str()?.parse().ok()
@@ -74,7 +74,7 @@ impl ReportFormat {
 impl FromStr for ReportFormat {
     type Err = String;
 
-    /// By the end of a file's name, in letters of any case.
+    /// By the extension, ignoring case.
     fn from_str(text: &str) -> Result<ReportFormat, String> {
         let lower = text.to_ascii_lowercase();
         let name = match lower.as_str() {
@@ -89,32 +89,32 @@ impl FromStr for ReportFormat {
     }
 }
 
-/// A report in some format.
+/// A rendered report.
 #[derive(Clone, Debug)]
 pub struct Rendered {
-    /// What goes into its file.
+    /// The content of its file.
     pub bytes: Vec<u8>,
-    /// Pictures by name, where this is the first of several because nobody named one.
+    /// The names of all pictures, if this is the first of several and none was named.
     pub pictures: Vec<String>,
     /// Letters that a PNG shows as boxes, for lack of a font.
     pub boxes: String,
 }
 
-/// Which picture is wanted, and how it looks.
+/// Selects a picture and its look.
 #[derive(Clone, Debug, Default)]
 pub struct PictureLook {
-    /// The name of a picture, or `all`; the most telling one where not given.
+    /// The name of a picture, or `all`; `None`: the most informative one.
     pub picture: Option<String>,
-    /// Ground and size.
+    /// Background and size.
     pub look: Look,
-    /// In place of the report's own title.
+    /// Replaces the report's own title.
     pub title: Option<String>,
-    /// Where the numbers come from, in the user's words.
+    /// The source of the numbers, in the user's words.
     pub source: Option<String>,
 }
 
 impl PictureLook {
-    /// What a picture says of itself, with the title and the source that the user gives.
+    /// The attribution of a picture, with the user's title and source.
     pub(crate) fn on(&self, mut about: About) -> About {
         if let Some(title) = &self.title {
             about = about.titled(title);
@@ -126,7 +126,7 @@ impl PictureLook {
     }
 }
 
-/// A report on these records: the store gives latencies over time where it has
+/// A report on these records, with latencies over time from the store if it has
 /// them.
 #[must_use]
 pub fn material(
@@ -140,13 +140,13 @@ pub fn material(
         material.again = format!("stripewise report {} --format json", names.join(" "));
     }
     if let Some(store) = store {
-        // The charts that need it are left out where it cannot be read.
+        // If it cannot be read, the charts that need it are left out.
         material.latencies = latencies(store, &material).unwrap_or_default();
     }
     material
 }
 
-/// What a document is about, in a line.
+/// The subject of a document, in one line.
 #[must_use]
 pub fn title_of(document: &Document) -> String {
     let Some(first) = document.runs.first() else {
@@ -201,11 +201,11 @@ pub fn title_of(document: &Document) -> String {
     }
 }
 
-/// Names of all targets, each once.
+/// Distinct names of all targets.
 fn targets_of(document: &Document) -> Vec<&str> {
     let mut targets: Vec<&str> = Vec::new();
     for job in document.runs.iter().flat_map(|run| &run.jobs) {
-        // More are not told by name.
+        // Further ones are not named.
         if targets.len() <= TARGETS_MAX && !targets.contains(&job.target.full_name()) {
             targets.push(job.target.full_name());
         }
@@ -213,7 +213,7 @@ fn targets_of(document: &Document) -> Vec<&str> {
     targets
 }
 
-/// The labels of all runs, each once; none where a run has none.
+/// The distinct labels of all runs; empty if a run has none.
 fn labels_of(document: &Document) -> Vec<&str> {
     let mut labels: Vec<&str> = Vec::new();
     for run in &document.runs {
@@ -227,7 +227,7 @@ fn labels_of(document: &Document) -> Vec<&str> {
     labels
 }
 
-/// `a, b and c`; many are only counted.
+/// `a, b and c`; if there are many, only their number.
 fn several(names: &[&str]) -> String {
     match names {
         [one] => (*one).to_owned(),
@@ -238,7 +238,7 @@ fn several(names: &[&str]) -> String {
     }
 }
 
-/// Latencies of each interval of the runs that deserve a closer look.
+/// Latencies of each interval of the runs shown in detail.
 fn latencies(store: &Store, material: &Material) -> Outcome<Vec<LatencyOverTime>> {
     let mut all = Vec::new();
     for id in runs_worth_a_closer_look(material) {
@@ -273,7 +273,7 @@ fn latencies(store: &Store, material: &Material) -> Outcome<Vec<LatencyOverTime>
     Ok(all)
 }
 
-/// Empty where there were none.
+/// Empty if there were none.
 fn of_kind(histograms: &StoredHistograms, kind: OperationKind) -> Histogram {
     let of = match kind {
         OperationKind::Read => &histograms.read,
@@ -294,7 +294,7 @@ pub fn document_of(context: &Context, subjects: Vec<Subject>) -> (Document, Vec<
     for mut subject in subjects {
         in_full.append(&mut subject.series);
         subject.leave_out_copies(&mut seen);
-        // All that is stored is no experiment of which levels could be compared.
+        // The whole store is not an experiment with levels to compare.
         if subject.comparisons.is_empty() && subject.name != EVERYTHING {
             comparisons.extend(levels_compared(context, &subject));
         }
@@ -316,10 +316,10 @@ pub fn document_of(context: &Context, subjects: Vec<Subject>) -> (Document, Vec<
     (document, notes)
 }
 
-/// A report in a format.
+/// Renders a report.
 ///
 /// # Errors
-/// Where there is nothing to draw, or no such picture.
+/// If there is nothing to draw, or no such picture.
 pub fn rendered(
     material: &Material,
     format: ReportFormat,
@@ -329,7 +329,7 @@ pub fn rendered(
         ReportFormat::Html => html(material).into_bytes(),
         ReportFormat::Md => markdown(material).into_bytes(),
         ReportFormat::Json => plain_json(&material.document.to_json()).into_bytes(),
-        // A mark that tells spreadsheets that this is UTF-8.
+        // A byte order mark tells spreadsheets that this is UTF-8.
         ReportFormat::Csv => {
             let rows: String = material.document.runs.iter().map(csv_rows).collect();
             format!("\u{feff}{}{rows}", csv_heading()).into_bytes()
@@ -346,10 +346,10 @@ pub fn rendered(
     })
 }
 
-/// One of these pictures in its format.
+/// Renders one of these pictures.
 ///
 /// # Errors
-/// Where there is none, or none of the wanted name.
+/// If there is none, or none of this name.
 pub(crate) fn rendered_picture(
     pictures: &[Picture],
     about: &About,
@@ -378,15 +378,15 @@ pub(crate) fn rendered_picture(
     })
 }
 
-/// A picture as SVG, with the pixels of a PNG for each of its own.
+/// A picture as SVG, with its scale for a PNG.
 struct Drawn {
     svg: String,
     scale: f32,
-    /// All by name, where nobody named one.
+    /// The names of all of them, if none was selected.
     others: Vec<String>,
 }
 
-/// The picture of the wanted name, or the first; all of the charts where `all` is asked for.
+/// The picture of this name, or the first; for `all`, all charts.
 fn picture(pictures: &[Picture], about: &About, wanted: &PictureLook) -> Outcome<Drawn> {
     let names: Vec<&str> = pictures.iter().map(Picture::name).collect();
     if pictures.is_empty() {
@@ -438,10 +438,10 @@ fn charts_of(pictures: &[Picture]) -> Vec<Chart> {
     charts.collect()
 }
 
-/// A report on an experiment of the store.
+/// A report on a stored experiment.
 ///
 /// # Errors
-/// Where the store does not have it.
+/// If the store lacks it.
 pub fn material_on(context: &Context, store: &Store, id: &str) -> Outcome<Material> {
     let (document, notes) = document_of(context, vec![stored(context, store, id)?]);
     let title = title_of(&document);
@@ -450,7 +450,7 @@ pub fn material_on(context: &Context, store: &Store, id: &str) -> Outcome<Materi
     Ok(material)
 }
 
-/// A report on a document, by the names under which the store has its runs.
+/// A report on a document, by the names of its runs in the store.
 #[must_use]
 pub fn material_of(store: Option<&Store>, document: Document) -> Material {
     let title = title_of(&document);
@@ -458,7 +458,7 @@ pub fn material_of(store: Option<&Store>, document: Document) -> Material {
     material(store, document, title, &names)
 }
 
-/// What the store knows these runs by.
+/// The names of these runs in the store.
 fn names_of(document: &Document) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for run in &document.runs {

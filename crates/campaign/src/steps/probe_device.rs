@@ -1,5 +1,5 @@
-//! Something that is asked batch by batch what its reads and writes take: a simulated
-//! array in virtual time, or a file or device through an engine.
+//! Measures the latency of reads and writes batch by batch: on a simulated
+//! array in virtual time, or on a file or device through an engine.
 
 use super::limit_watch::{FastestRates, RateMeter};
 use std::cell::Cell;
@@ -21,16 +21,16 @@ use stripewise_surface::{Device, ProbeIo, ProbeResult, StopReason};
 use stripewise_targets::{Access, Target};
 use stripewise_workload::CacheMode;
 
-/// The most operations of a batch.
+/// Maximum number of operations of a batch.
 const SLOTS: u32 = 64;
-/// A batch that takes longer than this has met a device that does not answer.
+/// A batch that takes longer than this has hit an unresponsive device.
 const STALL_NS: u64 = 60_000_000_000;
-/// How long operations in flight are waited for at the end.
+/// How long to wait for operations in flight at the end.
 const CLOSE_NS: u64 = 5_000_000_000;
-/// How often a wait looks at the wish to stop.
+/// How often a wait checks for an interrupt.
 const LOOK_NS: u64 = 100_000_000;
 
-/// A target that is asked batch by batch.
+/// A target that is probed batch by batch.
 pub enum ProbeDevice<'a> {
     /// In virtual time.
     Simulated(Box<VirtualDevice<'a>>),
@@ -38,26 +38,26 @@ pub enum ProbeDevice<'a> {
     Uring(Box<RealDevice<'a, Uring>>),
     /// Through helper threads.
     Threads(Box<RealDevice<'a, Threads>>),
-    /// Through a completion port of Windows.
+    /// Through a completion port on Windows.
     Iocp(Box<RealDevice<'a, Iocp>>),
 }
 
-/// How a target is asked.
+/// How to probe a target.
 #[derive(Clone, Debug)]
 pub struct ProbeOptions {
     /// Bytes of the largest operation.
     pub length_bytes_max: u32,
-    /// Something is written.
+    /// Whether there are writes.
     pub writes: bool,
     /// Seed of written data.
     pub seed: u64,
 }
 
 impl<'a> ProbeDevice<'a> {
-    /// Opens it for this. A simulated array is at rest at time 0.
+    /// Opens it for probing. A simulated array is idle at time 0.
     ///
     /// # Errors
-    /// Where the target cannot be opened, or no engine works here.
+    /// If the target cannot be opened, or no engine works here.
     pub fn open(context: &'a Context, target: &OpenTarget, how: &ProbeOptions) -> Outcome<Self> {
         match target {
             OpenTarget::Simulated(simulated) => {
@@ -86,7 +86,7 @@ impl<'a> ProbeDevice<'a> {
         }
     }
 
-    /// Time is virtual.
+    /// Whether time is virtual.
     #[must_use]
     pub fn is_simulated(&self) -> bool {
         matches!(self, ProbeDevice::Simulated(_))
@@ -140,8 +140,8 @@ fn unanswered(asks: &[ProbeIo], answers: &mut Vec<ProbeResult>) {
     answers.resize(asks.len(), none);
 }
 
-/// Whether a result says that the medium failed: a place that cannot be read, and not a read
-/// that was refused or did not come back in time.
+/// Whether a result means that the medium failed: an unreadable place, as opposed to a read
+/// that was rejected or timed out.
 fn is_medium_error(result: i32) -> bool {
     const LINUX: [&str; 5] = ["EIO", "EREMOTEIO", "EILSEQ", "ENODATA", "EBADMSG"];
     const WINDOWS: [&str; 4] = [
@@ -157,7 +157,7 @@ fn is_medium_error(result: i32) -> bool {
     LINUX.contains(&name.as_str()) || WINDOWS.contains(&name.as_str())
 }
 
-/// Why something was cut short.
+/// Why a measurement was cut short.
 #[must_use]
 pub fn why(halt: &StopReason) -> String {
     match halt {
@@ -174,7 +174,7 @@ fn wish_to_stop(context: &Context) -> Result<(), StopReason> {
     }
 }
 
-/// A simulated array and its virtual time.
+/// A simulated array with its virtual time.
 pub struct VirtualDevice<'a> {
     context: &'a Context,
     array: Array,
@@ -241,7 +241,7 @@ impl Device for VirtualDevice<'_> {
     }
 }
 
-/// A file or device behind an engine of the calling thread.
+/// A file or device behind an engine on the calling thread.
 pub struct RealDevice<'a, E: Engine> {
     context: &'a Context,
     /// `None` only while it is being closed.
@@ -341,15 +341,15 @@ impl<E: Engine> Device for RealDevice<'_, E> {
 
 impl<E: Engine> Drop for RealDevice<'_, E> {
     fn drop(&mut self) {
-        // Only an interrupted batch leaves something in flight; a device that does not
-        // answer must not hold the program up.
+        // Only an interrupted batch leaves operations in flight; an unresponsive device
+        // must not block the program.
         if let Some(engine) = self.engine.take() {
             engine.close(CLOSE_NS);
         }
     }
 }
 
-/// One batch on its way through an engine: the slot is the index.
+/// A batch in progress on an engine: the slot is the index.
 struct Batch<'b> {
     asks: &'b [ProbeIo],
     answers: &'b mut Vec<ProbeResult>,
@@ -390,7 +390,7 @@ impl Source for Batch<'_> {
     }
 }
 
-/// Data that no device can shrink, another for every place: xorshift64* from the offset.
+/// Incompressible data, different for every position: xorshift64* from the offset.
 fn incompressible(seed: u64, offset_bytes: u64, buffer: &mut [u8]) {
     let mut state = (seed ^ offset_bytes.wrapping_mul(0x9e37_79b9_7f4a_7c15)) | 1;
     for chunk in buffer.chunks_mut(8) {
@@ -402,7 +402,7 @@ fn incompressible(seed: u64, offset_bytes: u64, buffer: &mut [u8]) {
     }
 }
 
-/// A part of a device that reports how far the asking has come.
+/// A wrapper of a device that reports progress.
 pub struct Counted<'a, D> {
     device: &'a mut D,
     progress: &'a Progress<'a>,
@@ -415,7 +415,7 @@ pub struct Counted<'a, D> {
 }
 
 impl<'a, D: Device> Counted<'a, D> {
-    /// `expected` operations, usually; `title` is what the progress line says.
+    /// `expected`: usual number of operations; `title`: text of the progress line.
     pub fn new(
         device: &'a mut D,
         progress: &'a Progress<'a>,
@@ -435,7 +435,7 @@ impl<'a, D: Device> Counted<'a, D> {
         }
     }
 
-    /// How fast it was, at its fastest.
+    /// Its highest rates.
     pub fn rates(&self) -> FastestRates {
         self.meter.fastest(self.device.now_ns())
     }

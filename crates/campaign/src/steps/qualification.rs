@@ -1,5 +1,5 @@
-//! Qualifications in the store: stored after each piece, so that they can be resumed; and what
-//! one answers, for `qualify`, `history` and `report`.
+//! Stored qualifications: saved after each piece, so that they can be resumed; and their
+//! answers, for `qualify`, `history` and `report`.
 
 use super::typed_target::whole_target;
 use crate::steps::measured::{self, by_id};
@@ -18,30 +18,30 @@ use stripewise_studies::qualify::{Qualify, QualifyDocument, Verdict};
 use stripewise_studies::{Origin, Study};
 use stripewise_workload::Request;
 
-/// Under which documents are stored.
+/// Kind of its documents in the store.
 pub const KIND: &str = "qualification";
 
-/// A qualification as it is stored.
+/// A stored qualification.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct StoredQualification {
     /// Its id: the series of its runs.
     pub id: String,
     /// As typed.
     pub target: String,
-    /// Where that was, if it was typed without its directory.
+    /// Full path of the target, if it was typed without its directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub whole_target: Option<String>,
-    /// The engine that was asked for.
+    /// The requested engine.
     pub engine: String,
-    /// Stored with its runs.
+    /// Label stored with its runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// Other load was allowed beside some of it.
+    /// Other load was allowed during some of it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_busy_ok: bool,
     /// RFC 3339, UTC.
     pub began_at: String,
-    /// Name of the machine that measures; empty where an earlier version began it.
+    /// Name of the measuring machine; empty if an earlier version began it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub host: String,
     /// It compares commit methods.
@@ -51,7 +51,7 @@ pub struct StoredQualification {
     pub study: String,
 }
 
-/// A study that is stored as a qualification.
+/// A study stored as a qualification.
 #[derive(Debug)]
 pub enum StoredStudy {
     /// Requirements of a product.
@@ -61,10 +61,10 @@ pub enum StoredStudy {
 }
 
 impl StoredQualification {
-    /// One of a product that begins now; its study is stored with the first state.
+    /// A new qualification for a product; its study is stored with the first state.
     ///
     /// # Errors
-    /// Where the store cannot be read.
+    /// If the store cannot be read.
     pub fn begun(
         context: &Context,
         store: &Store,
@@ -87,7 +87,7 @@ impl StoredQualification {
         })
     }
 
-    /// How its runs are asked for.
+    /// The request of its runs.
     #[must_use]
     pub fn request(&self) -> Request {
         Request {
@@ -97,10 +97,10 @@ impl StoredQualification {
         }
     }
 
-    /// Stores the state that the study has now.
+    /// Stores the present state of the study.
     ///
     /// # Errors
-    /// Where the store does not take it.
+    /// If the store rejects it.
     pub fn keep(
         &mut self,
         context: &Context,
@@ -111,10 +111,10 @@ impl StoredQualification {
         keep_measured(context, store, KIND, &self.id, self)
     }
 
-    /// The qualification of this id or the beginning of one; `last`: the newest.
+    /// The qualification of this id or its beginning; `last`: the newest.
     ///
     /// # Errors
-    /// Where there is none, or several begin so.
+    /// If there is none, or several ids begin with it.
     pub fn load(store: &Store, name: &str) -> Outcome<StoredQualification> {
         let found = match name {
             "last" => (store.documents(KIND).map_err(store_failure)?)
@@ -134,7 +134,7 @@ impl StoredQualification {
     /// The qualification of exactly this id, if it is one.
     ///
     /// # Errors
-    /// Where the store cannot be read, or the document is damaged.
+    /// If the store cannot be read, or the document is damaged.
     pub fn named(store: &Store, id: &str) -> Outcome<Option<StoredQualification>> {
         let Some(found) = store.document(KIND, id).map_err(store_failure)? else {
             return Ok(None);
@@ -154,10 +154,10 @@ impl StoredQualification {
         }
     }
 
-    /// The study as it was stored.
+    /// The study from its stored state.
     ///
     /// # Errors
-    /// Where the document is damaged.
+    /// If the document is damaged.
     pub fn study(&self) -> Outcome<StoredStudy> {
         let study = match self.is_commit {
             true => CommitStudy::from_json(&self.study).map(StoredStudy::Commit),
@@ -169,27 +169,27 @@ impl StoredQualification {
     }
 }
 
-/// What came of it.
+/// The result.
 #[derive(Debug)]
 pub struct Qualified {
-    /// The answer, with where it is stored.
+    /// The answer, with its id in the store.
     pub sheet: Sheet,
-    /// The answer in a line, for cron.
+    /// The answer in one line, for cron.
     pub line: String,
     /// What `--json` prints.
     pub document: QualifyDocument,
-    /// Stored with its runs.
+    /// Label stored with its runs.
     pub label: Option<String>,
-    /// How to end.
+    /// The exit of the command.
     pub exit: Exit,
-    /// The failure that ended it early, if one did.
+    /// The failure that ended it early, if any.
     pub ended: Option<Failure>,
 }
 
-/// The answer of a stored qualification; none where `name` is something else.
+/// The answer of a stored qualification; `None` if `name` is something else.
 ///
 /// # Errors
-/// Where the store cannot be read, or several ids begin so.
+/// If the store cannot be read, or several ids begin with it.
 pub fn answered(store: &Store, name: &str) -> Outcome<Option<Qualified>> {
     let name = measured::full_name(store, name)?;
     let Some(stored) = StoredQualification::named(store, &name)? else {
@@ -205,7 +205,7 @@ pub fn answered(store: &Store, name: &str) -> Outcome<Option<Qualified>> {
     Ok(Some(answer))
 }
 
-/// The answer that a study gives now.
+/// The present answer of a study.
 pub fn qualified(
     study: &Qualify,
     stored: &StoredQualification,
@@ -216,7 +216,7 @@ pub fn qualified(
     finished(study.sheet(), document, study.line(), stored, (exit, ended))
 }
 
-/// The same of a comparison of commit methods.
+/// The same for a comparison of commit methods.
 pub fn compared(
     study: &CommitStudy,
     stored: &StoredQualification,
@@ -253,7 +253,7 @@ fn finished(
     }
 }
 
-/// The sheet of a study, with what it was made on and where it is stored.
+/// The sheet of a study, with its target and its id in the store.
 fn on_target(sheet: Sheet, document: &QualifyDocument) -> Sheet {
     let mut pointers = vec![again(&document.id)];
     if document.resumable {
@@ -268,7 +268,7 @@ fn on_target(sheet: Sheet, document: &QualifyDocument) -> Sheet {
     }
 }
 
-/// Done only where all is met, or nothing is judged.
+/// [`Exit::Done`] only if all requirements are met, or nothing is judged.
 #[must_use]
 pub fn exit_of_verdict(verdict: Verdict) -> Exit {
     match verdict {
@@ -278,10 +278,10 @@ pub fn exit_of_verdict(verdict: Verdict) -> Exit {
 }
 
 impl Qualified {
-    /// In one of the forms of a report.
+    /// Renders it in a report format.
     ///
     /// # Errors
-    /// Where a picture cannot be drawn, or there is none of that name.
+    /// If a picture cannot be drawn, or there is none of that name.
     pub fn rendered(&self, format: ReportFormat, wanted: &PictureLook) -> Outcome<Rendered> {
         let document = &self.document;
         let shown = StoredAnswer {

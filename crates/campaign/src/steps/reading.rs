@@ -1,5 +1,5 @@
-//! A target that exists already and is only read: opened, and the part of it that lies in
-//! one piece.
+//! A target that exists and is only read: opened, with its largest contiguous
+//! part.
 
 use crate::steps::medium::read_from_a_medium;
 use crate::steps::probe_device::ProbeDevice;
@@ -19,27 +19,27 @@ use stripewise_workload::Workload;
 
 /// A target that is only read.
 pub struct Readable {
-    /// It, open.
+    /// The open target.
     pub target: OpenTarget,
-    /// The longest piece of it that lies in one piece on its device.
+    /// Its longest part that is contiguous on its device.
     pub piece: Piece,
-    /// What keeps some reads from the medium.
+    /// Warnings about reads that do not reach the medium.
     pub warnings: Vec<Warning>,
 }
 
-/// A piece of a target, and where it lies.
+/// A part of a target, and its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
     /// First byte, within the target.
     pub from_bytes: u64,
-    /// Bytes.
+    /// Length in bytes.
     pub length_bytes: u64,
-    /// Where its first byte lies on the partition, or on the device that was named.
+    /// Position of its first byte on the partition, or on the named device.
     pub begins_bytes: u64,
 }
 
 impl Readable {
-    /// The piece as something to be asked.
+    /// The part as a device to be probed.
     pub fn part<'p, 'a>(&self, asked: &'p mut ProbeDevice<'a>) -> Part<'p, 'a> {
         Part {
             asked,
@@ -48,10 +48,10 @@ impl Readable {
     }
 }
 
-/// Opens a target that exists, to read it. Nothing is made.
+/// Opens an existing target for reading. Makes nothing.
 ///
 /// # Errors
-/// Where it does not exist, is a directory, is not to be read, or can only be read from
+/// If it does not exist, is a directory, may not be read, or can only be read from
 /// memory.
 pub fn open_to_read(
     context: &Context,
@@ -134,7 +134,7 @@ fn open_path(
     })
 }
 
-/// The longest run of extents that follow each other on the device as in the file.
+/// The longest run of extents that are consecutive both on the device and in the file.
 fn longest(placement: &Placement) -> Option<Piece> {
     let mut best: Option<Piece> = None;
     let mut run: Option<Piece> = None;
@@ -168,7 +168,7 @@ fn longest(placement: &Placement) -> Option<Piece> {
     best
 }
 
-/// A piece of what is asked: its byte 0 is the piece's first.
+/// A part of a probed device: its byte 0 is the part's first.
 pub struct Part<'p, 'a> {
     asked: &'p mut ProbeDevice<'a>,
     piece: Piece,

@@ -1,5 +1,5 @@
-//! Reports of what has no runs - profiles, fills, verifications - in each format, and of
-//! answers that the store keeps beside their runs.
+//! Renders reports of results without runs - profiles, fills, verifications - in each format, and
+//! of answers stored with their runs.
 
 use super::pages::{PictureLook, Rendered, ReportFormat, rendered_picture};
 use serde::Serialize;
@@ -10,25 +10,25 @@ use stripewise_report::{
     sheet_markdown, sheet_page,
 };
 
-/// What there is to show of a measurement.
+/// The content of a measurement's report.
 pub(crate) struct Renderable<'a, D> {
     /// Answer, findings and tables.
     pub sheet: Sheet,
-    /// The picture on a ground, and what it is called.
+    /// The picture for a theme, and its name.
     pub picture: (&'a str, &'a dyn Fn(Theme) -> String),
-    /// What it is, for a refusal: `a profile or fill`.
+    /// A description, for errors: `a profile or fill`.
     pub what: &'a str,
     /// A row for each value.
     pub csv: &'a dyn Fn() -> String,
-    /// As it is kept.
+    /// The stored document.
     pub document: &'a D,
 }
 
 impl<D: Serialize> Renderable<'_, D> {
-    /// In one of the forms of a report.
+    /// Renders it in a report format.
     ///
     /// # Errors
-    /// Where a picture cannot be drawn, or there is none of that name.
+    /// If a picture cannot be drawn, or there is none of that name.
     pub(crate) fn rendered(&self, format: ReportFormat, wanted: &PictureLook) -> Outcome<Rendered> {
         let mut boxes = String::new();
         let bytes = match format {
@@ -56,7 +56,7 @@ impl<D: Serialize> Renderable<'_, D> {
         Ok(plain_json(&format!("{text}\n")))
     }
 
-    /// The picture, if it is the one that is wanted: there is no other.
+    /// The picture, if it is the requested one: there is no other.
     fn drawn(&self, wanted: &PictureLook) -> Outcome<String> {
         let (name, draw) = self.picture;
         match wanted.picture.as_deref() {
@@ -69,7 +69,7 @@ impl<D: Serialize> Renderable<'_, D> {
     }
 }
 
-/// The title and the foot that are wanted, of a picture's own.
+/// Applies the user's title and source to a picture.
 pub(crate) fn titled(title: &mut String, foot: &mut String, wanted: &PictureLook) {
     if let Some(wanted) = &wanted.title {
         title.clone_from(wanted);
@@ -79,23 +79,23 @@ pub(crate) fn titled(title: &mut String, foot: &mut String, wanted: &PictureLook
     }
 }
 
-/// An answer of runs that the store keeps beside them.
+/// An answer stored with its runs.
 pub(crate) struct StoredAnswer<'a, D> {
     /// With its charts.
     pub sheet: Sheet,
-    /// Where it comes from; its title is the sheet's.
+    /// Its origin; its title is the sheet's.
     pub kept: KeptFacts<'a>,
     /// A row for each value.
     pub csv: &'a dyn Fn() -> String,
-    /// As it is kept.
+    /// The stored document.
     pub document: &'a D,
 }
 
 impl<D: Serialize> StoredAnswer<'_, D> {
-    /// In one of the forms of a report; of its pictures the summary is the first.
+    /// Renders it in a report format; the summary is the first of its pictures.
     ///
     /// # Errors
-    /// Where a picture cannot be drawn, or there is none of that name.
+    /// If a picture cannot be drawn, or there is none of that name.
     pub(crate) fn rendered(self, format: ReportFormat, wanted: &PictureLook) -> Outcome<Rendered> {
         let mut sheet = self.sheet;
         if let Some(title) = &wanted.title {
@@ -126,7 +126,7 @@ impl<D: Serialize> StoredAnswer<'_, D> {
     }
 }
 
-/// As large as fits into the size that is wanted.
+/// As large as fits into the requested size.
 fn pixels(svg: &str, title: &str, wanted: &PictureLook) -> Outcome<Vec<u8>> {
     let [width, height] = SURFACE_SIZE;
     let [across, down] = wanted.look.size.map(|pixels| pixels as f32);

@@ -1,9 +1,9 @@
-//! Runs what records did again, in the same conditions: same workloads, same
+//! Repeats the runs of records under the same conditions: same workloads, same
 //! sizes, same engine, on the same targets or on another one.
 //!
-//! Repetitions go in rounds: each round has every workload once, in an order of
-//! its own, so that what drifts while they run is spread over all of them. Seeds
-//! are derived as `run --repeat` derives them.
+//! Repetitions are made in rounds: each round has every workload once, in an order of
+//! its own, so that drift affects all of them. Seeds
+//! are derived as in `run --repeat`.
 
 use std::collections::{HashMap, HashSet};
 use stripewise_conductor::context::Context;
@@ -27,43 +27,43 @@ use stripewise_targets::Size;
 use stripewise_units::{format_duration, path_of};
 use stripewise_workload::{Request, RequestJob, Steady, Workload, derived_seed, validate};
 
-/// A target that steps use.
+/// A target used by steps.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepTarget {
     /// As the user named it.
     pub name: String,
-    /// Test files are made as large as they were.
+    /// Test files get the same size again.
     pub size: Size,
-    /// A test file, which has to be written before it is read.
+    /// A test file, which must be written before it is read.
     pub is_made: bool,
-    /// Jobs that run at once have test files of their own: which one this is.
+    /// Concurrent jobs have test files of their own: its number.
     pub number: usize,
 }
 
-/// What is run in one run: one or more jobs at once.
+/// One run: one or more concurrent jobs.
 #[derive(Clone, Debug)]
 pub struct Step {
     /// Name of its part in a series.
     pub part: String,
     /// Targets are indices into the targets of all steps.
     pub jobs: Vec<PlacedJob>,
-    /// What was asked for besides: the jobs above stand for its own.
+    /// The request; `jobs` replace its own.
     pub request: Request,
 }
 
-/// All that is to be done.
+/// All the work to do.
 #[derive(Clone, Debug, Default)]
 pub struct Work {
-    /// What the steps use.
+    /// The targets of the steps.
     pub targets: Vec<StepTarget>,
     /// In the order of a round.
     pub steps: Vec<Step>,
 }
 
-/// Refuses a request that no program wrote: a record may have been edited or damaged.
+/// Refuses an invalid request: a record may have been edited or damaged.
 fn check_request(run: &RunRecord, request: &Request) -> Outcome<()> {
-    // Names of jobs and targets decide nothing here, and those of earlier versions may
-    // be longer than a request's.
+    // Names of jobs and targets do not matter here, and those of earlier versions may
+    // be longer than a request allows.
     let jobs = request
         .jobs
         .iter()
@@ -93,8 +93,8 @@ fn check_request(run: &RunRecord, request: &Request) -> Outcome<()> {
 }
 
 impl Work {
-    /// What these runs did, each distinct workload once, in their order; on
-    /// `elsewhere` instead of where they ran, if that is given.
+    /// The distinct workloads of these runs, in order; on
+    /// `elsewhere` instead of their own targets, if given.
     pub fn of_records(runs: &[RunRecord], elsewhere: Option<&str>) -> Outcome<Work> {
         let mut work = Work::default();
         let mut seen: HashSet<String> = HashSet::new();
@@ -118,9 +118,9 @@ impl Work {
                     "measure on all hosts again, merge that, and judge it with `stripewise check --run ID`",
                 ));
             }
-            // Preconditioning writes a device over once: it measures nothing that could be
-            // compared.
-            // Neither does a run that decided about a requirement belong to what is compared.
+            // Preconditioning overwrites a device once: it measures nothing comparable.
+            // A run that decided about a requirement is not part of the comparison,
+            // either.
             if run.is_preparation() || run.is_at_required_rate() || !seen.insert(signature(run)) {
                 continue;
             }
@@ -152,7 +152,7 @@ impl Work {
         Ok(work)
     }
 
-    /// What was asked for, on the targets that the record names in full.
+    /// The request, on the targets that the record names in full.
     fn options(
         &mut self,
         job: &JobRecord,
@@ -172,8 +172,8 @@ impl Work {
     }
 
     /// The index of a target. Each test file of one run is its own target, and the
-    /// next run uses the same ones; anything else is shared. What is made has the
-    /// size that it had, or that the file had in whose place it is.
+    /// next run uses the same ones; any other target is shared. A new file gets the
+    /// size that it had, or that of the file it replaces.
     fn target(&mut self, facts: &TargetFacts, elsewhere: Option<&str>, made: &mut usize) -> usize {
         let is_made = match elsewhere {
             Some(path) => path_of(path).is_dir(),
@@ -192,7 +192,7 @@ impl Work {
         })
     }
 
-    /// Adds a target that is not there yet.
+    /// Adds a target if it is not in the list.
     pub fn add(&mut self, target: StepTarget) -> usize {
         match self.targets.iter().position(|known| *known == target) {
             Some(index) => index,
@@ -203,20 +203,20 @@ impl Work {
         }
     }
 
-    /// The engine that all steps run on: what can be opened depends on it.
+    /// The engine of all steps, which decides what can be opened.
     fn engine(&self) -> Outcome<EngineName> {
         let first = self.steps.first();
         first.map_or(Ok(EngineName::Auto), |step| engine_of(&step.request))
     }
 
-    /// How long all of it takes, ramps included.
+    /// Total duration, ramps included.
     pub fn length_ns(&self, repeat: u32) -> u64 {
         let once = in_turn_ns(self.steps.iter().map(|step| length_ns(&step.jobs)));
         once.saturating_mul(u64::from(repeat))
     }
 }
 
-/// What makes a run a repetition of another: its jobs without their seeds.
+/// Identifies repetitions: a run's jobs without their seeds.
 fn signature(run: &RunRecord) -> String {
     let of = |job: &JobRecord| {
         let workload = Workload {
@@ -229,15 +229,15 @@ fn signature(run: &RunRecord) -> String {
     run.jobs.iter().map(of).collect::<Vec<_>>().join("\n")
 }
 
-/// Targets that are ready, with their facts.
+/// Prepared targets.
 pub struct Ready {
-    /// Its targets.
+    /// The open targets.
     pub opened: Vec<OpenTarget>,
     /// They are simulated arrays.
     pub simulated: bool,
 }
 
-/// Judges and prepares all targets.
+/// Checks and prepares all targets.
 pub fn open_targets(
     context: &Context,
     store: &mut Store,
@@ -272,7 +272,7 @@ fn need_of(work: &Work, target: usize, size: Size, engine: EngineName) -> Needs 
             Size::Auto => of_runs.size,
             size => size,
         },
-        // Somebody asked for it once already.
+        // The user requested it once already.
         outstanding_by_number: true,
         cache_by_name: work.steps.iter().any(|step| step.request.cache_by_name),
         engine,
@@ -280,8 +280,8 @@ fn need_of(work: &Work, target: usize, size: Size, engine: EngineName) -> Needs 
     }
 }
 
-/// The records that these steps would have on these targets, as far as
-/// conditions go: what `check` compares before anything is measured.
+/// The records that these steps would produce on these targets, as far as
+/// conditions go: compared by `check` before anything is measured.
 pub fn expected_records(work: &Work, ready: &Ready) -> Vec<RunRecord> {
     let facts = |index: usize| ready.opened[index].place(0).facts();
     let cache = |options: &PlacedJob| {
@@ -316,8 +316,8 @@ pub fn expected_records(work: &Work, ready: &Ready) -> Vec<RunRecord> {
         .collect()
 }
 
-/// Runs everything `repeat` times under one series id; `records` has what was
-/// done when it returns, also with an error.
+/// Runs everything `repeat` times under one series id; on return, `records` has the
+/// completed runs, even after an error.
 pub fn rerun(
     context: &Context,
     store: &mut Store,
@@ -339,7 +339,7 @@ pub fn rerun(
                     series: Some((series.clone(), step.part.clone())),
                     request: Request {
                         label: how.label.clone(),
-                        // The command that runs it again has requirements of its own.
+                        // The repeating command has requirements of its own.
                         requirements: Vec::new(),
                         ..step.request.clone()
                     },
@@ -354,17 +354,17 @@ pub fn rerun(
     measure_all(context, store, ready, &runs, how.title, records)
 }
 
-/// How often, and under which words.
+/// Number of repetitions and their texts.
 pub struct Repetitions<'a> {
-    /// How often.
+    /// Number of repetitions.
     pub repeat: u32,
-    /// The progress line begins with it.
+    /// Prefix of the progress line.
     pub title: &'a str,
     /// Label of the runs.
     pub label: Option<String>,
 }
 
-/// Orders of the steps, a round each; seeded by the first workload's seed.
+/// The order of the steps in each round; seeded by the first workload's seed.
 fn rounds(work: &Work, repeat: u32) -> Vec<Vec<usize>> {
     let seed = work.steps.first().and_then(|step| step.jobs.first());
     let mut random = Random::new(seed.map_or(1, |options| options.workload.seed));
@@ -439,8 +439,8 @@ fn measure_all(
                     .saturating_sub(expected_ns),
             ),
         };
-        // The first run of a part has a pilot before it, where it asks for one; those that
-        // follow are behind it.
+        // The first run of a part has a pilot before it, if requested; the following
+        // ones begin past it.
         let part = how.series.as_ref().map(|(_, part)| part.clone());
         let how = RunOptions {
             sustained: part.as_ref().and_then(|part| found.get(part).copied()),

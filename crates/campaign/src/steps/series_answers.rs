@@ -1,12 +1,12 @@
-//! What the runs of a series came to, where a document of the store says so.
+//! Answers of series that are stored as documents.
 
 use super::{headroom, limits, qualification, stored_check};
 use stripewise_conductor::context::store_failure;
 use stripewise_conductor::failure::Outcome;
 use stripewise_store::Store;
 
-/// Kinds of documents that say what the runs of a series came to, under the series' id: nothing
-/// could be shown of them without these.
+/// Kinds of documents with the answer of a series, stored under the series' id: without
+/// these, its runs would be meaningless.
 pub const ANSWERS: [(&str, &str); 4] = [
     (headroom::KIND, "a headroom"),
     (limits::KIND, "an answer of limits"),
@@ -14,10 +14,10 @@ pub const ANSWERS: [(&str, &str); 4] = [
     (stored_check::KIND, "a check"),
 ];
 
-/// The kinds of those that there are of a series, each with what it is in words.
+/// The existing kinds for a series, each with a description.
 ///
 /// # Errors
-/// Where the store cannot be read.
+/// If the store cannot be read.
 pub fn answers_of(store: &Store, series: &str) -> Outcome<Vec<(&'static str, &'static str)>> {
     let mut found = Vec::new();
     for answer in ANSWERS {

@@ -1,10 +1,10 @@
-//! One sitting of an experiment of either kind: one factor in blocks, or several factors in
+//! One session of an experiment of either kind: one factor in blocks, or several factors in
 //! passes over layouts.
 
 use crate::steps::experiment::session::ExperimentSession;
 use crate::steps::layouts::session::LayoutsSession;
 
-/// What one sitting came to.
+/// The result of one session.
 pub enum LabSitting {
     /// One factor.
     OneFactor(Box<ExperimentSession>),

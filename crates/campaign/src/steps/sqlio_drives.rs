@@ -1,24 +1,24 @@
-//! Where SQLIO's names lead: drive letters and numbers of disks, as the user
-//! mapped them.
+//! Resolves SQLIO's names: drive letters and disk numbers, as mapped by the
+//! user.
 
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_units::NameText;
 
-/// Where a name leads.
+/// A resolved name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NamedPlace {
-    /// A file, there or to be made.
+    /// A file, existing or to be made.
     File(PathBuf),
-    /// A volume or disk, as the device that it is.
+    /// A volume or disk, as its device.
     Raw(PathBuf),
     /// `sim:NAME`.
     Simulated(String),
 }
 
 impl NamedPlace {
-    /// As `run` would be given it.
+    /// As it would be passed to `run`.
     #[must_use]
     pub fn text(&self) -> String {
         match self {
@@ -28,23 +28,23 @@ impl NamedPlace {
     }
 }
 
-/// A variable of the environment by its name, as a front end knows it.
+/// Looks up an environment variable, supplied by the front end.
 pub type Environment = dyn Fn(&str) -> Option<String>;
 
-/// What drives stand for.
+/// The drive mappings.
 pub struct Drives {
     given: Vec<(String, String)>,
-    /// Says what a drive stands for that nothing was given for.
+    /// Supplies the mapping of a drive that was not given.
     environment: Box<Environment>,
-    /// Drives that are not mapped are this machine's own: it is Windows.
+    /// Unmapped drives are this machine's own: it runs Windows.
     native: bool,
 }
 
 impl Drives {
-    /// From `L=PATH` and so on, and what the environment says of other drives.
+    /// Parses `L=PATH` and so on; the environment supplies other drives.
     ///
     /// # Errors
-    /// Where a mapping is none.
+    /// If a mapping is invalid.
     pub fn parse(mappings: &[String], environment: Box<Environment>) -> Outcome<Drives> {
         let mut drives = Drives {
             given: Vec::new(),
@@ -75,11 +75,11 @@ impl Drives {
             .or_else(|| (self.environment)(&variable_of(drive)).filter(|path| !path.is_empty()))
     }
 
-    /// Where a name leads: `L:testfile.dat`, `l:\dir\a.dat`, `a.dat`, and the raw
-    /// targets `L:` and `9:`. Drives of files must be directories that are there.
+    /// Resolves a name: `L:testfile.dat`, `l:\dir\a.dat`, `a.dat`, and the raw
+    /// targets `L:` and `9:`. Drives of files must be existing directories.
     ///
     /// # Errors
-    /// Where it leads nowhere.
+    /// If it cannot be resolved.
     pub fn place(&self, name: &str, raw: bool) -> Outcome<NamedPlace> {
         let letter = name.split_once(':').filter(|(drive, _)| is_drive(drive));
         if let (Some((drive, _)), false) = (letter, raw)
@@ -95,8 +95,8 @@ impl Drives {
         self.named(name, raw)
     }
 
-    /// Where a file that is only read lies, whose name may have a drive or the
-    /// backslashes of Windows.
+    /// The path of a file that is only read, whose name may have a drive or
+    /// Windows backslashes.
     #[must_use]
     pub fn text_file(&self, name: &str) -> PathBuf {
         let has_drive = name
@@ -105,7 +105,7 @@ impl Drives {
         if has_drive && let Ok(NamedPlace::File(path)) = self.named(name, false) {
             return path;
         }
-        // A name of Linux may have backslashes of its own.
+        // A Linux name may contain backslashes of its own.
         let slashed = PathBuf::from(name.replace('\\', "/"));
         if slashed.exists() {
             slashed
@@ -114,11 +114,11 @@ impl Drives {
         }
     }
 
-    /// Where a name leads on the machine that a plan is made for, which need not
+    /// Resolves a name on the machine that a plan is made for, which need not
     /// be this one.
     ///
     /// # Errors
-    /// Where it leads nowhere.
+    /// If it cannot be resolved.
     pub fn named(&self, name: &str, raw: bool) -> Outcome<NamedPlace> {
         if name.starts_with("sim:") {
             return Ok(NamedPlace::Simulated(name.to_owned()));
@@ -153,7 +153,7 @@ impl Drives {
     }
 }
 
-/// The environment's name of a drive's mapping.
+/// The environment variable of a drive's mapping.
 fn variable_of(drive: &str) -> String {
     format!("STRIPEWISE_DRIVE_{drive}")
 }
@@ -168,7 +168,7 @@ fn unmapped(drive: &str) -> Failure {
     )
 }
 
-/// A name of this machine's own, which is Windows: raw targets are the volume of
+/// A name of this machine, which runs Windows: raw targets are the volume of
 /// the letter, or the disk of the number.
 fn native_place(name: &str, drive: &str, raw: bool) -> NamedPlace {
     let is_number = drive.bytes().all(|byte| byte.is_ascii_digit());
@@ -201,7 +201,7 @@ fn is_drive(text: &str) -> bool {
     letter || number
 }
 
-/// A Windows path below a directory. It does not lead out of it again.
+/// A Windows path below a directory, without a way out of it.
 fn below(base: &Path, rest: &str) -> Outcome<PathBuf> {
     let slashes = rest.replace('\\', "/");
     let relative = if base.as_os_str().is_empty() {
@@ -222,8 +222,8 @@ fn below(base: &Path, rest: &str) -> Outcome<PathBuf> {
     Ok(path)
 }
 
-/// On a drive of Windows `ONE.DAT` is the file `one.dat`: where nothing has the name
-/// as it was typed, the one thing that has it in other letters is meant.
+/// On a Windows drive, `ONE.DAT` is the file `one.dat`: if no entry has the exact
+/// name, the only one that differs in case is meant.
 fn as_windows_finds(base: &Path, path: &Path) -> PathBuf {
     let Ok(rest) = path.strip_prefix(base) else {
         return path.to_owned();
@@ -239,7 +239,7 @@ fn as_windows_finds(base: &Path, path: &Path) -> PathBuf {
     found
 }
 
-/// The only entry of a directory with this name in other letters.
+/// The only entry of a directory whose name differs only in case.
 fn in_other_letters(directory: &Path, name: &OsStr) -> Option<PathBuf> {
     let wanted = name.to_str()?.to_lowercase();
     let entries = std::fs::read_dir(directory).ok()?;
@@ -334,7 +334,7 @@ mod tests {
             NamedPlace::File(path("Data/one.dat"))
         );
         assert_eq!(find("L:two.dat"), NamedPlace::File(path("two.dat")));
-        // Of two nobody knows which is meant, so none is.
+        // Of two, it is unclear which is meant, so neither is.
         std::fs::write(path("Data/One.dat"), "").unwrap();
         assert_eq!(
             find("L:Data\\ONE.DAT"),
@@ -344,7 +344,7 @@ mod tests {
             find("L:Data\\one.dat"),
             NamedPlace::File(path("Data/one.dat"))
         );
-        // A parameter file is looked for there, too.
+        // A parameter file is looked up there, too.
         let file = drives.text_file("L:\\DATA\\One.dat");
         assert_eq!(file, path("Data/One.dat"));
     }

@@ -1,5 +1,5 @@
-//! What a check found, as the store keeps it beside its runs: shown again by `history` and
-//! `report`, which could not say it of the runs alone.
+//! The result of a check as stored with its runs: shown again by `history` and
+//! `report`, which could not derive it from the runs alone.
 
 use super::headroom::json_of_series;
 use super::pages::material_of;
@@ -11,37 +11,37 @@ use stripewise_results::{
 };
 use stripewise_store::Store;
 
-/// Under which it is stored, by the series of its runs.
+/// Kind of its documents, stored under the series of its runs.
 pub const KIND: &str = "check";
 
-/// What a check found.
+/// The result of a check.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct StoredCheck {
-    /// Name of the baseline; none where requirements alone were judged.
+    /// Name of the baseline; `None` if only requirements were judged.
     pub baseline: Option<String>,
     /// The table of changes; empty without a baseline.
     pub comparisons: Vec<ComparisonRecord>,
     /// Requirements met and missed.
     pub requirements: Vec<RequirementRecord>,
-    /// What must be known besides, in sentences.
+    /// Further remarks, as sentences.
     pub said: Vec<String>,
-    /// It is worse, and the loss may be no larger than what is tolerated.
+    /// It is worse, but the loss may be within the tolerance.
     #[serde(default)]
     pub tolerated: bool,
 }
 
 impl StoredCheck {
-    /// The one whose runs are this series. None where there is none, or one that cannot be
-    /// understood: the runs are shown all the same.
+    /// The check whose runs are this series. `None` if there is none, or an unreadable
+    /// one: the runs are shown anyway.
     ///
     /// # Errors
-    /// Where the store cannot be read.
+    /// If the store cannot be read.
     pub fn find(store: &Store, series: &str) -> Outcome<Option<StoredCheck>> {
         let json = json_of_series(store, KIND, series)?;
         Ok(json.and_then(|json| serde_json::from_str(&json).ok()))
     }
 
-    /// The answer, then what must be read with it.
+    /// The answer, then cautions.
     #[must_use]
     pub fn sheet(&self, runs: &[RunRecord], explain: bool) -> Sheet {
         let mut sheet = checked_sheet(&self.comparisons, &self.requirements, runs, explain);
@@ -50,8 +50,8 @@ impl StoredCheck {
         sheet
     }
 
-    /// What a report on it is made of: the runs, what became of the baseline, and whether the
-    /// requirements are met.
+    /// The input for a report on it: the runs, the comparison with the baseline, and the verdicts
+    /// on requirements.
     #[must_use]
     pub fn material(&self, store: Option<&Store>, runs: Vec<RunRecord>) -> Material {
         let document = Document {
@@ -68,7 +68,7 @@ impl StoredCheck {
         material
     }
 
-    /// In a word, for lists.
+    /// The verdict in a word, for lists.
     #[must_use]
     pub fn word(&self) -> &'static str {
         match RequirementVerdict::of_all(&self.requirements) {

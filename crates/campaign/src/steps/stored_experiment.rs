@@ -1,6 +1,6 @@
-//! The document of an experiment: everything that is needed to go on with it or
-//! to analyse it again, without its command line. Permission to write is not in
-//! it; that is given anew each time.
+//! The document of an experiment: everything needed to continue or
+//! analyse it again without its command line. Permission to write is not
+//! included; it is given again each time.
 
 use super::absorbed::CellSustained;
 use super::measured::{EXPERIMENTS, by_id};
@@ -101,12 +101,12 @@ pub struct StoredExperiment {
 }
 
 impl StoredExperiment {
-    /// Keeps it, in place of what was kept before.
+    /// Stores it, replacing the previous state.
     pub fn keep(&self, context: &Context, store: &mut Store) -> Outcome<()> {
         keep_document(context, store, KIND, &self.id, self)
     }
 
-    /// The experiment of this id, or of the only id that begins so.
+    /// The experiment of this id, or of a unique id beginning with it.
     pub fn load(store: &Store, id: &str) -> Outcome<StoredExperiment> {
         let found = by_id(store, KIND, id, EXPERIMENTS)?;
         let found = found.ok_or_else(|| {
@@ -118,25 +118,25 @@ impl StoredExperiment {
         read(&found)
     }
 
-    /// All of them, the one that was worked on last first.
+    /// All of them, most recently used first.
     pub fn all(store: &Store) -> Outcome<Vec<StoredExperiment>> {
         let documents = store.documents(KIND).map_err(store_failure)?;
         documents.iter().map(read).collect()
     }
 
-    /// Its runs in the order in which they were made, without what no table needs.
+    /// Its runs in chronological order, without data that no table needs.
     pub fn runs(&self, context: &Context, store: &Store) -> Outcome<Vec<RunRecord>> {
         let mut runs = Vec::new();
         for id in self.run_ids(context, store)? {
             let record = context.unless_damaged(store.load(&id))?;
             let record = record.filter(|record| !record.is_pilot());
-            // Hundreds are held at once, and nothing here looks at the details.
+            // Hundreds are in memory at once, and the details are not used here.
             runs.extend(record.map(|record| record.without_histograms().without_intervals()));
         }
         Ok(runs)
     }
 
-    /// Ids of its runs, oldest first; damaged ones are named and left out.
+    /// Ids of its runs, oldest first; damaged ones are reported and left out.
     pub fn run_ids(&self, context: &Context, store: &Store) -> Outcome<Vec<String>> {
         let filter = Filter {
             series: Some(self.id.clone()),
@@ -146,7 +146,7 @@ impl StoredExperiment {
         Ok(listed.into_iter().rev().map(|run| run.id).collect())
     }
 
-    /// It has runs, or there are some that cannot be read and may be its own.
+    /// It has runs, or there are unreadable ones that may be its own.
     fn may_have_runs(&self, store: &Store) -> Outcome<bool> {
         let filter = Filter {
             series: Some(self.id.clone()),
@@ -156,15 +156,15 @@ impl StoredExperiment {
         Ok(!(listed.runs.is_empty() && listed.unreadable.is_empty()))
     }
 
-    /// There is an experiment of this whole id.
+    /// Whether there is an experiment of this full id.
     pub fn is_known(store: &Store, id: &str) -> Outcome<bool> {
         let found = store.document(KIND, id).map_err(store_failure)?;
         Ok(found.is_some())
     }
 
-    /// Forgets the experiments whose runs were all deleted: nothing could be shown
-    /// of them. Those that have not finished a block keep their plan, unless they
-    /// were named. Their ids.
+    /// Deletes the experiments whose runs were all deleted: nothing could be shown
+    /// of them. Those without a finished block keep their plan, unless they
+    /// were named. Returns their ids.
     pub fn forget_those_without_runs(store: &mut Store, named: &[String]) -> Outcome<Vec<String>> {
         let mut gone = Vec::new();
         for kept in StoredExperiment::all(store)? {
@@ -176,7 +176,7 @@ impl StoredExperiment {
         Ok(gone)
     }
 
-    /// Forgets the document; its runs are deleted apart.
+    /// Deletes the document; its runs are deleted separately.
     pub fn forget(&self, store: &mut Store) -> Outcome<()> {
         store
             .forget_document(KIND, &self.id)
@@ -206,7 +206,7 @@ fn read(document: &KeptDocument) -> Outcome<StoredExperiment> {
     Ok(kept)
 }
 
-/// A plan that breaks a rule.
+/// The failure for a plan that breaks a rule.
 pub fn plan_failure(problem: stripewise_lab::experiment::PlanProblem) -> Failure {
     let hint = problem.hint().to_owned();
     Failure::usage(problem.to_string(), hint)

@@ -1,22 +1,22 @@
-//! Tokens: 256 bits of chance as text, compared without telling how far they agree.
+//! Tokens: 256 random bits as text, compared in constant time.
 
 /// Bytes of a token.
 const BYTES: usize = 32;
 
-/// The system gives no random bytes.
+/// The system's random source failed.
 pub type NoChance = getrandom::Error;
 
 /// A new token: 64 hexadecimal digits.
 ///
 /// # Errors
-/// Where the system gives no random bytes.
+/// If the system's random source fails.
 pub fn new() -> Result<String, NoChance> {
     let mut bytes = [0_u8; BYTES];
     getrandom::fill(&mut bytes)?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// Whether two texts are equal; takes as long for any two of the same length.
+/// Whether two texts are equal; takes the same time for any two of the same length.
 #[must_use]
 pub fn same(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());

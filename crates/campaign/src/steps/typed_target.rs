@@ -1,9 +1,9 @@
-//! Where the target is that was typed: what goes on later must not go on elsewhere.
+//! The location of a typed target, so that a study is not resumed on another one.
 
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_targets::whole_path;
 
-/// The whole path of a target that was typed without one.
+/// The full path of a target that was typed without one.
 #[must_use]
 pub fn whole_target(typed: &str) -> Option<String> {
     match typed.starts_with("sim:") {
@@ -12,10 +12,10 @@ pub fn whole_target(typed: &str) -> Option<String> {
     }
 }
 
-/// Refuses to go on with a target that is another one from here than it was `before`.
+/// Refuses to resume if the typed target now resolves to another one than `before`.
 ///
 /// # Errors
-/// Where it is another.
+/// If it does.
 pub fn refuse_elsewhere(typed: &str, before: Option<&str>) -> Outcome<()> {
     match (before, whole_target(typed)) {
         (Some(before), Some(now)) if before != now => Err(Failure::usage(

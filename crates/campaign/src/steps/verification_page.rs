@@ -1,5 +1,5 @@
-//! A verification as a report: the verdict first, then what was verified and how, what it
-//! took, and every fault with its place.
+//! A verification as a report: the verdict first, then the targets and the method, the
+//! duration, and every fault with its position.
 
 use super::verification::document::{
     Mode, PhaseOutcome, StuckOperation, SurvivalRecord, VerifiedTarget, VerifyDocument,
@@ -23,26 +23,26 @@ use stripewise_units::{
     format_mib_per_s,
 };
 
-/// What its picture is called.
+/// The name of its picture.
 const PICTURE: &str = "verification";
 
-/// Faults that are told in full before the picture.
+/// Maximum number of faults given in full before the picture.
 const IN_FULL_MAX: usize = 5;
 
 type Rows = Vec<Vec<String>>;
 
-/// The document that the store keeps.
+/// Parses a stored document.
 ///
 /// # Errors
-/// Where it cannot be read.
+/// If it cannot be read.
 pub fn of_kept(json: &str) -> Outcome<VerifyDocument> {
     serde_json::from_str(json).map_err(|error| Failure::of(Exit::Store, error))
 }
 
-/// In one of the forms of a report.
+/// Renders it in a report format.
 ///
 /// # Errors
-/// Where a picture cannot be drawn, or there is none of that name.
+/// If a picture cannot be drawn, or there is none of that name.
 pub fn rendered(
     document: &VerifyDocument,
     format: ReportFormat,
@@ -60,7 +60,7 @@ pub fn rendered(
     shown.rendered(format, wanted)
 }
 
-/// For a terminal, whose reader looks for the verdict: it is in capitals.
+/// For a terminal, whose readers look for the verdict: it is in capitals.
 #[must_use]
 pub fn sheet(document: &VerifyDocument) -> Sheet {
     let mut sheet = sheet_of(document, &picture(document));
@@ -122,7 +122,7 @@ fn picture(document: &VerifyDocument) -> VerificationPicture {
     }
 }
 
-/// What was done, on what, and when.
+/// Mode, target, and date.
 fn subtitle(document: &VerifyDocument) -> String {
     let targets = match &document.targets[..] {
         [one] => format!("{} \u{b7} {}", format_bytes(one.size_bytes), one.name),
@@ -132,7 +132,7 @@ fn subtitle(document: &VerifyDocument) -> String {
     format!("{} \u{b7} {targets} \u{b7} {day}", mode(document.mode))
 }
 
-/// For people.
+/// As text for people.
 fn mode(mode: Mode) -> &'static str {
     match mode {
         Mode::BurnIn => "Burn-in",
@@ -163,7 +163,7 @@ fn strips(document: &VerifyDocument) -> Vec<Strip> {
     document.targets.iter().enumerate().map(of).collect()
 }
 
-/// Names and values beside the picture.
+/// Names and values next to the picture.
 fn findings(document: &VerifyDocument) -> Vec<(String, String)> {
     let faults = match document.faults_by_class.is_empty() {
         true => "none".to_owned(),
@@ -202,12 +202,12 @@ fn findings(document: &VerifyDocument) -> Vec<(String, String)> {
     known.collect()
 }
 
-/// A number, where there is something to count.
+/// A number; `None` if it is 0.
 fn count(number: u64) -> Option<String> {
     (number > 0).then(|| format_count(number))
 }
 
-/// Faults in full, the first of them, and what else has to be read with the verdict.
+/// The first faults in full, and other text that belongs to the verdict.
 fn details(document: &VerifyDocument) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     all.extend(Some(lost(document).trim_end().to_owned()).filter(|text| !text.is_empty()));
@@ -271,7 +271,7 @@ fn tables(document: &VerifyDocument) -> Vec<SheetTable> {
     all
 }
 
-/// Of what a phase did; the second column says on what, or how.
+/// Columns of a phase; the second column is its target or mode.
 fn phase_columns(second: &str) -> [Column; 13] {
     [
         Column::text("phase"),
@@ -290,7 +290,7 @@ fn phase_columns(second: &str) -> [Column; 13] {
     ]
 }
 
-/// Those that only some modes have something for.
+/// Tables that only some modes fill.
 fn tables_of_some(document: &VerifyDocument) -> Vec<SheetTable> {
     let one = |text: &String| vec![text.clone()];
     vec![
@@ -352,7 +352,7 @@ fn phase(phase: &PhaseOutcome) -> Vec<String> {
     did(row, phase.duration_ns, rates, [&phase.read, &phase.write])
 }
 
-/// Of several targets: which one is slow.
+/// With several targets: shows which one is slow.
 fn each_target(document: &VerifyDocument) -> Rows {
     let own = document.phases.iter().flat_map(|phase| {
         phase.by_target.iter().map(move |own| {
@@ -382,7 +382,7 @@ fn did(
     row
 }
 
-/// How many, and what they took; nothing where there were none.
+/// Count and latencies; empty if there were none.
 fn of_kind(kind: &KindOutcome) -> [String; 4] {
     let count = count(kind.operations).unwrap_or_default();
     let took = kind.latency_ns.map_or_else(Default::default, |latency| {

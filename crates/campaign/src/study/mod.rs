@@ -1,5 +1,5 @@
-//! `lab run study:NAME`: a published study repeated, on its simulated array or on any
-//! target, and laid beside what was printed.
+//! `lab run study:NAME`: repeats a published study, on its simulated array or on any
+//! target, and compares it with the printed figures.
 
 pub use crate::steps::study::{StudyDocument, StudyRate, StudyRow, StudyTable, study_sheet};
 
@@ -29,26 +29,26 @@ use stripewise_workload::{Request, Workload};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// What is asked for.
+/// Parameters of the repetition.
 #[derive(Clone, Debug, Default)]
 pub struct StudyOptions {
     /// Its name.
     pub name: String,
-    /// What to repeat it on; its own simulated array where absent.
+    /// The target; `None`: its own simulated array.
     pub target: Option<String>,
-    /// With what readers of the article asked for.
+    /// Include the additions requested by readers of the article.
     pub readers: bool,
-    /// Length of a run on a real target; a second where absent.
+    /// Length of a run on a real target; `None`: one second.
     pub step_ns: Option<u64>,
     /// Seed of all streams.
     pub seed: Option<u64>,
-    /// The user's words.
+    /// The user's label.
     pub label: Option<String>,
 }
 
-/// A study repeated, and the failure that ended it before its time.
+/// A repeated study, and the failure that ended it early.
 pub struct Repeated {
-    /// What there is.
+    /// The results so far.
     pub document: StudyDocument,
     /// Why it ended early, if it did.
     pub ended: Outcome<()>,
@@ -57,7 +57,7 @@ pub struct Repeated {
 /// Repeats a study.
 ///
 /// # Errors
-/// Where it cannot begin: nothing was measured.
+/// If it cannot begin; nothing was measured then.
 pub fn repeat(
     context: &Context,
     options: &StudyOptions,
@@ -94,7 +94,7 @@ pub fn repeat(
     });
     let document = sitting.document;
     match ended {
-        // Nothing to show.
+        // There is nothing to show.
         Err(failure) if !document.has_figures() => Err(failure),
         ended => Ok(Repeated { document, ended }),
     }
@@ -157,7 +157,7 @@ impl ExperimentSession<'_> {
         own: &mut [Vec<Option<f64>>],
     ) -> Outcome<()> {
         let target = &self.document.target;
-        // A level takes the place of what the target says of it.
+        // A level overrides the target's own value.
         let text = match design.factor.overrides(name) {
             none if none.is_empty() => target.clone(),
             overrides => overridden(target, &[overrides]),
@@ -210,7 +210,7 @@ impl ExperimentSession<'_> {
         let workloads = || study.tables.iter().flat_map(|table| &table.rows);
         let requirements = Needs {
             reads: true,
-            // The study says how much is in flight.
+            // The study defines the number in flight.
             outstanding_by_number: true,
             fill_time_limit_ns: Some(25 * SECOND_NS),
             ..Needs::of_loads(workloads().map(|row| &row.workload))
@@ -290,7 +290,7 @@ impl ExperimentSession<'_> {
             .collect())
     }
 
-    /// All levels of a row one after the other, so that a drift meets all of them alike.
+    /// All levels of a row one after the other, so that drift affects them alike.
     fn rows(
         &mut self,
         design: &StudyDesign,

@@ -1,7 +1,7 @@
-//! `--capacity`: the whole device once. How much room does it have, and where is it bad?
+//! `--capacity`: the whole device once. What is its real capacity, and where is it bad?
 //!
-//! A position is kept in the store whenever it is stopped, so that it goes on from there:
-//! the sectors before it still say which run wrote them.
+//! When stopped, it stores its position and continues from there:
+//! the sectors before it still identify the run that wrote them.
 
 use super::VerifyOptions;
 use crate::steps::verification::document::CapacityFound;
@@ -16,19 +16,19 @@ use stripewise_targets::{Access, Target};
 use stripewise_verify::{Capacity, Class, Fault, Phase, capacity_of, fake};
 use stripewise_workload::CacheMode;
 
-/// Kind of the documents that hold positions.
+/// Kind of the documents with positions.
 const POSITION_KIND: &str = "verify-capacity";
 
-/// How far a pass had come when it was stopped.
+/// The position of a stopped pass.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub(super) struct Position {
-    /// The run that its stamps name.
+    /// The run named in its stamps.
     pub id: String,
     /// Everything was written, and reading has begun.
     pub reading: bool,
-    /// By worker: the first block that was not written, or read.
+    /// By worker: the first block not yet written, or read.
     pub blocks: Vec<u64>,
-    /// What was found until then.
+    /// The faults found so far.
     pub faults: Vec<Fault>,
 }
 
@@ -41,7 +41,7 @@ impl Position {
     }
 }
 
-/// Only devices have a capacity in question.
+/// Only devices have a capacity to verify.
 pub(super) fn refuse_what_is_no_device(options: &VerifyOptions) -> Outcome<()> {
     let [name] = &options.targets[..] else {
         return Err(Failure::usage(
@@ -58,7 +58,7 @@ pub(super) fn refuse_what_is_no_device(options: &VerifyOptions) -> Outcome<()> {
     }
 }
 
-/// What a device is known by from one run to the next.
+/// Identifies a device from one run to the next.
 fn identity(target: &Target) -> String {
     let facts = target.facts();
     let path = Path::new(facts.full_name());
@@ -107,7 +107,7 @@ pub(super) fn position(
     Ok(Some(position))
 }
 
-/// The first sector of the device says which run wrote it.
+/// The first sector of the device identifies the run that wrote it.
 fn still_there(target: &Target, position: &Position) -> bool {
     let Ok(file) = target.open(CacheMode::Buffered, Access::Read) else {
         return false;
@@ -116,11 +116,11 @@ fn still_there(target: &Target, position: &Position) -> bool {
     let mut sector = vec![0; target.logical_sector_bytes() as usize];
     let read = std::io::Read::read_exact(&mut &file, &mut sector);
     let first = stripewise_verify::stamp::read_sector(&sector);
-    // A device that begins again from its start has something else there, of this run.
+    // A device that wraps around to its start has another stamp of this run there.
     read.is_ok() && first.is_some_and(|stamp| stamp.run == run_number(&position.id))
 }
 
-/// Remembers where a pass was stopped, or forgets it.
+/// Stores the position of a stopped pass, or deletes it.
 pub(super) fn remember(
     context: &Context,
     store: &mut Store,
@@ -137,7 +137,7 @@ pub(super) fn remember(
     }
 }
 
-/// What the faults say of the device's size; those that it explains become one.
+/// Conclusions about the device's size from the faults; those that it explains become one.
 pub(super) fn explained(
     faults: Vec<Fault>,
     reported_bytes: u64,

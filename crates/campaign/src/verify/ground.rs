@@ -1,4 +1,4 @@
-//! From open targets to what the workers share: regions, owners, maps, memory.
+//! From open targets to the workers' shared state: regions, owners, maps, memory.
 
 use super::{VerifyOptions, written_once};
 use crate::steps::layouts::plan::problem_failure;
@@ -15,16 +15,16 @@ use stripewise_units::{counted, format_bytes, format_duration};
 use stripewise_verify::{Crews, Load, Plan, Role, TooSmall, VerifyTargets, Worker};
 use stripewise_workload::Pattern;
 
-/// The workers, and what they share.
+/// The workers, and their shared state.
 pub(super) struct Workers {
     pub field: Arc<VerifyTargets>,
     pub posts: Vec<WorkerSlot>,
 }
 
-/// Smaller sectors than this do not exist.
+/// The smallest sector size.
 const SECTOR_BYTES_MIN: u32 = 512;
 
-/// Refuses what fits no target, before a test file is made.
+/// Refuses options that suit no target, before a test file is made.
 pub(super) fn check(options: &VerifyOptions) -> Outcome<()> {
     let plan = plan(options)?;
     let each = plan.buffer_bytes();
@@ -53,8 +53,8 @@ fn too_small(what: &str, small: TooSmall, plan: &Plan) -> Failure {
     )
 }
 
-/// Shares out the targets among workers. `epoch_ns`: nanoseconds since 1970 when the
-/// workers' clock shows 0.
+/// Distributes the targets among workers. `epoch_ns`: nanoseconds since 1970 at 0 of the
+/// workers' clock.
 pub(super) fn build_workers(
     targets: &[Target],
     options: &VerifyOptions,
@@ -66,7 +66,7 @@ pub(super) fn build_workers(
         let each = targets.iter().map(|target| {
             let map = plan_on(&plan, target)
                 .map_bytes(target.size_bytes(), target.logical_sector_bytes());
-            // What is too small is refused below, by name.
+            // A target that is too small is refused below, by name.
             map.unwrap_or(0) + plan.buffer_bytes()
         });
         check_memory(
@@ -115,10 +115,10 @@ pub(super) fn build_workers(
     })
 }
 
-/// What a burn-in of a target of this size would do, without a target.
+/// The plan of a burn-in for a target of this size, without a target.
 ///
 /// # Errors
-/// Where the size is too small.
+/// If the size is too small.
 pub fn plan_of_size(options: &VerifyOptions, size_bytes: u64) -> Outcome<VerifyPlan> {
     let plan = plan(options)?;
     let map_bytes = plan.map_bytes(size_bytes, SECTOR_BYTES_MIN);
@@ -133,7 +133,7 @@ pub fn plan_of_size(options: &VerifyOptions, size_bytes: u64) -> Outcome<VerifyP
     })
 }
 
-/// What `verify --plan` says of a target that need not be there.
+/// The plan of `verify --plan` for a target that need not exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct VerifyPlan {
     /// Bytes that are written once and read once more, besides the work between.
@@ -147,8 +147,8 @@ pub struct VerifyPlan {
 }
 
 impl VerifyPlan {
-    /// Of each of the two passes: what the disk does is not known; at 1 GB/s a byte takes
-    /// a nanosecond.
+    /// Estimated duration of each of the two passes: the disk's rate is unknown; at 1 GB/s, a byte
+    /// takes a nanosecond.
     fn pass_ns(&self) -> u64 {
         self.size_bytes
     }
@@ -165,7 +165,7 @@ impl VerifyPlan {
         )
     }
 
-    /// For people.
+    /// Text for people.
     #[must_use]
     pub fn text(&self) -> String {
         format!(
@@ -180,7 +180,7 @@ impl VerifyPlan {
     }
 }
 
-/// Files of the run's own also grow and shrink, as SQL Server's do.
+/// The run's own files also grow and shrink, as SQL Server's do.
 fn plan_on(plan: &Plan, target: &Target) -> Plan {
     Plan {
         grows: plan.log && target.resizer().is_some(),

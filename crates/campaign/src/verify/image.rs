@@ -1,4 +1,4 @@
-//! `--image`: what an earlier run left, later or elsewhere: after a snapshot, a clone, a
+//! `--image`: verifies what an earlier run left, later or elsewhere: after a snapshot, a clone, a
 //! restore, a replication. Reads only.
 
 use crate::steps::verification::document::{
@@ -21,14 +21,14 @@ use stripewise_units::{format_bytes, path_of};
 use stripewise_verify::{Account, Basis, FinishedState, Survey, run_text};
 use stripewise_workload::CacheMode;
 
-/// Places that are not proven and are named; all are counted.
+/// Maximum number of unproven places listed; all are counted.
 const UNPROVEN_NAMED_MAX: usize = 100;
 
-/// Judges what lies on a target by its own account, and by the records of the runs that wrote
+/// Judges the content of a target by its own stamps, and by the records of the runs that wrote
 /// it.
 ///
 /// # Errors
-/// Where it cannot be read at all, or holds nothing of Stripewise.
+/// If it cannot be read at all, or contains nothing from Stripewise.
 pub fn judge_image(
     context: &Context,
     store: &mut Store,
@@ -41,7 +41,7 @@ pub fn judge_image(
     let parsed: TargetName = name.parse().map_err(target_failure)?;
     refuse_what_holds_no_data(&parsed, name)?;
     if path_of(name).is_dir() {
-        // A test file would be made there, and nothing be found on it.
+        // A test file would be made there, with nothing to find in it.
         return Err(Failure::usage(
             format!("{name} is a directory"),
             "name the file that `verify --keep` left there, a copy of it, or a device",
@@ -79,7 +79,7 @@ pub fn judge_image(
     }
     let now_ns = words::unix_ns(&context.timestamp());
     let left = left_by_runs(&known.ids, &survey, target.logical_sector_bytes(), now_ns);
-    // What was not asked for, or could not be read, is not missing.
+    // Data outside the requested range, or unreadable, is not missing.
     let is_all = passed.whole && passed.unread_count == 0 && size_bytes.is_none();
     let document = document_of(
         context,
@@ -99,7 +99,7 @@ pub fn judge_image(
     Ok(document)
 }
 
-/// What is known of an image beside what was read of it.
+/// Facts about an image besides its content.
 struct Judged {
     id: String,
     started_at: String,
@@ -107,7 +107,7 @@ struct Judged {
     now_ns: u64,
     left: Vec<LeftByRun>,
     survey: Survey,
-    /// All of the target was read.
+    /// The whole target was read.
     is_all: bool,
 }
 
@@ -183,7 +183,7 @@ fn document_of(
     }
 }
 
-/// Says of each run what it was judged by.
+/// Sets for each run by what it was judged.
 fn set_basis(left: &mut [LeftByRun], account: &Account) {
     for run in left {
         let mut judged = account.basis.iter();
@@ -196,7 +196,7 @@ fn set_basis(left: &mut [LeftByRun], account: &Account) {
     }
 }
 
-/// What the store knows of earlier verifications.
+/// The store's records of earlier verifications.
 #[derive(Default)]
 struct Records {
     /// By the number of the run.
@@ -209,7 +209,7 @@ fn records(store: &Store) -> Outcome<Records> {
     let mut records = Records::default();
     let mut see = |stored: KeptDocument| {
         let run = run_number(&stored.name);
-        // One that this version cannot read says nothing of the target.
+        // A document that this version cannot read says nothing about the target.
         let read = serde_json::from_str::<VerifyDocument>(&stored.json);
         let targets = read.map_or_else(|_| Vec::new(), |document| document.targets);
         for (number, target) in (0u16..).zip(targets) {
@@ -223,7 +223,7 @@ fn records(store: &Store) -> Outcome<Records> {
     Ok(records)
 }
 
-/// What each run left, with its id where the store knows it.
+/// What each run left, with its id if the store knows it.
 fn left_by_runs(
     ids: &BTreeMap<u64, String>,
     survey: &Survey,

@@ -1,5 +1,5 @@
-//! Does a disk keep what it was given? The burn-in: everything is written once, then worked
-//! on as SQL Server would, and read once more at the end.
+//! Does a disk keep the data it was given? The burn-in: everything is written once, then used
+//! as SQL Server would, and read once more at the end.
 
 mod capacity;
 mod ground;
@@ -41,14 +41,14 @@ pub use ground::{VerifyPlan, plan_of_size};
 pub use image::judge_image;
 pub use stripewise_verify::Class;
 
-/// How much of a device or a file is used where nobody says how much.
+/// Default bytes of a device or a file to use.
 const SIZE_BYTES_USUAL: u64 = 8 << 30;
-/// Failed operations that are named; all are counted.
+/// Maximum number of failed operations listed; all are counted.
 const FAILED_MAX: usize = 100;
-/// Rounds of a mixed burn-in: direct and buffered in turn.
+/// Rounds of a mixed burn-in: direct and buffered alternate.
 const ROUNDS_MIXED: u64 = 4;
 
-/// Through which caches a burn-in goes.
+/// The caches that a burn-in uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Caching {
     /// Past the page cache.
@@ -56,52 +56,52 @@ pub enum Caching {
     Direct,
     /// Through it.
     Buffered,
-    /// In turn: never both at once on one file.
+    /// Alternating: never both at once on one file.
     Mixed,
 }
 
-/// How long a burn-in works where nobody says it.
+/// Default working time of a burn-in.
 pub const DURATION_NS_USUAL: u64 = 300_000_000_000;
 
-/// What is asked of a burn-in.
+/// Parameters of a burn-in.
 #[derive(Clone, Debug)]
 pub struct VerifyOptions {
     /// Files, directories, devices.
     pub targets: Vec<String>,
-    /// How long it works, after everything was written once.
+    /// Working time, after everything was written once.
     pub duration_ns: u64,
-    /// How much of each target.
+    /// Bytes of each target to use.
     pub size_bytes: Option<u64>,
     /// The whole device once, and nothing else.
     pub capacity: bool,
-    /// Through which caches.
+    /// Which caches to use.
     pub caching: Caching,
     /// Threads for pages on each target.
     pub threads: u32,
     /// Operations that each of them has in flight.
     pub outstanding: u32,
-    /// The load was given by number.
+    /// The load was given explicitly.
     pub load_by_number: bool,
-    /// Another use's kinds of I/O than SQL Server's, by its name.
+    /// Name of a profile whose kinds of I/O replace SQL Server's.
     pub profile: Option<String>,
     /// Share of reads among its page operations.
     pub read_percent: u8,
-    /// What is written where follows from it.
+    /// Seed of the choice of positions and operations.
     pub seed: u64,
-    /// The engine.
+    /// I/O engine.
     pub engine: EngineName,
     /// Stops after this many faults.
     pub stop_after: u64,
     /// Faults to inject between the program and the target, for tests.
     pub faults: Option<FaultPlan>,
-    /// Other hosts that verify at the same time: none writes before all can.
+    /// Other hosts that verify at the same time: none writes before all are ready.
     pub companion: Option<Rc<dyn Companion>>,
 }
 
-/// Runs a burn-in, and keeps its document.
+/// Runs a burn-in, and stores its document.
 ///
 /// # Errors
-/// Where it cannot begin, or the engine breaks. Faults are no errors: they are in the
+/// If it cannot begin, or the engine fails. Faults are not errors: they are in the
 /// document.
 pub fn verify(
     context: &Context,
@@ -127,7 +127,7 @@ pub fn verify(
     };
     let id = begun.as_ref().map_or(id, |position| position.id.clone());
     let clock = Clock::start();
-    // Stamps count from here: a large test file took minutes to make before.
+    // Stamps count from here: making a large test file took minutes before.
     let epoch_ns = words::unix_ns(&context.timestamp());
     let run = run_number(&id);
     let Workers { field, mut posts } = build_workers(&targets, options, run, epoch_ns)?;
@@ -208,7 +208,7 @@ fn check(options: &VerifyOptions) -> Outcome<()> {
     refuse_twice(&options.targets)
 }
 
-/// What is meant to be done to this target.
+/// The intent for this target.
 fn spec(options: &VerifyOptions, permissions: &Permissions, name: &str) -> Intent {
     let is_directory_or_file =
         std::fs::metadata(name).map_or(true, |found| found.is_dir() || found.is_file());
@@ -235,7 +235,7 @@ fn spec(options: &VerifyOptions, permissions: &Permissions, name: &str) -> Inten
     }
 }
 
-/// What will be done, before the first byte.
+/// Prints what will be done, before the first byte.
 fn announce(
     context: &Context,
     options: &VerifyOptions,
@@ -284,7 +284,7 @@ fn written_once(bytes: u64, duration_ns: u64) -> String {
     )
 }
 
-/// A burn-in under way.
+/// A burn-in in progress.
 struct BurnIn<'a> {
     context: &'a Context,
     options: &'a VerifyOptions,
@@ -298,15 +298,15 @@ struct BurnIn<'a> {
     ledger: Ledger,
     watch: Watch,
     limits: Vec<DeviceLimits>,
-    /// Threads that are blocked in the operating system for good.
+    /// Number of threads permanently blocked in the operating system.
     lost_threads: usize,
     flush_errors: Vec<String>,
-    /// Where test files that stay have their names.
+    /// Paths of test files that are kept.
     kept: Vec<Option<String>>,
 }
 
 impl BurnIn<'_> {
-    /// All phases; false where it was stopped before the end.
+    /// All phases; false if it was stopped before the end.
     fn run(&mut self) -> Outcome<bool> {
         let rounds: Vec<CacheMode> = match self.options.caching {
             Caching::Direct => vec![CacheMode::Direct],
@@ -329,7 +329,7 @@ impl BurnIn<'_> {
             }
         }
         self.settle();
-        // Past the page cache: what is compared is what the device has.
+        // Past the page cache: compare the device's data.
         self.phase(Phase::Check, CacheMode::Direct, None)
     }
 
@@ -342,8 +342,8 @@ impl BurnIn<'_> {
         self.phase(Phase::Check, CacheMode::Direct, None)
     }
 
-    /// Where a pass over a whole device was stopped by whoever asked for it; one that found
-    /// enough is over.
+    /// Where a pass over a whole device was stopped by the user; a pass that reached its fault
+    /// limit is over.
     fn stopped_at(&self, id: &str) -> Option<capacity::Position> {
         self.context.signal()?;
         let reading = self.phases.last()?.name == Phase::Check.name();
@@ -357,14 +357,14 @@ impl BurnIn<'_> {
         })
     }
 
-    /// How far the targets were read in the last pass, in bytes, where that was in order.
+    /// How many bytes of the targets the last pass read, if it did so in order.
     fn read_to_bytes(&self) -> u64 {
         let reached = self.posts.iter().map(|post| {
             let crew = post.worker.crew();
             let region = &self.field.grounds[post.target].regions[crew.region];
             (region.start_bytes, region.offset_of(post.worker.reached()))
         });
-        // The rest behind the last MiB is read beside the first: it tells nothing of the way.
+        // The remainder after the last MiB is read with the first: it does not show progress.
         reached
             .filter(|(start, _)| *start == 0)
             .map(|(_, to)| to)
@@ -372,7 +372,7 @@ impl BurnIn<'_> {
             .unwrap_or(0)
     }
 
-    /// Makes everything durable and drops what is cached.
+    /// Makes everything durable and drops caches.
     fn settle(&mut self) {
         for target in self.targets {
             let flushed = (target.open(CacheMode::Buffered, Access::ReadWrite))
@@ -387,7 +387,7 @@ impl BurnIn<'_> {
         }
     }
 
-    /// One phase; false where it was stopped before its end.
+    /// One phase; false if it was stopped before its end.
     fn phase(&mut self, phase: Phase, cache: CacheMode, limit_ns: Option<u64>) -> Outcome<bool> {
         let files = self.posts.iter().map(|post| self.files(post.target, cache));
         let files = match files.collect::<Outcome<Vec<_>>>() {
@@ -426,7 +426,7 @@ impl BurnIn<'_> {
         }
         drop(progress);
         let duration_ns = self.drive.clock.now_ns() - started_ns;
-        // Short phases end before anybody looked around.
+        // Short phases end before the first poll.
         let enough = self.field.faults() >= self.options.stop_after;
         cut_short |= self.context.signal().is_some() || enough;
         self.notes.append(&mut crowd.fallbacks);
@@ -475,7 +475,7 @@ impl BurnIn<'_> {
         Ok(vec![open(cache)?, open(durable)?])
     }
 
-    /// Books what a phase came to that began and took so long.
+    /// Adds the result of a phase, given its start and duration.
     fn take_stock(
         &mut self,
         phase: Phase,
@@ -492,13 +492,13 @@ impl BurnIn<'_> {
             .push(outcome(name, &cache, started_ns, duration_ns, measured));
     }
 
-    /// What each target holds at the end, if everything was read once more.
+    /// The final content of each target, if everything was read once more.
     fn finished(&self, whole: bool) -> Vec<Option<FinishedState>> {
         let is_known = whole && self.lost_threads == 0;
         let of = |target: usize| {
             let own = self.posts.iter().filter(|post| post.target == target);
             let newest = own.map(|post| [u64::from(post.worker.crew().id), post.worker.newest()]);
-            // Those that only read have none.
+            // Workers that only read have none.
             let newest = newest.filter(|[_, newest]| *newest > 0).collect();
             FinishedState::of(self.field.run, &self.field.grounds[target], newest)
         };
@@ -519,7 +519,7 @@ impl BurnIn<'_> {
             let (explained, found) =
                 capacity::explained(faults, target.size_bytes(), read_to_bytes);
             faults = explained;
-            // Before everything was read it may still turn out to be less.
+            // Before everything was read, the capacity may still turn out to be less.
             let is_known = whole || found.real_bytes < found.reported_bytes;
             capacity = is_known.then_some(found);
         }
@@ -540,7 +540,7 @@ impl BurnIn<'_> {
         let notes = with_lost(self.notes, self.lost_threads);
         VerifyDocument {
             schema_version: SCHEMA_VERSION,
-            // A thread that never came back has told nothing of what it found.
+            // A thread that never ended has not reported its findings.
             verdict: VerifyVerdict::of(
                 faults.is_empty(),
                 errors.total + self.lost_threads as u64,
@@ -582,7 +582,7 @@ impl BurnIn<'_> {
     }
 }
 
-/// What failed first, in words.
+/// The first failures, as text.
 fn failed(posts: &[WorkerSlot]) -> Vec<String> {
     let each = posts.iter().flat_map(WorkerSlot::failed);
     each.take(FAILED_MAX).collect()

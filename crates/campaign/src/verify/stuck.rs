@@ -1,4 +1,4 @@
-//! Operations that take over 15 s, named while they do: SQL Server's error 833.
+//! Reports operations that take over 15 s while they are in flight: SQL Server's error 833.
 
 use crate::steps::verification::document::StuckOperation;
 use crate::steps::verification::worker_pool::{InFlight, InFlightGauge};
@@ -10,15 +10,15 @@ use stripewise_machine::observe::InFlight as QueueDepth;
 use stripewise_targets::{FileWatch, Target};
 use stripewise_units::{DeviceNumber, format_bytes, format_duration};
 
-/// From here on an operation is stuck.
+/// From here on, an operation is stuck.
 const STUCK_NS: u64 = 15_000_000_000;
-/// How many are kept.
+/// Maximum number stored.
 const KEPT_MAX: usize = 1_000;
 
-/// What a device has in flight.
+/// A device's operations in flight.
 type Queue = Option<QueueDepth>;
 
-/// Looks for them, and for files that others cut.
+/// Finds them, and files truncated by others.
 pub(super) struct Watch {
     names: Vec<String>,
     devices: Vec<Option<DeviceNumber>>,
@@ -27,16 +27,16 @@ pub(super) struct Watch {
     cut_was_said: bool,
 }
 
-/// Those that were found.
+/// The operations found.
 #[derive(Default)]
 struct Stuck {
-    /// Which post, which slot and when issued; and what is told of it.
+    /// Worker, slot and time of issue; and the report.
     found: Vec<(usize, usize, u64, StuckOperation)>,
 }
 
 impl Stuck {
-    /// Looks at everything that is in flight at `now_ns`, and returns a sentence for each
-    /// operation that was not stuck before.
+    /// Checks everything that is in flight at `now_ns`, and returns a sentence for each
+    /// newly stuck operation.
     fn look(
         &mut self,
         gauges: &[(usize, Arc<[InFlightGauge]>)],
@@ -82,7 +82,7 @@ fn stuck(target: usize, operation: &InFlight, for_ns: u64, queue: Queue) -> Stuc
     }
 }
 
-/// As SQL Server reports it in error 833, with the device's queue.
+/// In the style of SQL Server's error 833, with the device's queue.
 fn sentence(stuck: &StuckOperation, name: &str) -> String {
     let queue = (stuck.device_reads).zip(stuck.device_writes);
     let device = queue.map_or_else(String::new, |(reads, writes)| {
@@ -116,7 +116,7 @@ impl Watch {
         }
     }
 
-    /// Looks at everything that is in flight.
+    /// Checks everything that is in flight.
     pub(super) fn look(
         &mut self,
         context: &Context,
@@ -131,7 +131,7 @@ impl Watch {
         sentences.iter().for_each(|sentence| context.note(sentence));
     }
 
-    /// Somebody made a file smaller: writing on would let it grow again.
+    /// Another process truncated a file: writing on would let it grow again.
     pub(super) fn is_cut(&mut self, context: &Context) -> bool {
         let mut files = self.files.iter().zip(&self.names);
         let cut = files.find(|(file, _)| file.as_ref().is_some_and(FileWatch::is_cut));
@@ -145,7 +145,7 @@ impl Watch {
         true
     }
 
-    /// What others did to each target, where it is a file that was there before.
+    /// What others did to each target, if it is a file that existed before.
     pub(super) fn changed(&self) -> Vec<Option<String>> {
         let changed = |file: &FileWatch| file.changed().map(|changed| changed.what);
         (self.files.iter())
@@ -166,7 +166,7 @@ mod tests {
 
     const SECOND_NS: u64 = 1_000_000_000;
 
-    /// Fifteen seconds pass without a wait: the time is whoever asks'.
+    /// Fifteen seconds pass without a wait: the caller supplies the time.
     #[test]
     fn an_operation_is_named_once_after_15_seconds_with_the_queue_of_its_device() {
         let gauges: Arc<[InFlightGauge]> = (0..2).map(|_| InFlightGauge::default()).collect();

@@ -1,4 +1,4 @@
-//! One connection, from the client that knows the token; all others are dropped and counted.
+//! One connection, from the client with the token; all others are dropped and counted.
 
 use crate::steps::token;
 use std::io::{ErrorKind, Read, Write};
@@ -9,26 +9,26 @@ use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_verify::witness::READY;
 
-/// How long a connection has for its token, all in all.
+/// Total time for a connection to send its token.
 const TOKEN_LIMIT_NS: u64 = 5_000_000_000;
-/// A first line is no longer than this.
+/// Maximum length of a first line.
 const LINE_BYTES_MAX: usize = 256;
-/// Connections that are asked for their token at the same time; for one more, the oldest is
+/// Maximum number of connections awaiting their token; for one more, the oldest is
 /// dropped.
 const STRANGERS_MAX: usize = 256;
 const TICK: Duration = Duration::from_millis(50);
 
-/// A connection with the token.
+/// The connection with the token.
 pub(super) struct Heard {
     pub stream: TcpStream,
     pub from: SocketAddr,
-    /// What came behind the token already.
+    /// Data received after the token.
     pub first: Vec<u8>,
-    /// Connections without it.
+    /// Number of connections without it.
     pub refused: u64,
 }
 
-/// Waits for it; `None` where somebody ended the wait.
+/// Waits for it; `None` if interrupted.
 pub(super) fn one_connection(
     context: &Context,
     address: &str,
@@ -61,8 +61,8 @@ pub(super) fn one_connection(
     Ok(the_one_with_the_token(context, listener, &token))
 }
 
-/// Asks all that connect for the token at the same time: those that say nothing do not keep
-/// the right one waiting, however many they are.
+/// Lets all clients send the token concurrently: any number of silent ones cannot delay
+/// the right one.
 fn the_one_with_the_token(context: &Context, listener: TcpListener, token: &str) -> Option<Heard> {
     let mut strangers: Vec<Stranger> = Vec::new();
     let mut refused = 0;
@@ -70,18 +70,18 @@ fn the_one_with_the_token(context: &Context, listener: TcpListener, token: &str)
         match listener.accept() {
             Ok((stream, from)) => {
                 strangers.push(Stranger::new(stream, from, context.now_ns()));
-                // They are heard when there is nobody left to let in, or no room.
+                // Process them when no further one is waiting, or there is no room.
                 if strangers.len() <= STRANGERS_MAX {
                     continue;
                 }
             }
             Err(error) if error.kind() == ErrorKind::ConnectionAborted => {
-                // It was gone again before it was taken.
+                // It was closed before it was accepted.
                 refused += 1;
                 continue;
             }
             Err(error) => {
-                // Where no descriptors are left, the oldest gives its own.
+                // If no descriptors are left, drop the oldest.
                 if !is_patience(error.kind()) && !strangers.is_empty() {
                     strangers.remove(0);
                     refused += 1;
@@ -96,7 +96,7 @@ fn the_one_with_the_token(context: &Context, listener: TcpListener, token: &str)
             refused += 1;
         }
         if let Some(mut heard) = heard {
-            // Nobody else is let in.
+            // Accept no others.
             drop(listener);
             context.status(format!("Reports come from {}", heard.from));
             heard.refused = refused + strangers.len() as u64;
@@ -106,7 +106,7 @@ fn the_one_with_the_token(context: &Context, listener: TcpListener, token: &str)
     None
 }
 
-/// The one of them that has said the token, if one has; and how many are dropped as they said
+/// The one that has sent the token, if any; and the number dropped because they sent
 /// something else, or nothing for too long.
 fn hear_all(strangers: &mut Vec<Stranger>, now_ns: u64, token: &str) -> (Option<Heard>, u64) {
     let (mut wrong, mut found) = (0, None);
@@ -134,7 +134,7 @@ fn hear_all(strangers: &mut Vec<Stranger>, now_ns: u64, token: &str) -> (Option<
     (found, wrong)
 }
 
-/// An address that listens to all is known by the host's name.
+/// A wildcard address is shown as the host's name.
 fn shown(address: SocketAddr, host: &str) -> String {
     match address.ip().is_unspecified() {
         true => format!("{host}:{}", address.port()),
@@ -142,20 +142,20 @@ fn shown(address: SocketAddr, host: &str) -> String {
     }
 }
 
-/// A connection that has not given a token yet.
+/// A connection that has not sent a token yet.
 struct Stranger {
     stream: TcpStream,
     from: SocketAddr,
     since_ns: u64,
-    /// What it said so far.
+    /// Data received so far.
     line: Vec<u8>,
 }
 
-/// What a stranger's first line is.
+/// The state of a connection's first line.
 enum Word {
-    /// Not all there.
+    /// Incomplete.
     Waits,
-    /// The token; and what follows it.
+    /// The token, and the data after it.
     Token(Vec<u8>),
     /// Something else, or nothing for too long.
     Wrong,
@@ -171,7 +171,7 @@ impl Stranger {
         }
     }
 
-    /// Takes what came of its first line, without waiting for more.
+    /// Reads the available part of its first line without blocking.
     fn hear(&mut self, now_ns: u64, token: &str) -> Word {
         let mut piece = [0; LINE_BYTES_MAX];
         let read = (self.stream.set_nonblocking(true)).and_then(|()| self.stream.read(&mut piece));
@@ -197,7 +197,7 @@ impl Stranger {
     }
 }
 
-/// Answers the one with the token that the witness is there.
+/// Tells the client with the token that the witness is ready.
 fn welcome(stream: &TcpStream) -> std::io::Result<TcpStream> {
     let mut stream = stream.try_clone()?;
     stream.set_nonblocking(false)?;

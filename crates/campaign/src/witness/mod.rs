@@ -1,5 +1,5 @@
-//! `witness`: keeps what a run that waits for a power cut reports, on another machine: over
-//! TCP for the one who knows the token, or at the end of a pipe.
+//! `witness`: stores the reports of a run that waits for a power cut, on another machine: over
+//! TCP for the client with the token, or at the end of a pipe.
 
 mod listen;
 
@@ -16,31 +16,31 @@ use stripewise_units::{NameText, format_bytes, format_count};
 use stripewise_verify::run_text;
 use stripewise_verify::witness::{ALIVE, Intake, READY};
 
-/// A connection that says nothing for so long has lost its other end: the time is told ten
+/// A connection silent for this long has lost its other end, which sends a timestamp ten
 /// times a second.
 const SILENCE_NS_MAX: u64 = 30_000_000_000;
-/// How often what came is made durable.
+/// How often received data is made durable.
 const SYNC_EVERY_NS: u64 = 500_000_000;
 const TICK: Duration = Duration::from_millis(100);
 const PIECE_BYTES: usize = 64 << 10;
-/// Pieces that wait to be kept.
+/// Maximum number of chunks queued for storing.
 const PIECES_MAX: usize = 64;
 
-/// The document's version; raised when a field changes its meaning.
+/// The document's version; incremented when a field changes its meaning.
 pub const SCHEMA_VERSION: u32 = 1;
 
-/// Where reports come from.
+/// The source of reports.
 pub enum Reports {
     /// One connection to this address.
     Network {
-        /// `ADDRESS:PORT` to listen on; port 0 takes a free one.
+        /// `ADDRESS:PORT` to listen on; port 0 selects a free one.
         address: String,
-        /// What a connection must begin with; `None` makes one up.
+        /// The token that a connection must begin with; `None` generates one.
         token: Option<String>,
     },
-    /// A pipe, and where to answer that the witness is there.
+    /// A pipe, and where to signal that the witness is ready.
     Pipe {
-        /// Reports.
+        /// The input with reports.
         from: Box<dyn Read + Send>,
         /// The answer.
         to: Box<dyn Write>,
@@ -82,10 +82,10 @@ pub struct WitnessDocument {
     pub ending: Ending,
 }
 
-/// Keeps reports in a new file until they end.
+/// Stores reports in a new file until they end.
 ///
 /// # Errors
-/// Where the file cannot be made or written, nobody can listen, or nothing comes.
+/// If the file cannot be made or written, listening fails, or nothing arrives.
 pub fn witness(context: &Context, path: &Path, reports: Reports) -> Outcome<WitnessDocument> {
     let file = stripewise_store::create_new(path).map_err(|error| cannot_make(path, &error))?;
     let mut keeper = Keeper {
@@ -97,7 +97,7 @@ pub fn witness(context: &Context, path: &Path, reports: Reports) -> Outcome<Witn
     };
     let kept = keeper.keep(context, reports);
     if keeper.intake.run().is_none() {
-        // Nothing of it is of any use.
+        // The file is useless.
         let _ = stripewise_store::remove_made(&keeper.file, path);
     }
     let (ending, refused_connections) = kept?;
@@ -153,18 +153,18 @@ fn cannot_make(path: &Path, error: &std::io::Error) -> Failure {
     }
 }
 
-/// What keeps reports.
+/// Stores reports.
 struct Keeper<'a> {
     path: &'a Path,
     file: File,
     intake: Intake,
     synced_ns: u64,
-    /// Where it says that it is alive.
+    /// Where it sends signs of life.
     to: Option<Box<dyn Write>>,
 }
 
 impl Keeper<'_> {
-    /// Until they end: how, and how many connections were refused.
+    /// Runs until they end; returns how, and the number of refused connections.
     fn keep(&mut self, context: &Context, reports: Reports) -> Outcome<(Ending, u64)> {
         self.file.sync_all().map_err(|error| self.broken(&error))?;
         let (from, first, refused): (Box<dyn Read + Send>, _, _) = match reports {
@@ -222,8 +222,8 @@ impl Keeper<'_> {
         }
     }
 
-    /// Says so to the other end, now that everything is on the disk. Whether it listens is
-    /// its own affair: what it sends is kept all the same.
+    /// Sends a sign of life, now that everything is on the disk. Failure is ignored:
+    /// reports are stored anyway.
     fn is_alive(&mut self) {
         if let Some(to) = &mut self.to
             && to.write_all(ALIVE).and_then(|()| to.flush()).is_err()
@@ -256,7 +256,7 @@ impl Keeper<'_> {
     }
 }
 
-/// Reads on a thread of its own, which waits for ever where nothing comes.
+/// Reads on a separate thread, which blocks forever if nothing arrives.
 fn read_apart(mut from: Box<dyn Read + Send>) -> Outcome<Receiver<Vec<u8>>> {
     let (sender, receiver) = sync_channel(PIECES_MAX);
     let read = move || {
@@ -277,7 +277,7 @@ fn read_apart(mut from: Box<dyn Read + Send>) -> Outcome<Receiver<Vec<u8>>> {
     Ok(receiver)
 }
 
-/// What it came to, for people.
+/// The result, as text for people.
 #[must_use]
 pub fn in_words(document: &WitnessDocument) -> String {
     let how = match document.ending {

@@ -1,4 +1,4 @@
-//! What a bench runs, in which order, and what it answers, on arrays whose truth is known.
+//! The runs of a bench, their order, and its answers, on arrays with known truth.
 
 use crate::support::Desk;
 use std::sync::OnceLock;
@@ -13,7 +13,7 @@ use stripewise_workload::{CacheMode, Workload};
 const ARRAY: &str = "sim:raid10-10k";
 const LIMIT_NS: u64 = 30_000_000;
 
-/// Benches in this context; what was measured, which ended well.
+/// Runs a bench in this context, which must succeed; returns its records.
 #[track_caller]
 fn benched(context: &Context, options: &BenchOptions) -> Vec<RunRecord> {
     let mut store = context.open_store().expect("a store");
@@ -31,10 +31,10 @@ fn only(target: &str, series: &[SeriesKind]) -> BenchOptions {
     }
 }
 
-/// Where it matters what is run, and not how long.
+/// For tests in which the choice of runs matters, not their length.
 const SHORT_STEP_NS: Option<u64> = Some(500_000_000);
 
-/// Random reads with a limit that is met by some steps and not by others.
+/// Random reads with a limit that some steps meet and others do not.
 fn limited(target: &str, seed: u64) -> BenchOptions {
     BenchOptions {
         slo: Slo {
@@ -46,7 +46,7 @@ fn limited(target: &str, seed: u64) -> BenchOptions {
     }
 }
 
-/// The bench with the limit, made once.
+/// The bench with the limit, run once.
 fn at_limit() -> &'static [RunRecord] {
     static RECORDS: OnceLock<Vec<RunRecord>> = OnceLock::new();
     RECORDS.get_or_init(|| benched(&Desk::new().context(), &limited(ARRAY, 1)))
@@ -119,7 +119,7 @@ fn a_ladder_doubles_threads_first_and_outstanding_then() {
         }
         in_flight = threads * outstanding;
         assert!(step.iops > 0.0 && step.mib_per_s > 0.0);
-        // At least 30,000 operations a step, so p99.9 is shown.
+        // At least 30,000 operations per step, so p99.9 is shown.
         let latency = step.latency_ns.as_ref().expect("latencies");
         assert!(latency.p999.expect("many") >= latency.p99);
     }
@@ -128,7 +128,7 @@ fn a_ladder_doubles_threads_first_and_outstanding_then() {
 
 #[test]
 fn the_knee_of_a_known_array_is_bracketed() {
-    // Sixty-four channels of 70 us or so: 3.4 GB/s of link end it.
+    // Sixty-four channels of about 70 us: the 3.4 GB/s link is the limit.
     let options = only("sim:nvme", &[SeriesKind::SequentialRead]);
     let series = series_of(&benched(&Desk::new().context(), &options));
     let knee = series[0].knee.as_ref().expect("a knee");
@@ -258,7 +258,7 @@ fn two_benches_are_compared_by_their_answers_first() {
     let [low, high] = row.interval_percent.expect("an interval");
     let estimate = row.estimate_percent.expect("an estimate");
     assert!(low < estimate && estimate < high, "{low} {estimate} {high}");
-    // An eighth of the reads takes two disks; loads are whole numbers, which widens both.
+    // An eighth of the reads take two disks; loads are integers, which widens both intervals.
     assert!(high < 0.0 && low > -25.0, "{low} {high}");
     assert_eq!(row.verdict, Verdict::Worse);
     let said = &first.sentences[0];
@@ -272,7 +272,7 @@ fn two_benches_are_compared_by_their_answers_first() {
         printed.contains(&format!("({low:.2}..{high:.2})")),
         "{printed}"
     );
-    // Then ceilings, knees and the log; not step by step, unless a metric is asked for.
+    // Then ceilings, knees and the log; not step by step, unless a metric is requested.
     let titles: Vec<&str> = all.iter().map(|record| record.title.as_str()).collect();
     assert!(titles[1].starts_with("ceilings of "), "{titles:?}");
     assert!(titles.len() <= 3, "{titles:?}");

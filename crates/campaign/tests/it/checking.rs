@@ -1,5 +1,5 @@
-//! What a check concludes: change found and not found, what cannot be compared,
-//! requirements, gentleness.
+//! Conclusions of a check: change found and not found, incomparable runs,
+//! requirements, gentle checks.
 
 use crate::support::{Desk, run_in, series_of, with};
 use std::cell::Cell;
@@ -27,7 +27,7 @@ fn load(threads: u32, seconds: u64) -> Workload {
     }
 }
 
-/// Keeps what has this id as a baseline; how many runs it has.
+/// Stores the runs of this id as a baseline; returns their number.
 #[track_caller]
 fn keep(context: &Context, id: &str, name: &str, repeat: Option<u32>) -> usize {
     let options = BaselineOptions {
@@ -42,7 +42,7 @@ fn keep(context: &Context, id: &str, name: &str, repeat: Option<u32>) -> usize {
     }
 }
 
-/// A desk with a baseline of six repetitions of two workloads, and its series.
+/// A test desk with a baseline of six repetitions of two workloads, and its series.
 fn with_baseline() -> (Desk, &'static str) {
     static KEPT: OnceLock<(Vec<u8>, String)> = OnceLock::new();
     let (store, series) = KEPT.get_or_init(|| {
@@ -59,7 +59,7 @@ fn with_baseline() -> (Desk, &'static str) {
     (Desk::with_store(store), series.as_str())
 }
 
-/// As the switches of `check` have it: as many repetitions as the baseline has.
+/// The defaults of `check`: as many repetitions as the baseline has.
 fn options() -> CheckOptions {
     CheckOptions {
         repeat: Some(6),
@@ -85,7 +85,7 @@ fn refused(context: &Context, options: &CheckOptions) -> Failure {
     check(context, options, &Permissions::default()).expect_err("a refusal")
 }
 
-/// Its table has these words, in its title, sentences, notes or beside it.
+/// Checks that its table has these words, in its title, sentences, notes or with it.
 #[track_caller]
 fn says(answer: &Answer, words: &str) {
     let of_tables = answer.comparisons.iter();
@@ -103,7 +103,7 @@ fn says(answer: &Answer, words: &str) {
     assert!(all.contains(words), "`{words}` is not in\n{all}");
 }
 
-/// What is stored, the newest first.
+/// The stored runs, newest first.
 fn stored(context: &Context) -> Vec<RunSummary> {
     let store = context.open_store().expect("a store");
     let runs = context.stored_runs(&store, &Filter::default());
@@ -126,13 +126,13 @@ fn nothing_changed_and_nothing_is_told() {
     let table = &answer.comparisons[0];
     assert_eq!(table.verdict, Verdict::NoDifference);
     for row in &table.rows {
-        // The same array, the same seeds: the very same numbers.
+        // The same array and seeds: exactly the same numbers.
         assert_eq!(row.a, row.b);
     }
     says(&answer, "no difference in IOPS larger than");
 }
 
-/// Asks for a stop when so many runs have ended.
+/// Requests a stop after this many runs.
 struct StopsAfter {
     runs: Cell<u32>,
     interrupt: Interrupt,
@@ -163,7 +163,7 @@ fn a_stop_between_the_runs_and_the_fit_concludes_nothing_and_keeps_the_runs() {
     assert_eq!(runs_kept(&context), before + 12);
 }
 
-/// Where the signal does not end the process in the fit, what it came to is not used.
+/// If the signal does not end the process during the fit, its result is not used.
 #[test]
 fn a_stop_while_stored_runs_are_judged_concludes_nothing() {
     let (desk, series) = with_baseline();
@@ -243,7 +243,7 @@ fn what_is_not_comparable_is_refused_unless_it_was_changed_on_purpose() {
     assert_eq!(kept[0].changes[0].words, "4 to 6 disks");
     let newest = stored(&context).remove(0);
     assert_eq!(newest.label.as_deref(), Some("4 to 6 disks"));
-    // Stored runs that are not comparable are a mistake in use.
+    // Incomparable stored runs are a usage error.
     run_in(&context, with(LARGER, [load(8, 1)]));
     let judged = CheckOptions {
         run: Some("last".to_owned()),
@@ -283,7 +283,7 @@ fn a_single_run_as_baseline_rests_on_todays_scatter() {
     assert_eq!(keep(&context, "last", "old", None), 1);
     let worse = checked(&context, &at(MISALIGNED), Exit::Finding);
     says(&worse, "assume that both sides scatter alike");
-    // Its own repetitions make it firm.
+    // Its own repetitions give it a narrow interval.
     assert_eq!(keep(&context, "last", "firm", Some(6)), 6);
     let firm = CheckOptions {
         baseline: Some("firm".to_owned()),
@@ -336,7 +336,7 @@ fn requirements_are_gates_with_and_without_a_baseline() {
     ] {
         assert!(line.contains(words), "{words}: {line}");
     }
-    // What names nothing of the baseline is a mistake in use, before anything runs.
+    // A name that is not in the baseline is a usage error, before anything runs.
     let log = requiring(&["log p99<1h"], options());
     let refused = check(&context, &log, &Permissions::default()).expect_err("a refusal");
     assert_eq!(refused.exit, Exit::Usage);

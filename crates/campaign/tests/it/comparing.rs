@@ -1,4 +1,4 @@
-//! What is held against what, and what is claimed of it: published tables, repetitions,
+//! What is compared with what, and the conclusions: published tables, repetitions,
 //! single runs, files.
 
 use crate::support::{Desk, run_in, series_of, with};
@@ -14,7 +14,7 @@ const UNITS: &str = "dataset:oja-nisula-2007-allocation-unit";
 const MISALIGNED: &str = "sim:raid10-10k?offset=63s";
 const ALIGNED: &str = "sim:raid10-10k?offset=64K";
 
-/// Random reads for a second by these numbers of threads.
+/// Random reads for a second with these numbers of threads.
 fn reads(target: &str, threads: &[u32], outstanding: u32, repetitions: u32) -> Request {
     let load = |threads: &u32| Workload {
         threads: *threads,
@@ -50,7 +50,7 @@ fn refused(context: &Context, question: &CompareQuestion) -> Failure {
     failure
 }
 
-/// As a terminal without colours has it.
+/// As on a terminal without colours.
 fn shown(records: &[ComparisonRecord]) -> String {
     sheet_text(&comparison_sheet(records, &[], true), 100)
 }
@@ -63,7 +63,7 @@ struct Repeated {
     again: String,
 }
 
-/// Made once: each test looks at a copy.
+/// Made once: each test uses a copy.
 fn repeated() -> &'static Repeated {
     static REPEATED: OnceLock<Repeated> = OnceLock::new();
     REPEATED.get_or_init(|| {
@@ -186,7 +186,7 @@ fn a_published_table_against_ones_own_claims_nothing() {
     let kept = repeated();
     let desk = Desk::with_store(&kept.store);
     let context = desk.context();
-    // A table for each of its columns, and one for a column that is named.
+    // A table for each of its columns, and one for a named column.
     let of_all = compared(&context, &asked(OFFSETS, &[&kept.aligned]), Exit::Done);
     assert_eq!(of_all.len(), 2);
     let column = asked("dataset:oja-nisula-2007-offset:64K", &[&kept.aligned]);
@@ -241,7 +241,7 @@ fn several_are_compared_by_label_and_by_several_metrics() {
     let text = shown(&records);
     // All of them side by side first, then each pair with its interval.
     let heading = text.find("IOPS of each against aligned\n").expect(&text);
-    // What was found first, each sentence with its subject; then all side by side.
+    // The findings first, each sentence with its subject; then all side by side.
     let found = text.find("half: no difference in p99 latency larger than ");
     assert!(found.expect(&text) < heading, "{text}");
     let mut rows = text[heading..].lines();
@@ -250,7 +250,7 @@ fn several_are_compared_by_label_and_by_several_metrics() {
     assert!(row.contains("..") && row.ends_with("worse"), "{row}");
     let is_narrow = |line: &str| line.chars().count() <= 100;
     assert!(text.lines().all(is_narrow), "{text}");
-    // A label that nothing carries is a mistake in use.
+    // An unused label is a usage error.
     let nothing = refused(&context, &question(&["nothing"], &[]));
     assert!(nothing.to_string().contains("nothing"), "{nothing}");
     let speed = refused(&context, &question(&["half"], &["iops", "speed"]));
@@ -319,7 +319,7 @@ fn page_one_says_by_how_much_two_labelled_sides_differ() {
     for part in ["Undecided:</span> ", "(no interval: too few runs)"] {
         assert!(words.contains(part), "{part}: {words}");
     }
-    // Labels that are the same tell nothing apart.
+    // Equal labels distinguish nothing.
     let third = single("before");
     let (text, _, _, _) = lead(&one, &third);
     assert!(text.contains(&format!("{third} against {one}")), "{text}");

@@ -1,4 +1,4 @@
-//! Experiments on arrays whose truth is known: verdicts that are right, and runs where a
+//! Experiments on arrays with known truth: correct verdicts, and runs where a
 //! partition of their level would begin.
 
 use crate::support::Desk;
@@ -12,7 +12,7 @@ use stripewise_results::Verdict;
 
 const MIB: u64 = 1 << 20;
 
-/// Aligns in this context; the answer of what ended well.
+/// Aligns in this context, which must succeed; returns the answer.
 #[track_caller]
 fn aligned(context: &Context, options: &AlignOptions) -> Answer {
     let mut store = context.open_store().expect("a store");
@@ -112,8 +112,8 @@ fn other_factors_than_the_offset_are_compared() {
     assert_eq!(row.block_size_bytes, None, "it is what differs");
 }
 
-/// A stream of 1 MiB blocks is slow: the pilot's runs, which settle how long it is measured,
-/// last longer than an interval may.
+/// A stream of 1 MiB blocks is slow: the pilot's runs, which determine its duration,
+/// are longer than the maximum interval.
 #[test]
 fn a_slow_stream_is_piloted_beyond_the_longest_interval() {
     let desk = Desk::new();

@@ -1,4 +1,4 @@
-//! Patterns, offsets, rates and syncs mean what they say, on arrays whose truth is known.
+//! Patterns, offsets, rates and syncs have their documented effect, on arrays with known truth.
 
 use crate::support::{Desk, with};
 use stripewise_results::RunRecord;
@@ -30,7 +30,7 @@ fn repetitions_do_everything_again() {
 
 #[test]
 fn a_misaligned_base_offset_costs_what_the_arithmetic_says() {
-    // 8K on a 64K unit cross it once in eight where the start is not a multiple of 8K.
+    // 8K on a 64K unit crosses it once in eight if the start is not a multiple of 8K.
     let loads = [0, 36 << 10].map(|base_offset_bytes| Workload {
         outstanding: 64,
         base_offset_bytes,
@@ -97,7 +97,7 @@ fn patterns_mean_what_they_say_on_a_disk_that_seeks() {
     assert!(sequential > 20.0 * random, "{sequential} {random}");
     // One position for all threads is a stream, one for each is as bad as random.
     assert!(shared > 20.0 * own, "{shared} {own}");
-    // A stride across the disk seeks; a hundredth of the disk needs short seeks.
+    // A stride across the disk requires seeks; one across a hundredth of it, short seeks.
     assert!(stride < sequential / 10.0, "{stride} {sequential}");
     assert!(hot > 1.2 * random, "{hot} {random}");
 }
@@ -139,7 +139,7 @@ fn a_rate_that_the_target_cannot_give_is_told_with_what_was_left_out() {
     let open_loop = job.outcome.open_loop.as_ref().expect("a rate");
     assert_eq!(open_loop.arrivals_due, 10_000);
     assert!(open_loop.arrivals_issued < 5_000, "{open_loop:?}");
-    // Latency counts from when it should have begun: seconds, not milliseconds.
+    // Latency counts from the intended start: seconds, not milliseconds.
     let latency = job.outcome.read.latency_ns.as_ref().expect("reads");
     assert!(latency.p50 > 500_000_000);
     let mut codes = job.warnings.iter().map(|warning| warning.code.as_str());
@@ -197,6 +197,6 @@ fn sixty_five_thousand_operations_in_flight_work_in_virtual_time() {
             ..Workload::default()
         },
     );
-    // The array takes 1,024 at once; all others wait at the program.
+    // The array takes 1,024 at once; all others wait in the program.
     assert!(job.outcome.outstanding_mean > 60_000.0);
 }

@@ -43,7 +43,7 @@ fn a_request_becomes_records_that_answer_it() {
         assert_eq!(answered.jobs[0].targets, ["sim:nvme"]);
         let kept = store.load(&record.id).expect("it is kept");
         assert_eq!(kept.request, record.request);
-        // The same again, to the operation.
+        // Repeated exactly, to the operation.
         let again = run(
             &context,
             &mut store,

@@ -1,4 +1,4 @@
-//! What commands refuse, and the next thing that they name: functions, not processes.
+//! What commands refuse, and the remedy that they name: functions, not processes.
 
 use crate::support::{Desk, request};
 use stripewise_campaign::baseline::{BaselineOptions, SetBaseline, remove, set};
@@ -11,7 +11,7 @@ const OFFSETS: &str = "dataset:oja-nisula-2007-offset";
 const TABLE: &str = "dataset:mssqltips-2127";
 const TARGET: &str = "sim:raid10-10k";
 
-/// Repetitions of one load, kept; the id of their series.
+/// Stored repetitions of one load; returns the id of their series.
 fn series(context: &Context) -> String {
     let mut store = context.open_store().expect("a store");
     let request = stripewise_workload::Request {
@@ -99,7 +99,7 @@ fn what_is_not_there_or_cannot_stand_alone_is_not_compared() {
         };
         refused(&compare(&context, &question).expect_err(a), says);
     }
-    // The misprint of a table that cannot stand alone is told all the same.
+    // The misprint in a table that cannot be shown alone is reported anyway.
     let heard = desk.heard.0.borrow();
     let misprint = "20.54 for 488.68 IOPS x 64K = 30.54";
     assert!(

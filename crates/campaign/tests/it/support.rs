@@ -1,4 +1,4 @@
-//! A desk to work at: a store, an observer that remembers, and requests.
+//! A test desk: a store, an observer that records events, and requests.
 
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -30,7 +30,7 @@ impl Heard {
     }
 }
 
-/// A clock that stands still: nothing simulated depends on it.
+/// A stopped clock: simulations do not depend on it.
 struct Still;
 
 impl Clock for Still {
@@ -63,7 +63,7 @@ impl Desk {
     }
 
     pub fn context_with(&self, observer: Box<dyn Observer>) -> Context {
-        // Each has ids of its own, in a copied store too.
+        // Each has ids of its own, even in a copied store.
         static CONTEXTS: AtomicU64 = AtomicU64::new(0);
         let number = CONTEXTS.fetch_add(1, Ordering::Relaxed);
         Context::new(Surroundings {
@@ -90,18 +90,18 @@ impl Desk {
         self.directory.path().join("results.db")
     }
 
-    /// The store as it is, for [`Desk::with_store`]; nobody has it open.
+    /// The store's bytes, for [`Desk::with_store`]; no process has it open.
     pub fn into_store(self) -> Vec<u8> {
         std::fs::read(self.store()).expect("a store")
     }
 
-    /// Runs a request, which must end well; what was measured.
+    /// Runs a request, which must succeed; returns its records.
     #[track_caller]
     pub fn run(&self, request: Request) -> Vec<RunRecord> {
         run_in(&self.context(), request)
     }
 
-    /// Runs one load on one target; the only job of the only run.
+    /// Runs one load on one target; returns the only job of the only run.
     #[track_caller]
     pub fn job(&self, target: &str, workload: Workload) -> JobRecord {
         let mut records = self.run(with(target, [workload]));
@@ -110,7 +110,7 @@ impl Desk {
     }
 }
 
-/// Short random reads by these numbers of threads, one after the other.
+/// Short random reads with these numbers of threads, one after the other.
 pub fn request(target: &str, threads: &[u32]) -> Request {
     let load = |threads: &u32| Workload {
         threads: *threads,
@@ -120,7 +120,7 @@ pub fn request(target: &str, threads: &[u32]) -> Request {
     with(target, threads.iter().map(load))
 }
 
-/// One load after the other on one target, for as long as they say.
+/// Loads on one target, one after the other, for their own durations.
 pub fn with(target: &str, loads: impl IntoIterator<Item = Workload>) -> Request {
     let jobs = loads.into_iter().map(|workload| RequestJob {
         name: "job".to_owned(),
@@ -134,7 +134,7 @@ pub fn with(target: &str, loads: impl IntoIterator<Item = Workload>) -> Request 
     }
 }
 
-/// Runs a request, which must end well; what was measured.
+/// Runs a request, which must succeed; returns its records.
 #[track_caller]
 pub fn run_in(context: &Context, request: Request) -> Vec<RunRecord> {
     let mut store = context.open_store().expect("a store");
@@ -144,7 +144,7 @@ pub fn run_in(context: &Context, request: Request) -> Vec<RunRecord> {
     ran.records
 }
 
-/// What several runs are kept under.
+/// The id under which several runs are stored.
 #[track_caller]
 pub fn series_of(records: &[RunRecord]) -> String {
     records[0].series.clone().expect("a series")

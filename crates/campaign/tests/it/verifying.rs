@@ -1,4 +1,4 @@
-//! Verifications, of a file: what is simulated holds no data.
+//! Verifications of a file: simulated targets hold no data.
 
 use crate::support::Desk;
 use std::fs::File;

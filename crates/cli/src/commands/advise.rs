@@ -1,4 +1,4 @@
-//! `advise`: which layout for which use.
+//! `advise`: which layout suits which use.
 
 use crate::failure::{Failure, Outcome};
 use crate::request::profile_of;
@@ -18,7 +18,7 @@ pub fn advise(context: &Context, arguments: &Advise) -> Outcome {
     let permissions = arguments.safety.permissions();
     let advised = run_advise(context, &mut store, &options, &permissions)?;
     let exit = show(context, &advised.kept, arguments.report.as_deref())?;
-    // What was measured before a failure is shown; then the failure.
+    // Show what was measured before a failure, then report the failure.
     advised.ended.map(|()| exit)
 }
 

@@ -1,4 +1,4 @@
-//! `baseline`: keeps runs for `check` to hold later ones against.
+//! `baseline`: stores runs as the reference for `check`.
 
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;

@@ -1,4 +1,4 @@
-//! `bench`: the main job. Five series, a table and a sentence each.
+//! `bench`: the main command. Five series, with a table and a sentence each.
 
 use crate::commands::hosts::{followed, led};
 use crate::failure::Outcome;
@@ -56,14 +56,14 @@ pub fn bench(context: &Context, arguments: &Bench) -> Outcome {
     }
     let exit = documents::exit(&document, exit);
     let reported = show(context, arguments, &store, &document);
-    // What was measured before a failure is shown and kept; then the failure.
+    // Show and store what was measured before a failure, then report the failure.
     benched.ended?;
     reported?;
     Ok(exit)
 }
 
-/// A requirement of a series that is not measured is an error of the command line, and found
-/// before the measurement, not after it.
+/// Refuses a requirement on a series that is not measured as a usage error
+/// before the measurement.
 fn check_requirements(arguments: &Bench) -> Outcome<()> {
     let chosen = |kind: &SeriesKind| {
         let mut named = arguments.series.iter().map(|name| name.kind());
@@ -74,7 +74,7 @@ fn check_requirements(arguments: &Bench) -> Outcome<()> {
     documents::check_names(&arguments.require, measured.map(SeriesKind::name))
 }
 
-/// The four lines of CrystalDiskMark: one command, one table.
+/// The four lines of CrystalDiskMark in one table.
 fn like_crystaldiskmark(context: &Context, arguments: &Bench) -> Outcome {
     let options = LikeOptions {
         target: arguments.target.clone(),
@@ -123,7 +123,7 @@ fn options(arguments: &Bench) -> BenchOptions {
     }
 }
 
-/// Prints what was measured, and writes the report, whose place is printed with it.
+/// Prints the results, and writes the report, whose path is printed with them.
 fn show(context: &Context, arguments: &Bench, store: &Store, document: &Document) -> Outcome<()> {
     if context.global.json {
         context.output.print_exact(&document.to_json());
@@ -142,8 +142,8 @@ fn show(context: &Context, arguments: &Bench, store: &Store, document: &Document
     reported.map(|_| ())
 }
 
-/// Writes the report: where it was asked for, else beside the store. Only a report that
-/// was asked for can fail; the default one is best effort.
+/// Writes the report to the requested file, else beside the store. Only a requested
+/// report can fail; the default one is best effort.
 fn report(
     context: &Context,
     arguments: &Bench,

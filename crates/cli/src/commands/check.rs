@@ -1,4 +1,4 @@
-//! `check`: runs the baseline again and tells change; holds runs to requirements.
+//! `check`: repeats the baseline and reports changes; judges runs by requirements.
 
 use crate::failure::Outcome;
 use crate::show::context::Context;
@@ -21,7 +21,7 @@ pub fn check(context: &Context, arguments: &Check) -> Outcome {
     if context.global.json {
         context.output.print_json(&answer.document())?;
     } else if context.global.quiet {
-        // A check that found nothing says nothing: for jobs that mail what they print.
+        // A check without findings prints nothing, for jobs that mail their output.
         context.output.print_lines(&line(&answer, exit));
     } else {
         context
@@ -58,7 +58,7 @@ fn options(arguments: &Check) -> CheckOptions {
     }
 }
 
-/// What was measured before the end is kept; nothing is concluded from it.
+/// Results before the interruption are stored, but no conclusion is drawn from them.
 fn broken_off(context: &Context, answer: &Answer, why: &str) -> Outcome {
     let records = &answer.records;
     say!(

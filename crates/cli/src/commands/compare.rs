@@ -1,4 +1,4 @@
-//! `compare`: tables of differences between what is stored, imported or published.
+//! `compare`: tables of differences between stored, imported or published results.
 
 use crate::failure::Failure;
 use crate::failure::Outcome;
@@ -92,7 +92,7 @@ fn answers(context: &Context, arguments: &Compare, compared: &AnswerComparison) 
     Ok(Exit::Done)
 }
 
-/// What has neither runs nor a report: as a document, or as text.
+/// A result without runs and report: as a document, or as text.
 fn plain(
     context: &Context,
     arguments: &Compare,
@@ -118,7 +118,7 @@ fn sentences(records: &[ComparisonRecord]) -> String {
     all.map(String::as_str).collect::<Vec<_>>().join(" ")
 }
 
-/// What was found, which stands indented below the names of both sides.
+/// The findings, indented below the names of both sides.
 fn findings(text: &str) -> String {
     let lines = text.lines().filter(|line| line.starts_with("  "));
     let lines: Vec<String> = lines.map(one_line).collect();

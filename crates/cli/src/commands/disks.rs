@@ -1,4 +1,4 @@
-//! `disks`: what is here, and whether it is laid out right.
+//! `disks`: the disks of this machine, and whether their layout is right.
 
 use crate::failure::{Failure, Outcome};
 use crate::show::context::Context;
@@ -31,7 +31,7 @@ pub fn disks(context: &Context, arguments: &Disks) -> Outcome {
     if context.global.json {
         context.output.print_json(&seen.document())?;
     } else {
-        // What imitates another program is as wide as that is.
+        // Output that imitates another program has that program's width.
         let like = match arguments.like {
             Some(Like::Diskpar) => Some(like::diskpar(&seen.survey)),
             Some(Like::Diskext) => Some(like::diskext(&seen.survey)),
@@ -56,7 +56,7 @@ pub fn disks(context: &Context, arguments: &Disks) -> Outcome {
     Ok(seen.exit())
 }
 
-/// What the switches say of the array; `None` where none was used.
+/// The array facts given by switches; `None` if there are none.
 fn facts(arguments: &Disks) -> Option<ArrayFacts> {
     let facts = ArrayFacts {
         stripe_unit_bytes: arguments.stripe_unit.map(ByteSize::bytes),

@@ -1,4 +1,4 @@
-//! `doctor`: what this machine offers, and what to change for more.
+//! `doctor`: what this machine supports, and what to change for more.
 
 use crate::failure::Outcome;
 use crate::show::context::Context;

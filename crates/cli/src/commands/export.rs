@@ -1,4 +1,4 @@
-//! `export`: records one after the other, to stdout or into a file.
+//! `export`: records one after the other, to stdout or a file.
 
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
@@ -23,15 +23,15 @@ pub fn export(context: &Context, arguments: &Export) -> Outcome {
     let mut out = BufWriter::new(Stdout(Rc::clone(&context.output)));
     let written = write(context, &arguments.subjects, format, &mut out);
     match written.and_then(|_| out.flush().map_err(unwritten)) {
-        // A broken pipe means that the reader has seen enough.
+        // A broken pipe means that the reader has enough.
         Err(failure) if is_broken_pipe(&failure) => {}
         other => other?,
     }
     Ok(Exit::Done)
 }
 
-/// By the switch, else by the file's name, else a record a line; with `--json` and no file
-/// one document.
+/// The format from the switch, else from the file's extension, else one record per line; with
+/// `--json` and no file, one document.
 fn format(context: &Context, arguments: &Export) -> Outcome<ExportFormat> {
     let format = format_of_records(context, arguments)?;
     match (arguments.histograms, format) {
@@ -72,7 +72,7 @@ fn to_file(
     path: &Path,
 ) -> Outcome<()> {
     let mut records = 0;
-    // Half a file is removed, not left behind.
+    // Remove a partial file.
     context.end_at_once(false);
     write_new_with(path, |out| {
         records = write(context, &arguments.subjects, format, out)?;
@@ -90,7 +90,7 @@ fn to_file(
     Ok(())
 }
 
-/// What `--json` says of a file that was written.
+/// The `--json` document about a written file.
 #[derive(Serialize, schemars::JsonSchema)]
 pub(crate) struct Exported {
     schema_version: u32,

@@ -1,4 +1,4 @@
-//! `format`: prints the plan; with `--yes --destroy NAME` carries it out.
+//! `format`: prints the plan and, with `--yes --destroy NAME`, carries it out.
 
 use super::partition::go_ahead;
 use crate::exit_codes::Exit;

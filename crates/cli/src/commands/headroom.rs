@@ -42,7 +42,7 @@ pub fn headroom(context: &Context, arguments: &Headroom) -> Outcome {
     }
 }
 
-/// As it was asked then; what is given again must be the same.
+/// The request of the interrupted study; switches given again must agree with it.
 fn resumed(context: &Context, name: &str, arguments: &Headroom) -> Outcome<HeadroomRequest> {
     let before = asked_before(context, name)?;
     let asked = with(arguments, before.clone());
@@ -50,7 +50,7 @@ fn resumed(context: &Context, name: &str, arguments: &Headroom) -> Outcome<Headr
     Ok(asked)
 }
 
-/// What is given, and the rest as it is here.
+/// The given switches, with `rest` for the others.
 fn with(arguments: &Headroom, rest: HeadroomRequest) -> HeadroomRequest {
     let given = arguments;
     HeadroomRequest {

@@ -44,7 +44,7 @@ fn list(context: &Context, arguments: &History) -> Outcome {
         return Ok(Exit::Done);
     }
     let mut rows = history.rows(limit as usize);
-    // One row may be of hundreds of runs.
+    // One row may represent hundreds of runs.
     while history.is_cut && rows.len() < limit as usize {
         filter.limit = filter.limit.map(|runs| runs.saturating_mul(4));
         history = list_stored(context, &filter)?;
@@ -69,7 +69,7 @@ fn list(context: &Context, arguments: &History) -> Outcome {
     Ok(Exit::Done)
 }
 
-/// Paths are stored whole: what begins at this directory is made so.
+/// Makes a relative path absolute, since the store has absolute ones.
 fn whole_path(typed: &str) -> String {
     let first = Path::new(typed).components().next();
     let is_relative = matches!(first, Some(Component::CurDir | Component::ParentDir));
@@ -77,7 +77,7 @@ fn whole_path(typed: &str) -> String {
     whole.flatten().unwrap_or_else(|| typed.to_owned())
 }
 
-/// What the store is asked for by these switches.
+/// The store filter for these switches.
 pub(super) fn filter(context: &Context, only: &HistoryFilter) -> Outcome<Filter> {
     let since = only.since.as_deref().map(|text| since(context, text));
     Ok(Filter {
@@ -130,7 +130,7 @@ fn show(context: &Context, names: &[String], look: &RunsLook<'_>) -> Outcome {
     if context.global.json {
         context.output.print_exact(&document.to_json());
     } else {
-        // What a check found is not in its runs.
+        // The findings of a check are not in its runs.
         if let [name] = names
             && let Some(found) = check(context, name)?
         {
@@ -148,9 +148,9 @@ fn show(context: &Context, names: &[String], look: &RunsLook<'_>) -> Outcome {
     Ok(Exit::Done)
 }
 
-/// With where its runs were made and by which command, in place of how it is shown again.
+/// Replaces the command that shows the result again by the origin of its runs.
 fn with_origin(context: &Context, names: &[String], mut sheet: Sheet) -> Sheet {
-    // Measurements like a profile have no runs.
+    // Measurements such as a profile have no runs.
     let origin = load(context, names).map(|document| runs_origin(&document));
     if let Ok(origin) = origin {
         let is_again = |(name, _): &(String, String)| *name == again("").0;

@@ -1,4 +1,4 @@
-//! What is particular to a command that several hosts do at once.
+//! Commands that run on several hosts at once.
 
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
@@ -16,7 +16,7 @@ use stripewise_results::Status;
 use stripewise_store::Store;
 use stripewise_units::{Hint, NameText};
 
-/// Refuses commands that are not done on several hosts at once.
+/// Refuses commands that do not run on several hosts at once.
 pub fn refuse_alone(command: &Command) -> Outcome<()> {
     let refused = |name: &str, hint: &str| {
         Err(Failure::usage(
@@ -55,7 +55,7 @@ pub fn refuse_alone(command: &Command) -> Outcome<()> {
     }
 }
 
-/// On a host that does not lead: makes the runs that the other one asks for. None where
+/// On a host that does not lead: makes the runs that the leader requests. `None` if
 /// this host decides by itself.
 pub fn followed(context: &Context, safety: &Safety) -> Option<Outcome> {
     let together = context.together.as_deref().filter(|one| !one.leads())?;
@@ -72,11 +72,11 @@ pub fn followed(context: &Context, safety: &Safety) -> Option<Outcome> {
     Some(follow())
 }
 
-/// Who goes along with a command that decides from result to result, and its target by the
-/// name that this host has for it.
+/// The group behind a command that decides from result to result, and its target by this
+/// host's name for it.
 ///
 /// # Errors
-/// Where the others do not answer, or the target is several.
+/// If the other hosts do not answer, or there are several targets.
 pub fn led(context: &Context, target: &str) -> Outcome<(String, Option<Rc<dyn HostGroup>>)> {
     let Some(together) = context.together.as_deref() else {
         return Ok((target.to_owned(), None));
@@ -91,10 +91,10 @@ pub fn led(context: &Context, target: &str) -> Outcome<(String, Option<Rc<dyn Ho
     }
 }
 
-/// What all hosts measured, as one. Their own records are in their own stores.
+/// Merges what all hosts measured. Each host also stores its own records.
 ///
 /// # Errors
-/// Where nothing was measured, or at no time on all of them.
+/// If nothing was measured, or there was no time at which all were measuring.
 pub fn as_one(
     context: &Context,
     together: &dyn Together,

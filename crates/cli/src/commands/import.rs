@@ -1,5 +1,5 @@
-//! `import`: other tools' results into the store, all or nothing unless the user asks
-//! for what is whole.
+//! `import`: stores other tools' results, all or none of them unless the user asks
+//! for the complete ones only.
 
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
@@ -9,7 +9,7 @@ use stripewise_campaign::import::{ImportOptions, import as keep};
 use stripewise_report::{Sheet, imported_table};
 use stripewise_units::counted;
 
-/// Rows of the table; nobody reads more of them, and all are in the store.
+/// Maximum rows of the table; no one reads more, and all are in the store.
 const ROWS_MAX: usize = 1_000;
 
 pub fn import(context: &Context, arguments: &Import) -> Outcome {

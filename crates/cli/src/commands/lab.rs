@@ -1,4 +1,4 @@
-//! `lab`: experiments from plan files, and what is kept of all experiments.
+//! `lab`: experiments from plan files, and the stored experiments.
 
 use crate::commands::hosts::{followed, led};
 use crate::exit_codes::Exit;
@@ -94,7 +94,7 @@ fn run_plan(context: &Context, arguments: &LabRun) -> Outcome {
     conclude(context, sitting, report)
 }
 
-/// The plan, with its layouts side by side where that is asked for.
+/// The plan, with its layouts side by side if requested.
 fn with_slots(mut file: LabFile, slots: bool) -> Outcome<LabFile> {
     match &mut file {
         LabFile::Several(file) => file.slots |= slots,
@@ -109,7 +109,7 @@ fn with_slots(mut file: LabFile, slots: bool) -> Outcome<LabFile> {
     Ok(file)
 }
 
-/// A published study beside what was printed.
+/// A published study next to the printed figures.
 fn run_study(context: &Context, name: &str, arguments: &LabRun) -> Outcome {
     let how = &arguments.how;
     let unused = [
@@ -161,7 +161,7 @@ fn go_on(context: &Context, arguments: &LabResume) -> Outcome {
     conclude(context, sitting, None)
 }
 
-/// What a sitting found; then the failure that ended it.
+/// Shows the results of a session, then the failure that ended it.
 fn conclude(context: &Context, sitting: LabSitting, report: Option<&Path>) -> Outcome {
     let sitting = match sitting {
         LabSitting::OneFactor(sitting) => return experiment::conclude(context, *sitting),
@@ -183,7 +183,7 @@ fn clean_up(context: &Context, arguments: &LabClean) -> Outcome {
     cleaned.failure.map_or(Ok(Exit::Done), Err)
 }
 
-/// The plan that was written.
+/// The plan file that was written.
 #[derive(Serialize, schemars::JsonSchema)]
 pub(crate) struct Template<'a> {
     schema_version: u32,

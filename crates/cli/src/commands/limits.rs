@@ -1,4 +1,4 @@
-//! `limits`: which limit binds.
+//! `limits`: which limit applies.
 
 use crate::failure::Outcome;
 use crate::output::{check_new, write_new};
@@ -11,7 +11,7 @@ use stripewise_campaign::steps::pages::PictureLook;
 use stripewise_units::ByteSize;
 use stripewise_workload::Request;
 
-/// The user's own load where only half of it is given.
+/// Default block size of the user's own load if only its depth is given.
 const BLOCK_BYTES: u64 = 8 << 10;
 const OUTSTANDING: u32 = 32;
 

@@ -1,4 +1,4 @@
-//! `completions` and `man`: made from the same definitions as the command line.
+//! `completions` and `man`: generated from the definitions of the command line.
 
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
@@ -35,10 +35,10 @@ pub fn completions(context: &Context, arguments: &small::Completions) -> Outcome
     Ok(Exit::Done)
 }
 
-/// Writes a man page per command; existing files are never replaced.
+/// Writes a man page per command; never replaces existing files.
 pub fn man(context: &Context, arguments: &small::Man) -> Outcome {
     let directory = &arguments.directory;
-    // A slip in the name would leave pages where nobody looks for them.
+    // A mistyped name would put pages where no one looks for them.
     if !directory.is_dir() {
         return Err(Failure::new(
             Exit::Target,
@@ -73,14 +73,14 @@ pub(crate) struct Script<'a> {
     script: &'a str,
 }
 
-/// Paths of the pages that were written.
+/// Paths of the written pages.
 #[derive(Serialize, schemars::JsonSchema)]
 pub(crate) struct Pages {
     schema_version: u32,
     pages: Vec<String>,
 }
 
-/// A built command knows its name as a whole: `stripewise-history-show`.
+/// A built command knows its full name: `stripewise-history-show`.
 fn write_pages(command: &Command, directory: &Path, pages: &mut Vec<String>) -> Outcome<()> {
     let mut page = Vec::new();
     let man = clap_mangen::Man::new(command.clone());

@@ -1,4 +1,4 @@
-//! `merge`: runs of several hosts as one.
+//! `merge`: merges runs of several hosts.
 
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;

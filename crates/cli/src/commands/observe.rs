@@ -14,9 +14,9 @@ use stripewise_campaign::observe::{
 use stripewise_campaign::steps::pages::PictureLook;
 use stripewise_units::{ByteSize, NameText};
 
-/// How long is observed unless another time is given.
+/// Default duration.
 const DURATION_NS: u64 = 60_000_000_000;
-/// Decides which groups of places go where in an anonymous model.
+/// Size of the seed that maps groups of places to new locations in an anonymous model.
 const ANONYMOUS_SEED_BYTES: usize = 8;
 
 pub fn observe(context: &Context, arguments: &Observe) -> Outcome {

@@ -1,4 +1,4 @@
-//! `partition`: prints the plan; with `--yes --destroy NAME` carries it out.
+//! `partition`: prints the plan and, with `--yes --destroy NAME`, carries it out.
 
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
@@ -63,7 +63,7 @@ pub fn partition(context: &Context, arguments: &Partition) -> Outcome {
     Ok(Exit::Done)
 }
 
-/// Permission to do it, where both switches are there.
+/// Permission to carry it out, if both switches are given.
 pub(super) fn go_ahead(
     yes: bool,
     destroy: Option<&str>,
@@ -101,8 +101,8 @@ fn options(arguments: &Partition) -> Wish {
     }
 }
 
-/// 256 bits that nobody else has: the standard library's hasher has a key of 128
-/// bits from the system, and is a pseudo-random function of what is hashed.
+/// 256 unique bits: the standard library's hasher has a key of 128
+/// bits from the system, and is a pseudo-random function of its input.
 fn identifiers() -> Identifiers {
     let hasher = RandomState::new();
     let mut entropy = [0; 32];

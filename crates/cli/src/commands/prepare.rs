@@ -1,4 +1,4 @@
-//! `prepare`: makes and keeps a test file.
+//! `prepare`: makes a test file that is kept.
 
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;

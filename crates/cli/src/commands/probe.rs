@@ -1,4 +1,4 @@
-//! `probe`: what a target does not tell.
+//! `probe`: finds what a target does not report.
 
 use crate::failure::Outcome;
 use crate::show::context::Context;

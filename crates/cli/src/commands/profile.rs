@@ -66,7 +66,7 @@ fn filled(context: &Context, arguments: &Profile) -> Outcome {
     Ok(exit)
 }
 
-/// On the terminal, and in the files that were asked for.
+/// Shows it on the terminal, and writes the requested files.
 fn show(context: &Context, measured: &MeasuredSurface, output: &[PathBuf]) -> Outcome<()> {
     match context.global.json {
         true => context.output.print_json(measured)?,

@@ -50,7 +50,7 @@ fn commits(arguments: &Qualify) -> CommitRequest {
 }
 
 fn request(context: &Context, arguments: &Qualify) -> Outcome<QualifyRequest> {
-    // Both are required unless something else is asked for.
+    // Both are required unless another mode is requested.
     let product = arguments.product.clone().unwrap_or_default();
     Ok(QualifyRequest {
         target: arguments.target.clone().unwrap_or_default(),
@@ -106,7 +106,7 @@ fn list(context: &Context) -> Outcome {
     Ok(Exit::Done)
 }
 
-/// A row for each requirement, the product's name beside its first.
+/// A row for each requirement, with the product's name in its first.
 fn rows(lines: &[ProductLine]) -> Vec<Vec<String>> {
     let of_product = |line: &ProductLine| {
         let rows = line.requirements.iter().enumerate().map(|(index, one)| {

@@ -1,4 +1,4 @@
-//! `report`.
+//! `report`: writes results as pages, pictures, tables or records.
 
 use super::history::filter;
 use crate::failure::{Failure, Outcome};
@@ -39,7 +39,7 @@ pub fn report(context: &Context, arguments: &Report) -> Outcome {
     Ok(reported.exit)
 }
 
-/// A name that asks for a format which is not there would hold another one.
+/// Refuses an output file whose extension belongs to an unavailable format.
 fn check_name(arguments: &Report) -> Outcome<()> {
     let unknown = arguments
         .output
@@ -57,8 +57,8 @@ fn check_name(arguments: &Report) -> Outcome<()> {
     }
 }
 
-/// By the switch, else by the file's name, else HTML; `--json` alone asks for the
-/// records.
+/// The format from the switch, else from the file's extension, else HTML; `--json` alone
+/// selects the records.
 fn format(context: &Context, arguments: &Report) -> ReportFormat {
     let by_name = || arguments.output.as_deref().and_then(ReportFormat::of_file);
     let default = if context.global.json && arguments.output.is_none() {
@@ -69,7 +69,7 @@ fn format(context: &Context, arguments: &Report) -> ReportFormat {
     arguments.format.or_else(by_name).unwrap_or(default)
 }
 
-/// To the file, to stdout, or to a file of a name that follows from the subject.
+/// Writes to the file, to stdout, or to a file named after the subject.
 fn deliver(
     context: &Context,
     arguments: &Report,
@@ -115,7 +115,7 @@ fn deliver(
     Ok(())
 }
 
-/// What `--json` says of a file that was written.
+/// The `--json` document about a written file.
 #[derive(Serialize, schemars::JsonSchema)]
 pub(crate) struct Written<'a> {
     schema_version: u32,

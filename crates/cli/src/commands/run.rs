@@ -70,7 +70,7 @@ fn replayed(context: &Context, arguments: &Run, trace: &Path) -> Outcome {
     show(context, &store, arguments, &required, ran)
 }
 
-/// What was measured, then what ended it.
+/// Shows what was measured, then what ended it.
 fn show(
     context: &Context,
     store: &Store,
@@ -92,6 +92,6 @@ fn show(
         let look = context.runs_look(false, &arguments.how.percentiles);
         runs::print_made(context, store, &document, &look);
     }
-    // What was measured before a failure is shown; then the failure.
+    // Show what was measured before a failure, then report the failure.
     ran.ended.map(|()| exit)
 }

@@ -1,4 +1,4 @@
-//! `serve`: hands what a server needs to the function that the program has for it.
+//! `serve`: passes a server's parameters to the function that the program supplies.
 
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
@@ -10,7 +10,7 @@ use stripewise_results::SCHEMA_VERSION;
 use stripewise_units::NameText;
 
 pub fn serve(context: &Context, arguments: &Serve, server: Server) -> Outcome {
-    // An older store is brought up to date, and what a killed process left is finished.
+    // Migrates an older store, and completes runs that a killed process left.
     if context.store_is_there()? {
         context.open_store_to_read()?;
     }
@@ -35,7 +35,7 @@ pub fn serve(context: &Context, arguments: &Serve, server: Server) -> Outcome {
     server(context, &serving)
 }
 
-/// Where it listens, as `--json` prints it.
+/// The address it listens on, as `--json` prints it.
 #[derive(Serialize, schemars::JsonSchema)]
 pub(crate) struct Document<'a> {
     schema_version: u32,
@@ -49,7 +49,7 @@ struct Listening<'a> {
     token_file: String,
 }
 
-/// Where it listens: a document with `--json`, else words.
+/// Announces the address: a document with `--json`, else text.
 fn announced_to(context: &Context, announced: &Announced<'_>) {
     let token_file = announced.token_file.as_text();
     if !context.global.json {
@@ -64,7 +64,7 @@ fn announced_to(context: &Context, announced: &Announced<'_>) {
         listens_on: announced.listens_on,
         token_file,
     };
-    // Whether it could be written is known when the command ends.
+    // A failed write is reported when the command ends.
     let _ = context.output.print_json(&Document {
         schema_version: SCHEMA_VERSION,
         serve: listening,

@@ -1,4 +1,4 @@
-//! `sqlio`: what SQLIO's command line asks for, told as SQLIO told it.
+//! `sqlio`: runs SQLIO's command line and prints SQLIO's output.
 
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
@@ -41,7 +41,7 @@ pub fn sqlio(context: &Context, arguments: &Sqlio) -> Outcome {
     Ok(ran.exit)
 }
 
-/// Everything of ours on stderr, or the document on stdout.
+/// Stripewise's own output on stderr, or the document on stdout.
 fn tell(context: &Context, record: RunRecord, is_kept: bool) {
     let document = document(vec![record]);
     if context.global.json {
@@ -59,7 +59,7 @@ fn tell(context: &Context, record: RunRecord, is_kept: bool) {
     }
 }
 
-/// Without the note on a percentile that is not shown: SQLIO shows none.
+/// Without the note on a percentile, since SQLIO shows none.
 fn without_percentiles(runs: &[RunRecord]) -> Vec<RunRecord> {
     let mut runs = runs.to_vec();
     for job in runs.iter_mut().flat_map(|run| &mut run.jobs) {
@@ -69,7 +69,7 @@ fn without_percentiles(runs: &[RunRecord]) -> Vec<RunRecord> {
     runs
 }
 
-/// Hints of warnings name options of a run: what stands for them here.
+/// Hints of warnings name options of `run`: what replaces them here.
 fn options_here(runs: &[RunRecord]) -> String {
     let known = [
         ("size", "the size in a parameter file (-F)"),

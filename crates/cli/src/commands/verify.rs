@@ -1,4 +1,4 @@
-//! `verify`: does it keep what it was given?
+//! `verify`: does storage keep the data it was given?
 
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
@@ -45,7 +45,7 @@ pub fn verify(context: &Context, arguments: &Verify) -> Outcome {
     Ok(exit_of(context, &document))
 }
 
-/// The verdict, and where files lie that were kept.
+/// The verdict, and the paths of kept files.
 fn in_line(document: &VerifyDocument) -> String {
     let kept = document
         .targets
@@ -56,7 +56,7 @@ fn in_line(document: &VerifyDocument) -> String {
     })
 }
 
-/// What each of several hosts found.
+/// The findings of one of several hosts.
 #[derive(Serialize)]
 struct OfHost {
     host: String,
@@ -64,7 +64,7 @@ struct OfHost {
     document: VerifyDocument,
 }
 
-/// On the host that leads: what all found, host by host. The worst decides.
+/// On the leading host: the findings of all, host by host. The worst decides.
 fn of_all(context: &Context, together: &dyn Together, own: &VerifyDocument) -> Outcome {
     let text = |error: serde_json::Error| Failure::of(Exit::InputOutput, error);
     let found = together.found(context, serde_json::to_value(own).map_err(text)?)?;
@@ -86,7 +86,7 @@ fn of_all(context: &Context, together: &dyn Together, own: &VerifyDocument) -> O
         }),
     }
     let exits = all.iter().map(|of| exit_of(context, &of.document));
-    // Wrong data first, then whatever else went wrong.
+    // Wrong data first, then any other failure.
     let worst = exits.max_by_key(|exit| match exit {
         Exit::Finding => 2,
         Exit::Done => 0,
@@ -108,7 +108,7 @@ fn image(context: &Context, arguments: &Verify) -> Outcome<VerifyDocument> {
     judge_image(context, &mut store, name, size_bytes, &permissions)
 }
 
-/// Writes until the power goes.
+/// Writes until the power fails.
 fn wait_for_cut(context: &Context, arguments: &Verify, witness: &str) -> Outcome<VerifyDocument> {
     let buffered = match arguments.cache.caching() {
         Caching::Direct => false,
@@ -161,7 +161,7 @@ fn burn_in(context: &Context, arguments: &Verify) -> Outcome<VerifyDocument> {
     run_verify(context, &mut store, &options, &permissions)
 }
 
-/// What the switches say of these targets.
+/// Options from the switches, for these targets.
 fn options(arguments: &Verify, targets: Vec<String>) -> VerifyOptions {
     VerifyOptions {
         targets,

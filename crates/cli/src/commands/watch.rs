@@ -1,4 +1,4 @@
-//! `watch`: what runs now, in the terminal.
+//! `watch`: follows the run in progress in the terminal.
 
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
@@ -14,12 +14,12 @@ use stripewise_report::wrapped_at;
 use stripewise_units::{ByteSize, format_duration, format_iops, format_mib_per_s};
 use stripewise_workload::operation_shares;
 
-/// Between two looks at the store.
+/// Interval between two reads of the store.
 const PAUSE: Duration = Duration::from_millis(500);
-/// Between two looks at whether Ctrl-C was pressed.
+/// Interval between two checks for Ctrl-C.
 const LOOK: Duration = Duration::from_millis(50);
-/// Looks without a run before it is believed that nothing follows: between two runs of a
-/// series there is none for a moment.
+/// Reads without a run before concluding that none follows: between two runs of a
+/// series there is briefly none.
 const LOOKS_MIN: u32 = 3;
 
 pub fn watch(context: &Context, arguments: &Watch) -> Outcome {
@@ -60,7 +60,7 @@ pub fn watch(context: &Context, arguments: &Watch) -> Outcome {
             return Ok(Exit::Done);
         }
         if let Some(signal) = pause(context) {
-            // Nothing was measured here, and nothing is lost.
+            // Nothing was measured here, so nothing is lost.
             return Ok(Exit::Interrupted(signal));
         }
     }
@@ -78,23 +78,23 @@ fn pause(context: &Context) -> Option<u8> {
     context.signal()
 }
 
-/// Rates that a curve of signs is drawn of.
+/// Maximum number of rates in a curve of characters.
 const CURVE_MAX: usize = 60;
-/// Steps of a ladder that are listed.
+/// Maximum number of ladder steps listed.
 const STEPS_MAX: usize = 8;
 
-/// What is drawn in one place of a terminal, again at each look.
+/// The part of a terminal that is redrawn at each read.
 #[derive(Default)]
 struct Screen {
-    /// Lines of it that are there.
+    /// Number of its lines drawn so far.
     height: usize,
     warned: BTreeSet<(String, String)>,
-    /// The last rates of each job, and what is said of the newest.
+    /// The last rates of each job, and the text about the newest.
     jobs: BTreeMap<String, (Vec<f64>, String)>,
 }
 
 impl Screen {
-    /// New warnings, which stay, and the rest in place of what was drawn before.
+    /// New warnings, which stay, and the rest over the previous drawing.
     fn drawn(&mut self, looked: &Now, width: usize) -> String {
         let mut text = match self.height {
             0 => String::new(),
@@ -113,7 +113,7 @@ impl Screen {
         }
         self.height = lines.len();
         for line in lines {
-            // A line that the terminal broke would be two when it is drawn over.
+            // A line wrapped by the terminal would take two lines when redrawn.
             let line: String = line.chars().take(width.saturating_sub(1)).collect();
             let _ = writeln!(text, "{}", printable(&line));
         }
@@ -155,7 +155,7 @@ impl Screen {
     }
 }
 
-/// Rates as a curve of signs from 0 to the highest.
+/// Rates as a curve of characters from 0 to the highest.
 fn curve(rates: &[f64]) -> String {
     const SIGNS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let most = rates.iter().copied().fold(0.0, f64::max);
@@ -167,7 +167,7 @@ fn curve(rates: &[f64]) -> String {
     format!("{signs}  0 to {} IOPS", format_iops(most))
 }
 
-/// Runs whose heading was printed, and warnings.
+/// Runs whose heading was printed, and printed warnings.
 #[derive(Default)]
 struct Seen {
     runs: BTreeSet<String>,
@@ -179,7 +179,7 @@ impl Seen {
     fn lines(&mut self, looked: &Now) -> String {
         let mut text = String::new();
         for run in &looked.runs {
-            // What is left of a run whose beginning was printed.
+            // The rest of a run whose beginning was printed.
             let before = run.before.iter();
             for before in before.filter(|before| self.runs.contains(&before.run)) {
                 text.push_str(&lines(&before.jobs, None));
@@ -230,7 +230,7 @@ fn heading(run: &RunNow) -> String {
     text
 }
 
-/// `70 % reads`; with discards all that there is: `70 % writes, 30 % discards`.
+/// `70 % reads`; with discards, every kind: `70 % writes, 30 % discards`.
 fn mix(job: &JobNow) -> String {
     if job.discard_percent == 0 {
         return format!("{} % reads", job.read_percent);
@@ -240,7 +240,7 @@ fn mix(job: &JobNow) -> String {
     each.collect::<Vec<_>>().join(", ")
 }
 
-/// A line for each new interval; `run` is the one that goes on.
+/// A line for each new interval; `run` is the one in progress.
 fn lines(jobs: &[JobNow], run: Option<&RunNow>) -> String {
     let mut text = String::new();
     for job in jobs {
@@ -250,7 +250,7 @@ fn lines(jobs: &[JobNow], run: Option<&RunNow>) -> String {
                 _ => &job.name,
             };
             text.push_str(&line(name, interval));
-            // Of the moment of looking: only the newest line is of that moment.
+            // As of the time of reading: applies only to the newest line.
             let is_newest = number + 1 == job.intervals.len();
             if let Some(run) = run {
                 text.push_str(&left(run, interval, is_newest));
@@ -386,10 +386,10 @@ mod tests {
         let second = screen.drawn(&looked(vec![interval(1, 1_000.0)]), 60);
         assert!(second.starts_with(&format!("\u{1b}[{lines}A\u{1b}[J")));
         assert!(second.contains("▅█  0 to 1,000 IOPS"), "{second}");
-        // Without a new interval the last one stays.
+        // Without a new interval, the last one stays.
         let third = screen.drawn(&looked(Vec::new()), 60);
         assert!(third.contains("1,000 IOPS"), "{third}");
-        // When nothing runs any more, nothing is left.
+        // When nothing runs any more, nothing remains on the screen.
         let mut none = looked(Vec::new());
         none.runs.clear();
         assert_eq!(screen.drawn(&none, 60), format!("\u{1b}[{lines}A\u{1b}[J"));

@@ -1,4 +1,4 @@
-//! `witness`: remembers which flushes completed on another machine.
+//! `witness`: records which flushes completed on another machine.
 
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
@@ -12,7 +12,7 @@ use stripewise_campaign::witness::{Ending, Reports, in_words, witness as keep};
 use stripewise_conductor::input::read_text;
 use stripewise_units::NameText;
 
-/// A file with a token is no longer than this.
+/// Maximum size of a file with a token.
 const TOKEN_BYTES_MAX: u64 = 4096;
 
 pub fn witness(context: &Context, arguments: &Witness, stdin: Box<dyn Read + Send>) -> Outcome {

@@ -12,7 +12,7 @@ use stripewise_report::{advice_charts, again_by, go_on_by};
 use stripewise_results::{AdviceRecord, Status};
 use stripewise_units::{NameText, counted, format_duration};
 
-/// Prints what was found and writes its page. What it comes to is returned.
+/// Prints the results, writes the page, and returns the exit.
 pub fn show(context: &Context, kept: &StoredLayouts, report: Option<&Path>) -> Outcome {
     let FoundLayouts { record, exit } = kept.found();
     if context.global.json {
@@ -31,7 +31,7 @@ pub fn show(context: &Context, kept: &StoredLayouts, report: Option<&Path>) -> O
     Ok(exit)
 }
 
-/// The choice, and what it gains: the first sentences are the most important.
+/// The choice and its gain: the first sentences are the most important.
 fn line(kept: &StoredLayouts, record: &AdviceRecord) -> String {
     let first: Vec<&str> = record
         .sentences
@@ -46,7 +46,7 @@ fn line(kept: &StoredLayouts, record: &AdviceRecord) -> String {
     marked(&format!("{partial}{}", first.join(" ")), &kept.id)
 }
 
-/// How it is shown again or continued, and what makes the layout.
+/// The commands that show it again or continue it, and the commands that make the layout.
 fn pointers(
     context: &Context,
     kept: &StoredLayouts,
@@ -90,7 +90,7 @@ fn write(
     }
     let look = PictureLook::default();
     let page = match kept.page(record, asked, &look)? {
-        // Runs are not the answer.
+        // The answer is not made of runs.
         None => kept.page(record, ReportFormat::Html, &look)?,
         page => page,
     };

@@ -1,4 +1,4 @@
-//! What every command has at hand: switches, and what its use case has.
+//! What every command works with: switches, and the context of its use case.
 
 use crate::show::observer::{Lines, Terminal};
 use crate::show::style::Style;
@@ -20,19 +20,19 @@ use stripewise_report::{RunsLook, Sheet, sheet_text_painted, wrapped_at};
 use stripewise_runner::session::host_facts;
 use stripewise_units::{NameText, Percentile, WallTime};
 
-/// The program's version, as records carry it.
+/// The program's version, as stored in records.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// What every command has at hand.
+/// What every command works with.
 pub struct Context {
     pub global: Global,
     pub style: Style,
-    /// Where it prints.
+    /// The output streams.
     pub output: Rc<Output>,
-    /// The others, where several hosts do the same.
+    /// The other hosts, if several do the same.
     pub together: Option<Rc<dyn Together>>,
     variable: Variable,
-    /// What use cases have at hand.
+    /// The context of the use case.
     inner: stripewise_campaign::Context,
 }
 
@@ -65,8 +65,8 @@ impl Clock for SystemClock {
     }
 }
 
-/// A time of the system's clock, which may be set to any; where no calendar reaches, the
-/// nearest that one has (30 December 9999, or 9999 BC).
+/// A time of the system's clock, which may be set to any value; outside the calendar's range, the
+/// nearest valid one (30 December 9999, or 9999 BC).
 fn in_calendar(now: SystemTime) -> jiff::Timestamp {
     jiff::Timestamp::try_from(now).unwrap_or(match now < SystemTime::UNIX_EPOCH {
         true => jiff::Timestamp::MIN,
@@ -74,7 +74,7 @@ fn in_calendar(now: SystemTime) -> jiff::Timestamp {
     })
 }
 
-/// The clock of this host, counted from now.
+/// The clock of this host, relative to now.
 #[must_use]
 pub fn system_clock() -> Box<dyn Clock> {
     Box::new(SystemClock {
@@ -82,14 +82,14 @@ pub fn system_clock() -> Box<dyn Clock> {
     })
 }
 
-/// Name of this host, as its records have it.
+/// Name of this host, as stored in records.
 #[must_use]
 pub fn host_name() -> String {
     host_facts(&System::live()).name
 }
 
-/// Looks at what other hosts say whenever something happens here. Only the host that
-/// leads shows what happens; of the others only what rank 0 cannot say any more.
+/// Processes messages of other hosts whenever an event occurs here. Only the leading
+/// host shows events; the others show only what rank 0 can no longer report.
 struct Looking {
     inner: Box<dyn Observer>,
     together: Rc<dyn Together>,
@@ -98,7 +98,7 @@ struct Looking {
 impl Observer for Looking {
     fn hear(&self, event: &Event<'_>) {
         self.together.look();
-        // Without rank 0 nobody else says it.
+        // Without rank 0, no other process reports it.
         let is_alone = || matches!(event, Event::Note { .. }) && !self.together.losses().is_empty();
         if self.together.leads() || is_alone() {
             self.inner.hear(event);
@@ -107,7 +107,7 @@ impl Observer for Looking {
 }
 
 impl Context {
-    /// Of a command line in these surroundings; `typed` is what records keep of it.
+    /// A context for a command line in these surroundings; `typed` is what records store of it.
     pub fn new(
         global: Global,
         surroundings: Surroundings,
@@ -115,7 +115,7 @@ impl Context {
         output: Rc<Output>,
     ) -> std::io::Result<Self> {
         // The standard library's hasher is seeded from the system: enough to
-        // tell processes of one second apart.
+        // distinguish processes started within one second.
         let random_seed = RandomState::new();
         let observer: Box<dyn Observer> = match global.events {
             true => Box::new(Lines(Rc::clone(&output))),
@@ -162,13 +162,13 @@ impl Context {
         self.output.width()
     }
 
-    /// An id as the store finds it again: its end where that is enough.
+    /// An id in the shortest form that the store accepts: its suffix if that is enough.
     pub fn short_name(&self, id: &str) -> String {
         let store = self.open_store_to_read();
         store.map_or_else(|_| id.to_owned(), |store| store.short_name(id))
     }
 
-    /// How much is shown of runs.
+    /// Which parts of runs to show.
     pub fn runs_look<'a>(&self, ladders: bool, percentiles: &'a [Percentile]) -> RunsLook<'a> {
         RunsLook {
             explain: self.global.explain,
@@ -189,7 +189,7 @@ impl Context {
         sheet_text_painted(&sheet, self.width(), &paint)
     }
 
-    /// A command with ids as short as the store finds them again; other text as it is.
+    /// Shortens the ids in a command to what the store accepts; other text stays as it is.
     fn with_short_ids(&self, text: &str) -> String {
         let is_id = |word: &str| {
             let parts: Vec<&str> = word.split('-').collect();
@@ -205,12 +205,12 @@ impl Context {
         words.collect::<Vec<_>>().join(" ")
     }
 
-    /// A sentence in lines for stdout.
+    /// A sentence wrapped for stdout.
     pub fn wrapped(&self, text: &str) -> String {
         wrapped_at(text, "  ", self.width())
     }
 
-    /// What somebody who looks on has at hand.
+    /// A read-only view for someone who looks on.
     pub fn view(&self) -> Outcome<View> {
         Ok(View {
             store: self.store_path()?,
@@ -221,7 +221,7 @@ impl Context {
         })
     }
 
-    /// What drives stand for, by the switches and the environment.
+    /// The drive letters given by the switches and the environment.
     pub fn drives(&self, mappings: &[String]) -> Outcome<Drives> {
         let variable = Rc::clone(&self.variable);
         let text = move |name: &str| variable(name)?.into_string().ok();
@@ -229,9 +229,9 @@ impl Context {
     }
 }
 
-/// The command line as typed (what is not UTF-8 in the form of [`NameText`]), in
-/// the words that run it again: under the name
-/// `sqlio` the program is its own subcommand.
+/// The command line as typed (words that are not UTF-8 in the form of [`NameText`]), in
+/// words that run it again: under the name
+/// `sqlio`, the program is its own subcommand.
 fn command_line(typed: &[OsString]) -> Vec<String> {
     let mut words: Vec<String> = typed.iter().map(|word| word.as_text()).collect();
     if let Some(program) = words.first_mut() {

@@ -15,8 +15,8 @@ struct DocumentEvent<'a> {
 }
 
 impl Output {
-    /// Prints a document to stdout, pretty, with a final newline. A reader that went
-    /// away is no failure.
+    /// Prints an indented document to stdout with a final newline. A broken pipe
+    /// is not a failure.
     pub fn print_json(&self, document: &impl Serialize) -> Outcome<()> {
         let mut text = serde_json::to_string_pretty(document)
             .map_err(|error| Failure::of(Exit::Usage, error))?;
@@ -25,27 +25,27 @@ impl Output {
         Ok(())
     }
 
-    /// Prints something as a line of JSON.
+    /// Prints a value as a line of JSON.
     pub fn print_line(&self, event: &impl Serialize) {
-        // Plain fields with text as keys: there is nothing that JSON cannot hold.
+        // All fields are plain with text keys, so serialisation cannot fail.
         if let Ok(text) = serde_json::to_string(event) {
             self.print(plain_json(&format!("{text}\n")).as_bytes());
         }
     }
 
-    /// Prints text for people to stdout, without control characters of others.
+    /// Prints text for people to stdout, without foreign control characters.
     pub fn print_text(&self, text: &str) {
         self.print(self.shown(text).as_bytes());
     }
 
-    /// Prints lines that fit already, and one line for logs whatever its length.
+    /// Prints lines that already fit, and a single line for logs whatever its length.
     pub fn print_lines(&self, text: &str) {
         self.print(printable(text).as_bytes());
     }
 
-    /// Prints a JSON document as it is, but for letters that a terminal would act upon:
-    /// inside its strings they are escapes. A broken pipe means that the reader has seen
-    /// enough; any other error is reported when the command has ended.
+    /// Prints a JSON document as it is, but escapes control characters
+    /// inside its strings. A broken pipe means that the reader has
+    /// enough; any other error is reported when the command ends.
     pub fn print_exact(&self, text: &str) {
         if self.expects_events()
             && let Ok(document) = serde_json::from_str(text)
@@ -58,7 +58,7 @@ impl Output {
         self.print(plain_json(text).as_bytes());
     }
 
-    /// Something that must be known, on stderr.
+    /// Something the user must know, on stderr.
     pub fn note(&self, text: impl std::fmt::Display) {
         self.explain(&format!("note: {text}\n"));
     }

@@ -1,5 +1,5 @@
-//! What an experiment found, for people and as JSON: the articles' table for each level,
-//! sentences, the warnings of all runs once.
+//! The results of an experiment, for people and as JSON: the articles' table for each level,
+//! sentences, and the warnings of all runs once.
 
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
@@ -13,11 +13,11 @@ use stripewise_report::{again, again_by, comparison_sheet, experiment_line, go_o
 use stripewise_results::RunRecord;
 use stripewise_units::format_duration;
 
-/// Notes on how well percentiles of one run are known; they stay in the records
+/// Notes on the precision of percentiles of one run; they stay in the records
 /// and in JSON.
 const OF_PERCENTILES: [&str; 2] = ["few-operations", "few-for-p999"];
 
-/// Shows what a sitting found before a failure; then the failure.
+/// Shows the results of a session before a failure, then the failure.
 pub fn conclude(context: &Context, sitting: ExperimentSession) -> Outcome {
     let exit = match &sitting.answer {
         Some(answer) => print(context, answer)?,
@@ -26,7 +26,7 @@ pub fn conclude(context: &Context, sitting: ExperimentSession) -> Outcome {
     sitting.ended.map(|()| exit)
 }
 
-/// Prints it, and says what the process returns.
+/// Prints it, and returns the exit.
 fn print(context: &Context, answer: &Answer) -> Outcome {
     if context.global.json {
         context.output.print_json(&answer.document())?;
@@ -57,8 +57,8 @@ fn text(context: &Context, answer: &Answer) -> String {
     context.sheet_text(&sheet)
 }
 
-/// The runs with what matters here: how well percentiles of single runs
-/// are known is nobody's business unless latencies are compared.
+/// The runs without irrelevant notes: the precision of percentiles of single runs
+/// matters only if latencies are compared.
 fn worth_showing(context: &Context, answer: &Answer) -> Vec<RunRecord> {
     let throughput = answer.kept.plan.metric.more_is_better();
     let mut records = answer.records.clone();
@@ -73,7 +73,7 @@ fn worth_showing(context: &Context, answer: &Answer) -> Vec<RunRecord> {
     records
 }
 
-/// How much was measured, and how it is shown again or continued.
+/// How much was measured, and the commands that show it again or continue it.
 fn pointers(context: &Context, answer: &Answer) -> Vec<(String, String)> {
     let id = context.short_name(&answer.kept.id);
     let how = format!(
@@ -87,7 +87,7 @@ fn pointers(context: &Context, answer: &Answer) -> Vec<(String, String)> {
     let further = match (answer.hosts(), finished) {
         (None, true) => again_by(resume + "  (continues with --time, --blocks or --precision)"),
         (None, false) => go_on_by(resume),
-        // One host alone cannot continue what several made.
+        // One host alone cannot continue an experiment of several.
         (Some(_), true) => again_by(resume),
         (Some(_), false) => again(&id),
     };

@@ -1,4 +1,4 @@
-//! With `-q` an answer is one line on stdout: what cron mails and a log keeps.
+//! With `-q`, an answer is one line on stdout, for cron mails and logs.
 
 use crate::show::context::Context;
 pub use stripewise_report::marked;
@@ -6,7 +6,7 @@ use stripewise_report::{Sheet, document_line, one_line, sheet_line};
 use stripewise_results::{Document, RunRecord};
 use stripewise_store::Store;
 
-/// Prints the whole answer, whose lines fit, or with `-q` its line.
+/// Prints the whole answer, whose lines fit, or with `-q` its one-line form.
 pub fn print_answer(
     context: &Context,
     whole: impl FnOnce() -> String,
@@ -20,12 +20,12 @@ pub fn print_answer(
     }
 }
 
-/// Runs that were just made, and the name under which they are kept.
+/// Runs that were just made, with the id under which they are stored.
 pub fn made(store: &Store, document: &Document) -> String {
     named(document, |run| store.keeps(&run.id))
 }
 
-/// Stored runs, and the name of the first.
+/// Stored runs, with the id of the first.
 pub fn stored(document: &Document) -> String {
     named(document, |_| true)
 }
@@ -38,7 +38,7 @@ fn named(document: &Document, is_kept: impl Fn(&RunRecord) -> bool) -> String {
     }
 }
 
-/// Prints a sheet, or with `-q` its line.
+/// Prints a sheet, or with `-q` its one-line form.
 pub fn print_sheet(context: &Context, sheet: &Sheet) {
     print_answer(context, || context.sheet_text(sheet), || sheet_line(sheet));
 }

@@ -1,4 +1,4 @@
-//! What people see: the plan and progress on stderr, answers on stdout.
+//! Output for people: the plan and progress on stderr, answers on stdout.
 
 pub mod advice;
 pub mod context;

@@ -1,4 +1,4 @@
-//! What a use case says while it works: on a terminal, or as JSON lines.
+//! Shows the events of a use case: on a terminal, or as JSON lines.
 
 use super::failures::lines;
 use super::progress::Progress;
@@ -50,7 +50,7 @@ impl Terminal {
         }
     }
 
-    /// Lines stay above the bar.
+    /// Prints lines above the bar.
     fn above(&self, write: impl FnOnce()) {
         match &*self.bar.borrow() {
             Some(bar) => bar.suspend(write),

@@ -1,4 +1,4 @@
-//! Reports in files, and where they are.
+//! Reports in files, and their paths.
 
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
@@ -14,8 +14,8 @@ use stripewise_results::Document;
 use stripewise_store::Store;
 use stripewise_units::NameText;
 
-/// What `--report FILE` of commands that measure does: a report on their document in the
-/// format that the file's name asks for. A file that exists is refused.
+/// Implements `--report FILE` of commands that measure: a report on their document in the
+/// format of the file's extension. Refuses a file that exists.
 pub fn write_report(
     context: &Context,
     store: Option<&Store>,
@@ -25,7 +25,7 @@ pub fn write_report(
     write_material(context, &material_of(store, document), path)
 }
 
-/// Writes a report in the format that the file's name asks for.
+/// Writes a report in the format of the file's extension.
 pub fn write_material(context: &Context, material: &Material, path: &Path) -> Outcome<()> {
     let format = ReportFormat::of_file(path).unwrap_or(ReportFormat::Html);
     let rendered = rendered(material, format, &PictureLook::default())?;
@@ -33,7 +33,7 @@ pub fn write_material(context: &Context, material: &Material, path: &Path) -> Ou
     write_new(path, &rendered.bytes)
 }
 
-/// What a new file is to hold, by the end of its name.
+/// The format of a new file, by its extension.
 pub fn format_of(path: &Path) -> Outcome<ReportFormat> {
     ReportFormat::of_file(path).ok_or_else(|| {
         Failure::usage(
@@ -43,7 +43,7 @@ pub fn format_of(path: &Path) -> Outcome<ReportFormat> {
     })
 }
 
-/// The same of an answer that is no table, and has no CSV.
+/// The same for an answer that is not a table, and so has no CSV.
 pub fn format_of_answer(path: &Path) -> Outcome<ReportFormat> {
     let format = ReportFormat::of_file(path).filter(|format| *format != ReportFormat::Csv);
     format.ok_or_else(|| {
@@ -54,8 +54,8 @@ pub fn format_of_answer(path: &Path) -> Outcome<ReportFormat> {
     })
 }
 
-/// Says which other pictures there are where nobody named one, and which letters will be
-/// boxes: nobody should have to look for the reason.
+/// Lists the other available pictures if none was named, and letters that will be
+/// drawn as boxes, with the reason.
 pub fn name_the_rest(context: &Context, rendered: &Rendered) {
     if !rendered.pictures.is_empty() {
         context.output.note(format!(
@@ -72,14 +72,14 @@ pub fn name_the_rest(context: &Context, rendered: &Rendered) {
     }
 }
 
-/// What `align --report FILE` does: a report on an experiment of the store.
+/// Implements `align --report FILE`: a report on a stored experiment.
 pub fn write_report_on(context: &Context, store: &Store, id: &str, path: &Path) -> Outcome<()> {
     write_material(context, &material_on(context, store, id)?, path)?;
     say_written(context, path);
     Ok(())
 }
 
-/// Where a report is: on stdout, beside a document on stderr; with `-q` nowhere.
+/// Prints the path of a report: on stdout, or on stderr next to a document; nothing with `-q`.
 pub fn say_written(context: &Context, path: &Path) {
     let line = format!("Report: {}\n", path.as_text());
     match (context.global.json, context.global.quiet) {
@@ -89,7 +89,7 @@ pub fn say_written(context: &Context, path: &Path) {
     }
 }
 
-/// The report that a bench leaves without being asked: `reports/ID.html` in the
+/// The default report of a bench: `reports/ID.html` in the
 /// directory of the store.
 pub fn write_beside_store(
     context: &Context,

@@ -1,5 +1,5 @@
-//! Progress with an ETA on stderr. On a terminal a line that is drawn again; in a
-//! log file nothing but one line when a long part starts. Silent with `--quiet`.
+//! Progress with an ETA on stderr. On a terminal, a line that is redrawn; in a
+//! log file, only one line when a long part starts. Silent with `--quiet`.
 
 use crate::show::terminal::{Output, say};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -11,8 +11,8 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Progress over `total` units; what a unit is stays with the caller, who
-    /// words the message.
+    /// Progress over `total` units; the caller, who words the
+    /// message, defines the unit.
     pub fn start(output: &Output, quiet: bool, total: u64, message: &str) -> Self {
         if quiet || !output.stderr_is_terminal() {
             if !quiet && !message.is_empty() {
@@ -21,7 +21,7 @@ impl Progress {
             return Progress { bar: None };
         }
         let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr_with_hz(8));
-        // The template is a constant; should it ever be wrong, the default does.
+        // The template is a constant; if it is wrong, the default style is used.
         if let Ok(style) = ProgressStyle::with_template("{spinner} [{bar:30}] {wide_msg}") {
             bar.set_style(style.progress_chars("=> "));
         }
@@ -29,26 +29,26 @@ impl Progress {
         Progress { bar: Some(bar) }
     }
 
-    /// Where we are, and how long it may still take.
+    /// The position, and the time that may remain.
     pub fn update(&self, position: u64, message: &str, left_ns: Option<u64>) {
         if let Some(bar) = &self.bar {
             bar.set_position(position);
             let eta = left_ns
                 .map(|left| format!("ETA {}, ", format_duration(left)))
                 .unwrap_or_default();
-            // Cut at the terminal's width, and what is cut is not the time that is left.
+            // The ETA comes first, so that cutting at the terminal's width keeps it.
             bar.set_message(format!("{eta}{message}"));
         }
     }
 
-    /// The number of units in all has become known better.
+    /// Corrects the total number of units.
     pub fn set_total(&self, total: u64) {
         if let Some(bar) = &self.bar {
             bar.set_length(total);
         }
     }
 
-    /// Writes lines that stay, above the bar.
+    /// Writes permanent lines above the bar.
     pub fn suspend(&self, write: impl FnOnce()) {
         match &self.bar {
             Some(bar) => bar.suspend(write),

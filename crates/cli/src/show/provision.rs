@@ -1,6 +1,6 @@
-//! How `partition` and `format` say what to type to have a plan carried out.
+//! The command to type for carrying out a plan of `partition` or `format`.
 
-/// What to type to have it done.
+/// The command to type.
 pub struct Invitation {
     missing: String,
     busy_ok: bool,
@@ -15,7 +15,7 @@ impl Invitation {
         Invitation { missing, busy_ok }
     }
 
-    /// `unseen`: it cannot be known that no program has the device open.
+    /// `unseen`: it cannot be determined whether a program has the device open.
     pub fn text(&self, name: &str, in_the_way: Option<&str>, unseen: Option<&str>) -> String {
         let mut add = if self.missing.is_empty() {
             format!("--yes --destroy {name}")

@@ -1,4 +1,4 @@
-//! Finished runs on stdout.
+//! Shows finished runs on stdout.
 
 use crate::show::context::Context;
 use crate::show::line;
@@ -8,7 +8,7 @@ use stripewise_results::{Document, RunRecord};
 use stripewise_store::Store;
 use stripewise_units::NameText;
 
-/// Stored runs: what they were, then everything about them.
+/// Stored runs: their origin, then all details.
 pub fn print_stored(context: &Context, document: &Document, look: &RunsLook<'_>) {
     let whole = || {
         let mut sheet = runs_sheet(document, look);
@@ -18,12 +18,12 @@ pub fn print_stored(context: &Context, document: &Document, look: &RunsLook<'_>)
     line::print_answer(context, whole, || line::stored(document));
 }
 
-/// Runs that were just made: everything about them, and where they are kept.
+/// Runs that were just made: all details, and where they are stored.
 pub fn print_made(context: &Context, store: &Store, document: &Document, look: &RunsLook<'_>) {
     print_sheet(context, store, document, runs_sheet(document, look), None);
 }
 
-/// The same as a sheet that was made before, with the file of a report.
+/// The same for a prepared sheet, with the file of a report.
 pub fn print_sheet(
     context: &Context,
     store: &Store,
@@ -41,8 +41,8 @@ pub fn print_sheet(
     );
 }
 
-/// How runs that were just made are shown again, by what the store says now: nothing of
-/// those that it does not have.
+/// The commands that show runs that were just made, by the current state of the store; nothing
+/// for runs it does not have.
 pub fn again(store: &Store, runs: &[RunRecord]) -> Vec<(String, String)> {
     let kept: Vec<&RunRecord> = runs.iter().filter(|run| store.keeps(&run.id)).collect();
     let Some(first) = kept.first() else {
@@ -69,7 +69,7 @@ pub fn again(store: &Store, runs: &[RunRecord]) -> Vec<(String, String)> {
     all
 }
 
-/// The same of runs that are known to be kept, all of them, as a line.
+/// The same for runs that are all known to be stored, as a line.
 pub fn all_kept_line(runs: &[RunRecord]) -> String {
     match runs {
         [] => String::new(),

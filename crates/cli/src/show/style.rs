@@ -1,4 +1,4 @@
-//! Colour, only where it is wanted, and never the only carrier of a meaning.
+//! Colour, only if wanted, and never as the only carrier of a meaning.
 
 use crate::switches::{Color, Global};
 use std::borrow::Cow;
@@ -10,17 +10,17 @@ use stripewise_units::{acts, shown_instead};
 /// Bold, green, red, yellow, and the end of each.
 const ESCAPES: [&str; 5] = ["\x1b[1m", "\x1b[32m", "\x1b[1;31m", "\x1b[33m", "\x1b[0m"];
 
-/// What stands for these until the text is printed: a file or a label cannot contain it by
-/// design, as it is random.
+/// Placeholders for these until the text is printed: being random, they cannot appear in a
+/// file name or label by design.
 static MARKS: LazyLock<[String; 5]> = LazyLock::new(|| {
     let key = RandomState::new();
     [0, 1, 2, 3, 4].map(|mark| format!("\x1b[{:016x}", key.hash_one(mark)))
 });
 
-/// Text as a terminal may have it. Labels, names of files and what other tools'
-/// results say are anybody's words: of control characters only line ends, tabs and
-/// our own marks stay, so that nobody's words move the cursor or hide a line, and
-/// signs of direction, which turn the order of letters round, become visible.
+/// Makes text safe for a terminal. Labels, file names and other tools'
+/// results are untrusted: of control characters, only line endings, tabs and
+/// our own marks stay, so that no text moves the cursor or hides a line, and
+/// bidirectional controls, which reverse the order of letters, become visible.
 pub fn printable(text: &str) -> Cow<'_, str> {
     let is_odd = |sign: char| acts(sign) && sign != '\n' && sign != '\t';
     if !text.contains(is_odd) {
@@ -53,9 +53,9 @@ pub struct Style {
 }
 
 impl Style {
-    /// From the switch, the terminal and the environment.
+    /// Derives it from the switch, the terminal and the environment.
     ///
-    /// `no_colour`: the environment asks for none (`NO_COLOR`, `TERM=dumb`).
+    /// `no_colour`: the environment disables colour (`NO_COLOR`, `TERM=dumb`).
     pub fn of(global: &Global, stdout_is_terminal: bool, no_colour: bool) -> Self {
         let colour = match global.color {
             Color::Always => true,
@@ -65,17 +65,17 @@ impl Style {
         Style { colour }
     }
 
-    /// Whether the terminal takes escapes, so that lines can be drawn again.
+    /// Whether the terminal supports escapes, so that lines can be redrawn.
     pub fn is_drawn(self) -> bool {
         self.colour
     }
 
-    /// A heading, for [`printable`] to show.
+    /// A heading, to be passed to [`printable`].
     pub fn heading(self, text: &str) -> String {
         self.paint(Emphasis::Strong, text)
     }
 
-    /// A part of a text, for [`printable`] to show.
+    /// A part of a text, to be passed to [`printable`].
     pub fn paint(self, emphasis: Emphasis, text: &str) -> String {
         let [bold, green, red, yellow, plain] = &*MARKS;
         let mark = match emphasis {

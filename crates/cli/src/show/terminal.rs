@@ -1,14 +1,14 @@
-//! The only way to stdout and stderr: nothing else in the program prints
-//! (`cargo xtask tidy` holds that). What cannot be written never ends the program,
-//! because a measurement that is under way is worth more than the words about it.
+//! The only access to stdout and stderr: nothing else in the program prints
+//! (`cargo xtask tidy` enforces that). A failed write never ends the program,
+//! because a measurement in progress is worth more than the text about it.
 //!
 //! | stream | a reader that went away | any other error |
 //! |---|---|---|
 //! | stderr | nothing more is written | [`Output::flush_and_report`] says on stdout that words are missing |
 //! | stdout | nothing more is written | reported on stderr at the end, with exit code 3 |
 //!
-//! A stream that was closed when the program began is as good as `/dev/null`: the
-//! standard library opens that in its place, so that no file of ours gets its number.
+//! A stream that was closed when the program began behaves like `/dev/null`: the
+//! standard library opens that in its place, so that no other file gets its number.
 
 use crate::exit_codes::Exit;
 use crate::failure::Failure;
@@ -20,14 +20,14 @@ use std::io::{ErrorKind, IsTerminal, Write};
 use std::rc::Rc;
 use std::time::Duration;
 
-/// A line on stderr; written as `eprintln!` is, after the [`Output`].
+/// Prints a line on stderr; used like `eprintln!`, with the [`Output`] first.
 macro_rules! say {
     ($output:expr, $($words:tt)*) => {
         $output.tell(&format!("{}\n", format_args!($($words)*)))
     };
 }
 
-/// Text on stderr without a line end of its own; written as `eprint!` is.
+/// Prints text on stderr without a line ending; used like `eprint!`.
 macro_rules! say_part {
     ($output:expr, $($words:tt)*) => {
         $output.tell(&format!($($words)*))
@@ -36,30 +36,30 @@ macro_rules! say_part {
 
 pub(crate) use {say, say_part};
 
-/// How long a stream that takes nothing at the moment is left alone.
+/// Delay before retrying a stream that currently accepts nothing.
 const AGAIN_AFTER: Duration = Duration::from_millis(5);
 
-/// Columns of a terminal whose width is unknown.
+/// Assumed columns of a terminal of unknown width.
 const COLUMNS_USUAL: usize = 100;
-/// Text is not made narrower than this.
+/// Minimum columns of text.
 const COLUMNS_MIN: usize = 40;
 
-/// Where a command prints: the two streams, and what is known of their readers.
+/// The two output streams, and what is known about their readers.
 pub struct Output {
     stdout: Stream,
     stderr: Stream,
-    /// These are the streams of the process, which the parser of the command line and the
+    /// These are the streams of the process, which the command-line parser and the
     /// progress bar know by themselves.
     is_of_process: bool,
-    /// stdout holds, or will hold, something that a program reads.
+    /// stdout holds, or will hold, output for a program.
     document: Cell<bool>,
-    /// stdout holds JSON lines, and the document is the last of them.
+    /// stdout holds JSON lines, with the document as the last one.
     events: Cell<bool>,
-    /// Something was measured and is kept, so that it can be shown again.
+    /// Something was measured and stored, so that it can be shown again.
     kept: Cell<bool>,
-    /// What the command that was parsed calls the options of a run.
+    /// The parsed command's names for the options of a run.
     words: OnceCell<Words>,
-    /// Columns that words are broken at, where somebody asked for that.
+    /// Columns at which text is wrapped, if requested.
     columns: Cell<Option<usize>>,
 }
 
@@ -67,7 +67,7 @@ pub struct Output {
 struct Stream {
     writer: RefCell<Box<dyn Write>>,
     is_terminal: bool,
-    /// Why it takes no more; the first reason counts.
+    /// Why it accepts no more; the first reason counts.
     error: OnceCell<std::io::Error>,
 }
 
@@ -80,7 +80,7 @@ impl Output {
         Output::over(Box::new(stdout), Box::new(stderr), are_terminals, true)
     }
 
-    /// Streams that are no terminals.
+    /// Output to streams that are not terminals.
     #[must_use]
     pub fn new(stdout: Box<dyn Write>, stderr: Box<dyn Write>) -> Output {
         Output::over(stdout, stderr, [false; 2], false)
@@ -104,18 +104,18 @@ impl Output {
         }
     }
 
-    /// What was measured is kept, whatever becomes of the words about it.
+    /// Results are stored, even if the text about them is lost.
     pub fn expect_no_loss(&self) {
         self.kept.set(true);
     }
 
-    /// From now on only the document that was asked for goes to stdout, and no words
-    /// that found stderr closed to them.
+    /// From now on, only the requested document goes to stdout, and no text
+    /// that could not be written to stderr.
     pub fn expect_document(&self) {
         self.document.set(true);
     }
 
-    /// From now on stdout holds JSON lines.
+    /// From now on, stdout holds JSON lines.
     pub fn expect_events(&self) {
         self.events.set(true);
     }
@@ -125,18 +125,18 @@ impl Output {
         self.events.get()
     }
 
-    /// From now on hints are worded for the command that was parsed.
+    /// From now on, hints are worded for the parsed command.
     pub fn word_for(&self, words: Words) {
         let _ = self.words.set(words);
     }
 
-    /// The words for hints; before a command is known those of none.
+    /// The words for hints; before a command is known, the default ones.
     pub fn words(&self) -> Words {
         self.words.get().cloned().unwrap_or_default()
     }
 
-    /// From now on words have lines of at most so many columns as `COLUMNS` says, else as the
-    /// terminal has. A pipe takes lines as they are, unless their width is asked for.
+    /// From now on, text is wrapped to the columns given by `COLUMNS`, else to those of the
+    /// terminal. A pipe gets lines as they are, unless their width is given.
     pub fn fit(&self, variable: &dyn Fn(&str) -> Option<OsString>) {
         let asked = || variable("COLUMNS")?.into_string().ok()?.trim().parse().ok();
         let columns: Option<usize> = asked().or_else(|| self.terminal_columns());
@@ -144,13 +144,13 @@ impl Output {
             .set(columns.map(|columns| columns.max(COLUMNS_MIN)));
     }
 
-    /// Columns of the reader, or [`COLUMNS_USUAL`] where they are not known.
+    /// Columns of the reader, or [`COLUMNS_USUAL`] if unknown.
     pub fn width(&self) -> usize {
         self.columns.get().unwrap_or(COLUMNS_USUAL)
     }
 
-    /// Words as they are shown: without control characters of others, and no wider than asked
-    /// for.
+    /// Text as displayed: without foreign control characters, and no wider than
+    /// requested.
     pub fn shown(&self, text: &str) -> String {
         let text = printable(text);
         match self.columns.get() {
@@ -159,24 +159,24 @@ impl Output {
         }
     }
 
-    /// Text whose lines fit the reader, or [`COLUMNS_USUAL`] where none is known; what is
-    /// broken goes on in column `hanging`, else a little to the right of where it began.
+    /// Text wrapped to the reader's width, or to [`COLUMNS_USUAL`] if unknown; continuation
+    /// lines start in column `hanging`, else slightly indented.
     pub fn broken(&self, text: &str, hanging: Option<usize>) -> String {
         fitted(&printable(text), self.width(), hanging)
     }
 
-    /// Writes sentences for people to stderr, in lines that fit.
+    /// Writes sentences for people to stderr, wrapped.
     pub fn explain(&self, text: &str) {
         self.tell(&self.broken(text, None));
     }
 
-    /// Writes words for people to stderr, without control characters of others.
-    /// What cannot be written is lost.
+    /// Writes text for people to stderr, without foreign control characters.
+    /// Text that cannot be written is lost.
     pub fn tell(&self, text: &str) {
         let _ = self.to_stderr(text);
     }
 
-    /// Writes what must be heard: to stderr, and where that is impossible to stdout,
+    /// Writes text that must be seen: to stderr or, if that fails, to stdout,
     /// unless a document is expected there.
     pub fn insist(&self, text: &str) {
         if self.to_stderr(text).is_none() && self.takes_words() {
@@ -184,29 +184,29 @@ impl Output {
         }
     }
 
-    /// Writes bytes to stdout as they are. Whether all of them arrived is known to
-    /// [`Output::unwritten`].
+    /// Writes bytes to stdout unchanged. [`Output::unwritten`] reports whether all of them
+    /// arrived.
     pub fn print(&self, bytes: &[u8]) {
         let _ = self.stdout.write(bytes);
     }
 
-    /// Prints what the parser of the command line was asked for, in its colours.
+    /// Prints what the user requested from the command-line parser, in its colours.
     pub fn print_clap(&self, asked: &clap::Error) {
         if !self.is_of_process {
             return self.print(asked.render().to_string().as_bytes());
         }
-        // clap decides about colour by the stream; a cut text is no help.
+        // clap decides on colour by stream; truncated text is no help.
         let printed = asked.print().and_then(|()| std::io::stdout().flush());
         self.stdout.note_error(printed);
     }
 
-    /// Columns that help is wrapped to; `None` where the parser of the command line finds
-    /// out.
+    /// Columns that help is wrapped to; `None` if the command-line parser determines
+    /// them.
     pub fn columns(&self) -> Option<usize> {
         (!self.is_of_process).then_some(COLUMNS_USUAL)
     }
 
-    /// Columns of the terminal that stdout is, if it is one.
+    /// Columns of the terminal behind stdout, if it is one.
     fn terminal_columns(&self) -> Option<usize> {
         if !self.is_of_process || !self.stdout.is_terminal {
             return None;
@@ -214,8 +214,8 @@ impl Output {
         terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| width.0.into())
     }
 
-    /// The failure of a command whose answer could not be printed in full. A reader
-    /// that went away has seen enough and is none.
+    /// The failure of a command whose answer could not be printed in full. A closed
+    /// pipe is not a failure: its reader has enough.
     pub fn unwritten(&self) -> Option<Failure> {
         let error = self.stdout.loss()?;
         let room = match self.kept.get() {
@@ -232,7 +232,7 @@ impl Output {
         ))
     }
 
-    /// Says on stdout that stderr lost words, if it did.
+    /// Reports on stdout that stderr lost text, if it did.
     pub fn flush_and_report(&self) {
         if let Some(error) = self.stderr.loss()
             && self.takes_words()
@@ -261,8 +261,8 @@ impl Output {
     }
 }
 
-/// Lines that are too long are broken between words, and go on in column `hanging`, else a
-/// little to the right of where they began.
+/// Wraps overlong lines between words; continuation lines start in column `hanging`, else
+/// slightly indented.
 fn fitted(text: &str, columns: usize, hanging: Option<usize>) -> String {
     let mut fitted = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
@@ -293,7 +293,7 @@ fn fitted(text: &str, columns: usize, hanging: Option<usize>) -> String {
     fitted
 }
 
-/// Columns of a line; escapes of colour take none.
+/// Columns of a line; colour escapes take none.
 fn width_of(line: &str) -> usize {
     let mut parts = line.split("\x1b[");
     let first = parts.next().map_or(0, |part| part.chars().count());
@@ -304,8 +304,8 @@ fn width_of(line: &str) -> usize {
     first + parts.map(behind).sum::<usize>()
 }
 
-/// stdout as a stream, for documents that are too large to be one text. The first
-/// error is returned, and is known to [`Output::unwritten`].
+/// stdout as a stream, for documents too large for one string. The first
+/// error is returned, and [`Output::unwritten`] reports it too.
 pub struct Stdout(pub Rc<Output>);
 
 impl Write for Stdout {
@@ -317,13 +317,13 @@ impl Write for Stdout {
         }
     }
 
-    /// Everything was flushed when it was written.
+    /// Every write has already been flushed.
     fn flush(&mut self) -> std::io::Result<()> {
         Ok(())
     }
 }
 
-/// The same error once more; errors cannot be copied.
+/// Recreates the error; errors cannot be cloned.
 fn again(error: &std::io::Error) -> std::io::Error {
     match error.raw_os_error() {
         Some(number) => std::io::Error::from_raw_os_error(number),
@@ -340,7 +340,7 @@ impl Stream {
         }
     }
 
-    /// Writes everything, or nothing more to a stream that failed before.
+    /// Writes everything; writes nothing more to a stream that failed before.
     fn write(&self, bytes: &[u8]) -> Option<()> {
         if self.error.get().is_some() {
             return None;
@@ -352,14 +352,14 @@ impl Stream {
         result.map_err(|error| self.error.set(error)).ok()
     }
 
-    /// Why it lost something. A reader that went away lost nothing.
+    /// Why it lost something. A reader that closed the pipe lost nothing.
     fn loss(&self) -> Option<&std::io::Error> {
         let error = self.error.get();
         error.filter(|error| error.kind() != ErrorKind::BrokenPipe)
     }
 }
 
-/// `write_all` and `flush`, which waits for a pipe that somebody made non-blocking.
+/// `write_all` and `flush`; waits if another process made the pipe non-blocking.
 fn write_whole(out: &mut dyn Write, mut bytes: &[u8]) -> std::io::Result<()> {
     while !bytes.is_empty() {
         match retry(|| out.write(bytes))? {
@@ -384,7 +384,7 @@ fn retry<T>(mut attempt: impl FnMut() -> std::io::Result<T>) -> std::io::Result<
 mod tests {
     use super::*;
 
-    /// Answers one call after the other; then takes a byte at a time.
+    /// Returns one scripted result per call; then accepts a byte at a time.
     #[derive(Clone, Default)]
     struct Scripted {
         errors: Vec<ErrorKind>,

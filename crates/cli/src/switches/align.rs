@@ -102,7 +102,7 @@ pub struct ExperimentArguments {
 }
 
 impl Align {
-    /// What is asked.
+    /// The options given by these switches.
     pub fn options(&self) -> AlignOptions {
         AlignOptions {
             target: self.target.clone(),
@@ -139,7 +139,7 @@ impl AlignWhat {
 }
 
 impl ExperimentArguments {
-    /// How it is measured, as far as they say it.
+    /// The measurement options given by these switches.
     pub fn options(&self) -> ExperimentOptions {
         ExperimentOptions {
             precision_percent: self.precision,

@@ -1,12 +1,12 @@
-//! What `-h` and `--help` print. `-h` fits a screen: the command's own switches, without
-//! those that few need. `--help` has everything, in the same groups.
+//! The output of `-h` and `--help`. `-h` fits a screen: the command's own switches, without
+//! the rare ones. `--help` has everything, in the same groups.
 
 use super::Cli;
 use clap::{Arg, Command, CommandFactory};
 use std::fmt::Write as _;
 use stripewise_lab::profiles::profiles;
 
-/// The commands by what they are for, in the order of `stripewise -h`.
+/// The commands by purpose, in the order of `stripewise -h`.
 const GROUPS: [(&str, &[&str]); 7] = [
     (
         "Measure",
@@ -29,10 +29,10 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ("Other", &["sim", "doctor", "completions", "man"]),
 ];
 
-/// Switches that only `--help` lists, whatever the command.
+/// Switches that only `--help` lists, for every command.
 const RARE: [&str; 6] = ["seed", "engine", "label", "columns", "percentiles", "cores"];
 
-/// Those of one command.
+/// The same for one command.
 const RARE_OF: [(&str, &[&str]); 7] = [
     (
         "run",
@@ -77,7 +77,7 @@ const RARE_OF: [(&str, &[&str]); 7] = [
     ("lab run", &["readers", "blocks", "cache-size"]),
 ];
 
-/// What `-h` says of switches whose text is long, for a command or, with no name, for all.
+/// The text of `-h` for switches with a long text, for a command or, without a name, for all.
 const SHORT: [(&str, &str, &str); 46] = [
     (
         "",
@@ -239,7 +239,7 @@ const SHORT: [(&str, &str, &str); 46] = [
     ),
 ];
 
-/// The command line with its help in order.
+/// The command line with arranged help.
 pub fn command() -> Command {
     let root = Cli::command();
     let template = format!(
@@ -279,8 +279,8 @@ fn groups(root: &Command) -> String {
     rows
 }
 
-/// A command and those below it: what stands below the switches is for `--help`, and so
-/// are rare switches.
+/// A command and its subcommands: the text below the switches and rare switches
+/// appear only in `--help`.
 fn arranged(command: Command, path: &str) -> Command {
     let own = RARE_OF.iter().find(|(of, _)| *of == path);
     let own = own.map_or(&[][..], |(_, names)| names);
@@ -316,13 +316,13 @@ fn arranged(command: Command, path: &str) -> Command {
     command
 }
 
-/// What it is called in the tables here: its long name, of what has none its id.
+/// Its name in the tables here: its long name, else its id.
 fn name_of(switch: &Arg) -> String {
     let id = switch.get_id().as_str();
     switch.get_long().unwrap_or(id).to_owned()
 }
 
-/// The text of `-h` in place of the whole one, which `--help` prints.
+/// Sets the text of `-h`, keeping the full one for `--help`.
 fn shortened(switch: Arg, short: &'static str) -> Arg {
     let whole = switch.get_long_help().or(switch.get_help());
     let whole = whole.cloned().unwrap_or_default();
@@ -349,7 +349,7 @@ fn with_names(switch: Arg) -> Arg {
 mod tests {
     use super::*;
 
-    /// Calls `check` with each command and those below it, and their names in full.
+    /// Calls `check` for each command and its subcommands, with their full names.
     fn each(command: &mut Command, path: &str, check: &mut impl FnMut(&mut Command, &str)) {
         check(command, path);
         for below in command.get_subcommands_mut() {

@@ -1,9 +1,9 @@
-//! Hints in the words of the command at hand.
+//! Words hints for the command in use.
 //!
-//! Hints are data: they say which options of a run they name, and here those get the
-//! names that they have in this command. A command that lacks one says so, and a plan has
-//! a key for it: nobody shall type what a hint says and be told that there is no such
-//! switch.
+//! Hints are data: they name options of a run, which are replaced here by the
+//! names in this command. If a command lacks an option, the hint says so, and a plan has
+//! a key for it: users must not be told to type a switch
+//! that does not exist.
 
 use super::Cli;
 use clap::{ArgMatches, Command, CommandFactory};
@@ -12,7 +12,7 @@ use stripewise_campaign::qualify::product_names;
 use stripewise_results::RunRecord;
 use stripewise_units::{Hint, nearest, quoted};
 
-/// Options of the load, which a baseline has from its runs.
+/// Options of the load, which a baseline takes from its runs.
 const OF_THE_LOAD: [&str; 8] = [
     "block",
     "threads",
@@ -24,10 +24,10 @@ const OF_THE_LOAD: [&str; 8] = [
     "rate",
 ];
 
-/// What a command calls the options of a run.
+/// A command's names for the options of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Words {
-    /// Its name in full: `lab run`; empty before it is known.
+    /// Its full name: `lab run`; empty before it is known.
     command: String,
     /// Its switches.
     own: BTreeSet<String>,
@@ -35,7 +35,7 @@ pub struct Words {
     of_run: BTreeSet<String>,
 }
 
-/// The words of the command that was parsed.
+/// The words of the parsed command.
 pub fn words_of(matches: &ArgMatches) -> Words {
     let mut path = Vec::new();
     let mut inner = matches.subcommand();
@@ -47,7 +47,7 @@ pub fn words_of(matches: &ArgMatches) -> Words {
 }
 
 impl Words {
-    /// Of the command of this path.
+    /// The words of the command at this path.
     fn of(path: &[&str]) -> Words {
         let root = Cli::command();
         let find = |command: &Command, name: &&str| command.find_subcommand(name).cloned();
@@ -70,10 +70,10 @@ impl Words {
         }
     }
 
-    /// An option as it is typed here.
+    /// An option as typed for this command.
     pub fn option(&self, option: &str) -> String {
         match option {
-            // What runs in steps calls their length so.
+            // Commands that run in steps use that name for their length.
             "duration" if self.own.contains("step") && !self.own.contains("duration") => {
                 "--step".to_owned()
             }
@@ -81,12 +81,12 @@ impl Words {
         }
     }
 
-    /// A plan has the options.
+    /// Whether the options are in a plan.
     fn is_of_a_plan(&self) -> bool {
         self.command.starts_with("lab")
     }
 
-    /// A hint as people read it here.
+    /// A hint as shown to users of this command.
     pub fn hint(&self, hint: &Hint) -> String {
         // `sqlio` names its own flags.
         if self.command.is_empty() || self.command == "sqlio" {
@@ -124,7 +124,7 @@ impl Words {
     }
 }
 
-/// Words the hints of all warnings, for people; records in the store and in JSON keep
+/// Words the hints of all warnings for people; records in the store and in JSON keep
 /// theirs.
 pub fn word_warnings(records: &mut [RunRecord], word: impl Fn(&Hint) -> String) {
     for record in records {
@@ -135,8 +135,8 @@ pub fn word_warnings(records: &mut [RunRecord], word: impl Fn(&Hint) -> String) 
     }
 }
 
-/// A hint of a check that ran a baseline again: its load is the baseline's, and switches
-/// of the load are refused.
+/// A hint of a check that repeated a baseline: its load is the baseline's, and switches
+/// for the load are refused.
 pub fn of_a_baseline(words: &Words, hint: &Hint) -> String {
     match hint.options().any(|option| OF_THE_LOAD.contains(&option)) {
         true => format!(
@@ -147,12 +147,12 @@ pub fn of_a_baseline(words: &Words, hint: &Hint) -> String {
     }
 }
 
-/// The command that these words name: `lab run`; empty where they name none.
+/// The command that these words name: `lab run`; empty if there is none.
 pub fn command_of(words: &[String]) -> String {
     named(&Cli::command(), words).0
 }
 
-/// Switches of fio, DiskSpd and others, without their dashes, and ours for the same.
+/// Switches of fio, DiskSpd and others, without their dashes, and their equivalents here.
 const OTHER_TOOLS: [(&str, &str); 21] = [
     ("bs", "block"),
     ("blocksize", "block"),
@@ -177,7 +177,7 @@ const OTHER_TOOLS: [(&str, &str); 21] = [
     ("ramp_time", "ramp"),
 ];
 
-/// Those that are several switches here, or none.
+/// Those with several equivalents here, or none.
 const SAID_OTHERWISE: [(&[&str], &str); 5] = [
     (
         &["rw", "readwrite"],
@@ -201,8 +201,8 @@ const SAID_OTHERWISE: [(&[&str], &str); 5] = [
     ),
 ];
 
-/// The switch that was probably meant by one that the command lacks, and a hint that
-/// says whose it is. `None` where nothing is near.
+/// The switch that was probably meant by an unknown one, and a hint on
+/// where it exists. `None` if nothing is similar.
 pub fn meant(unknown: &str, words: &[String]) -> Option<String> {
     let root = Cli::command();
     let (path, command) = named(&root, words);
@@ -258,7 +258,7 @@ pub fn meant(unknown: &str, words: &[String]) -> Option<String> {
     ))
 }
 
-/// Words of other programs and of habit where a command stands, and what does that here.
+/// Words of other programs and of habit in place of a command, and their equivalents here.
 const SAID_FOR_COMMANDS: [(&[&str], &str); 9] = [
     (&["version"], "`stripewise --version` prints the version"),
     (
@@ -295,7 +295,7 @@ const SAID_FOR_COMMANDS: [(&[&str], &str); 9] = [
     ),
 ];
 
-/// What each command that has commands of its own does with a name alone.
+/// What each command with subcommands does if only its name is given.
 const USUAL: [(&str, &str); 5] = [
     ("history", "show"),
     ("baseline", "set"),
@@ -304,8 +304,8 @@ const USUAL: [(&str, &str); 5] = [
     ("sim", "show"),
 ];
 
-/// What was probably meant by a word that is not a command: a command, what other words
-/// name, a product, or a target.
+/// What was probably meant by a word that is not a command: a command, an equivalent of another
+/// word, a product, or a target.
 pub fn command_meant(unknown: &str, words: &[String]) -> Option<String> {
     let root = Cli::command();
     let (path, command) = named(&root, words);
@@ -332,7 +332,7 @@ pub fn command_meant(unknown: &str, words: &[String]) -> Option<String> {
     ))
 }
 
-/// The command that the words name, with its name in full: `lab run`.
+/// The command that the words name, with its full name: `lab run`.
 fn named<'a>(root: &'a Command, words: &[String]) -> (String, &'a Command) {
     let (mut path, mut command) = (Vec::new(), root);
     for word in words {
@@ -341,7 +341,7 @@ fn named<'a>(root: &'a Command, words: &[String]) -> (String, &'a Command) {
                 path.push(found.get_name());
                 command = found;
             }
-            // Switches of all commands may stand before the name.
+            // Switches of all commands may come before the name.
             None if path.is_empty() => {}
             None => break,
         }

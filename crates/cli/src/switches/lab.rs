@@ -88,7 +88,7 @@ pub struct LabResume {
 }
 
 impl LabResume {
-    /// What is asked for instead of what the plan says.
+    /// The options that override the plan.
     pub fn options(&self) -> ResumeOptions {
         ResumeOptions {
             precision_percent: self.precision,

@@ -141,8 +141,8 @@ pub enum Command {
     Man(small::Man),
 }
 
-/// The command line, and the words of hints for the command that it names. Help is wrapped
-/// to so many columns, or as wide as the terminal of this process.
+/// The command line, and the words of hints for its command. Help is wrapped
+/// to this many columns, or to the width of this process's terminal.
 pub fn parsed(
     words: Vec<OsString>,
     columns: Option<usize>,
@@ -164,8 +164,8 @@ pub fn parsed(
     Ok((cli, hints::words_of(&matches)))
 }
 
-/// The first word that was pasted from a page with its typography, which would count as the
-/// name of a file: `–size`. Behind `--` names are what they are.
+/// The first word with typographic characters pasted from a page, which would count as a
+/// file name: `–size`. Words after `--` are taken literally.
 fn pasted(words: &[OsString]) -> Option<String> {
     let words = words.iter().skip(1).filter_map(|word| word.to_str());
     let mut words = words.take_while(|word| *word != "--");
@@ -175,8 +175,8 @@ fn pasted(words: &[OsString]) -> Option<String> {
 }
 
 impl Command {
-    /// It measures nothing and changes nothing but the store, in one transaction: the first
-    /// signal may end it wherever it is.
+    /// Whether a signal may end it anywhere: it measures nothing and changes nothing but the
+    /// store, in one transaction.
     pub fn may_end_anywhere(&self) -> bool {
         matches!(
             self,
@@ -209,8 +209,8 @@ impl Command {
     }
 }
 
-/// Names of targets and files as text, also those that are not UTF-8: records and
-/// JSON have to hold them. Names of simulated arrays and of tables are text.
+/// Names of targets and files as text, including those that are not UTF-8, since records and
+/// JSON must hold them. Names of simulated arrays and of tables are text already.
 pub fn name_text() -> impl TypedValueParser<Value = String> {
     OsStringValueParser::new().try_map(|name: OsString| text_of(&name))
 }

@@ -74,7 +74,7 @@ pub enum PictureTheme {
 }
 
 impl Picture {
-    /// The same as the renderer takes it.
+    /// The same in the renderer's type.
     pub fn wanted(&self) -> PictureLook {
         PictureLook {
             picture: self.chart.clone(),

@@ -83,7 +83,7 @@ pub enum LoopName {
     Closed,
 }
 
-/// What to do: the options of a workload, from their table.
+/// The load: the options of a workload, from their table.
 #[derive(Clone, Debug, Default)]
 pub struct LoadArguments {
     /// What was typed, in the order of the table; lists with commas.
@@ -91,23 +91,23 @@ pub struct LoadArguments {
 }
 
 impl LoadArguments {
-    /// Something was given.
+    /// Whether any option was given.
     pub fn is_given(&self) -> bool {
         !self.given.is_empty()
     }
 
-    /// The option was given.
+    /// Whether this option was given.
     pub fn says(&self, name: &str) -> bool {
         self.given.iter().any(|(option, _)| option.name == name)
     }
 
-    /// Those that were given and are none of these.
+    /// The given options that are not in `names`.
     pub fn others<'a>(&'a self, names: &'a [&str]) -> impl Iterator<Item = &'static str> + 'a {
         let given = self.given.iter().map(|(option, _)| option.name);
         given.filter(|name| !names.contains(name))
     }
 
-    /// Measured time, and the time before it, where they were given.
+    /// Measured time, and the ramp before it, if given.
     pub fn times(&self) -> [Option<Nanoseconds>; 2] {
         ["duration", "ramp"].map(|name| {
             let given = self.given.iter().find(|(option, _)| option.name == name);
@@ -154,7 +154,7 @@ fn switch(option: &'static WorkloadOption) -> Arg {
 
 impl Args for LoadArguments {
     fn augment_args(command: Command) -> Command {
-        // A profile says the load and leaves the times to the user.
+        // A profile defines the load, but not the times.
         let load = OPTIONS
             .iter()
             .filter(|one| one.subject == OptionSubject::Workload);

@@ -1,6 +1,6 @@
-//! The switches of `sqlio`: SQLIO's own, glued to their values, and ours with two
-//! dashes. Both may stand in any order, as whoever mends an old batch file puts
-//! ours at the end of the line.
+//! The switches of `sqlio`: SQLIO's own, joined to their values, and Stripewise's with two
+//! dashes. They may be mixed in any order, since users who edit an old batch file append
+//! switches to the line.
 
 use clap::Args;
 use std::ffi::{OsStr, OsString};
@@ -37,7 +37,7 @@ pub struct Sqlio {
     pub help: Option<bool>,
 }
 
-/// Switches of ours that take a value behind a blank.
+/// Stripewise's switches that take a value after a blank.
 const WITH_VALUE: [&str; 6] = [
     "--store",
     "--color",
@@ -47,7 +47,7 @@ const WITH_VALUE: [&str; 6] = [
     "--show",
 ];
 
-/// The command line as clap wants it: the name `sqlio` of the program becomes the
+/// Arranges the command line for clap: the program name `sqlio` becomes the
 /// subcommand, and switches with two dashes come before SQLIO's words. Other
 /// command lines stay as they are.
 pub fn arranged(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
@@ -63,7 +63,7 @@ pub fn arranged(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut rest = rest.into_iter();
     while let Some(word) = rest.next() {
         let text = word.to_string_lossy();
-        // SQLIO has no -q, so it is that of every command.
+        // SQLIO has no -q, so it is the global switch.
         if text != "-q" && (!text.starts_with("--") || text == "--") {
             if text != "--" {
                 words.push(word);
@@ -90,7 +90,7 @@ pub fn is_sqlio(program: &OsStr) -> bool {
     name.strip_suffix(".exe").unwrap_or(&name) == "sqlio"
 }
 
-/// Where the word `sqlio` stands as the subcommand, if it does.
+/// Position of the word `sqlio` as the subcommand, if any.
 fn subcommand_at(arguments: &[OsString]) -> Option<usize> {
     let mut at = 1;
     while let Some(word) = arguments.get(at) {

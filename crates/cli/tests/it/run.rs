@@ -1,5 +1,5 @@
-//! A command line is a function of its words and its surroundings: what it prints, and
-//! where it ends when a stream takes nothing.
+//! A command line is a function of its words and its surroundings: its output, and
+//! its exit if a stream accepts nothing.
 
 use std::cell::RefCell;
 use std::ffi::OsString;
@@ -7,7 +7,7 @@ use std::io::{ErrorKind, Write};
 use std::rc::Rc;
 use stripewise_cli::{Exit, Output, Surroundings, run};
 
-/// A stream that takes everything, or fails from the start.
+/// A stream that accepts everything, or fails from the start.
 #[derive(Clone, Default)]
 struct Stream {
     taken: Rc<RefCell<Vec<u8>>>,
@@ -40,7 +40,7 @@ impl Write for Stream {
     }
 }
 
-/// Runs a command line, with `stdout` and `stderr` as they are given.
+/// Runs a command line with the given `stdout` and `stderr`.
 fn ended(line: &str, stdout: &Stream, stderr: &Stream) -> Exit {
     let words = ["stripewise"].into_iter().chain(line.split_whitespace());
     let output = Output::new(Box::new(stdout.clone()), Box::new(stderr.clone()));
@@ -51,7 +51,7 @@ fn ended(line: &str, stdout: &Stream, stderr: &Stream) -> Exit {
     )
 }
 
-/// Runs a command line: how it ends, stdout and stderr.
+/// Runs a command line; returns the exit, stdout and stderr.
 fn all_of(line: &str) -> (Exit, String, String) {
     let (stdout, stderr) = (Stream::default(), Stream::default());
     let exit = ended(line, &stdout, &stderr);
@@ -78,7 +78,7 @@ fn each_way_to_end_has_its_code() {
         ("sim list --wrong", Exit::Usage),
         (&no_target, Exit::Usage),
         ("man /nowhere", Exit::Target),
-        // No variable says where a store would be.
+        // No variable gives the location of a store.
         ("history", Exit::Store),
     ];
     for (line, exit) in cases {
@@ -99,7 +99,7 @@ fn the_document_is_all_that_is_on_stdout() {
     let document: serde_json::Value = serde_json::from_str(&stdout).unwrap();
     assert!(document["baselines"].is_array(), "{stdout}");
     assert!(stderr.contains("few repetitions"), "{stderr}");
-    // The next command begins afresh: its hints are worded for it, and it has no document.
+    // The next command starts afresh: its hints are worded for it, and it has no document.
     let (exit, stdout, stderr) = all_of("sim list --jsn");
     assert_eq!((exit, stdout.as_str()), (Exit::Usage, ""));
     assert!(stderr.contains("did you mean --json?"), "{stderr}");
@@ -136,7 +136,7 @@ fn what_stderr_does_not_take_is_said_on_stdout_unless_a_document_is_there() {
     assert_eq!(stdout.text(), "");
 }
 
-/// Command lines, and what is answered.
+/// Mistyped command lines, and the expected answers.
 const NEARLY_RIGHT: &[(&str, &str)] = &[
     // Commands.
     ("bnech", "did you mean bench?"),
@@ -155,16 +155,16 @@ const NEARLY_RIGHT: &[(&str, &str)] = &[
     ("cdm", "--like crystaldiskmark` measures"),
     ("fio", "`stripewise convert --from TOOL"),
     ("test", "`stripewise bench TARGET` measures"),
-    // Products and targets where a command stands.
+    // Products and targets in place of a command.
     ("etcd", "`stripewise qualify TARGET --for etcd`"),
     ("etdc", "`stripewise qualify TARGET --for etcd`"),
     ("sqlserver", "`stripewise qualify TARGET --for sqlserver`"),
     ("postgres", "`stripewise qualify TARGET --for postgresql`"),
     ("sim:nvme", "`stripewise bench sim:nvme` measures it"),
     ("/mnt/data", "`stripewise bench /mnt/data` measures it"),
-    // Nothing that is near.
+    // Nothing is similar.
     ("frobnicate", "`stripewise --help` lists the commands"),
-    // Commands of commands.
+    // Subcommands.
     ("history shwo", "did you mean show?"),
     (
         "history g7aw",

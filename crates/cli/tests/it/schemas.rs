@@ -1,4 +1,4 @@
-//! The published JSON Schemas are those of the types.
+//! The published JSON Schemas match the types.
 
 use std::path::Path;
 

@@ -9,17 +9,17 @@ use stripewise_stats::{
     CrossingAt, CurvePoint, PLATEAU_SHARE, Random, isotonic, isotonic_crossing, knee,
 };
 
-/// A crossing this many times above the plateau's load has nothing to do with how much
-/// the plateau gives.
+/// A crossing at more than this many times the plateau's load does not affect the rate of
+/// the plateau.
 const CLEAR_OF_LIMIT: f64 = 1.5;
 
-/// What is looked for.
+/// What to look for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Aim {
     /// The rate where the limit is crossed, at about this many in flight.
     Crossing { in_flight: f64 },
-    /// The rate of the smallest load that gives as much as any: of these, which become
-    /// larger.
+    /// The rate of the smallest load that gives as much as any: one of these, in
+    /// rising order.
     Plateau { loads: [Load; 3] },
     /// The rate at one load.
     Level {
@@ -30,8 +30,8 @@ pub(crate) enum Aim {
     },
 }
 
-/// What a climb says about where to look. `steps` are its steps that count, by work in
-/// flight; `bracketed` says that later steps no longer gained. None without steps.
+/// Derives from a climb where to look. `steps` are its valid steps, by work in
+/// flight; `bracketed` means that later steps gained nothing. `None` without steps.
 pub(crate) fn aim_of(kind: SeriesKind, slo: Slo, steps: &[Step], bracketed: bool) -> Option<Aim> {
     let level = |index: usize, place, rising| Aim::Level {
         load: steps[index].load,
@@ -49,7 +49,7 @@ pub(crate) fn aim_of(kind: SeriesKind, slo: Slo, steps: &[Step], bracketed: bool
     });
     let points: Vec<(f64, f64)> = known.collect();
     let flat = flat_from(steps);
-    // One step on from the first that gives as much as any: that one may owe it to luck.
+    // One step past the first that gives as much as any: that one may have been lucky.
     let beyond = (flat + 1).min(last);
     Some(
         match isotonic_crossing(&points, libm::log(slo.limit_ns as f64))? {
@@ -57,7 +57,7 @@ pub(crate) fn aim_of(kind: SeriesKind, slo: Slo, steps: &[Step], bracketed: bool
                 Some(knee) => level(knee, AnswerPlace::Knee, false),
                 None => level(flat, AnswerPlace::Highest, false),
             },
-            // A stream may lose farther on what random I/O does not.
+            // A stream may lose throughput farther on; random I/O does not.
             CrossingAt::Beyond if bracketed && kind.told_in_bytes() => {
                 level(beyond, AnswerPlace::Plateau, false)
             }
@@ -70,8 +70,8 @@ pub(crate) fn aim_of(kind: SeriesKind, slo: Slo, steps: &[Step], bracketed: bool
                 let clear = |index: usize| {
                     f64::from(steps[index].load.in_flight()) * CLEAR_OF_LIMIT <= in_flight
                 };
-                // A stream's latency grows with the depth alone: once the device gives what
-                // it can, where exactly the limit is crossed changes nothing.
+                // A stream's latency grows with the depth alone: once the device is saturated,
+                // the exact crossing of the limit changes nothing.
                 match kind.told_in_bytes() && bracketed {
                     true if clear(beyond) => level(beyond, AnswerPlace::Plateau, false),
                     true if clear(flat) => level(flat, AnswerPlace::Plateau, false),
@@ -87,7 +87,7 @@ pub(crate) fn least_in_flight(steps: &[Step]) -> Option<u32> {
     Some(steps.get(flat_from(steps))?.load.in_flight())
 }
 
-/// The first step that gives as much as any other, up to 3 %, on the rising curve
+/// The first step that gives as much as any other, within 3 %, on the rising curve
 /// nearest to all of them.
 fn flat_from(steps: &[Step]) -> usize {
     let rates: Vec<f64> = steps.iter().map(|step| step.iops).collect();
@@ -110,7 +110,7 @@ fn knee_of(steps: &[Step]) -> Option<usize> {
     loads.position(|load| load == at)
 }
 
-/// The loads of the runs, block by block: what comes next, drawn from a seed.
+/// The loads of the runs, block by block, drawn from a seed.
 #[derive(Clone, Debug)]
 pub(crate) struct Order {
     random: Random,
@@ -129,12 +129,12 @@ impl Order {
         }
     }
 
-    /// Of few in flight, runs at this load too: by the climb it gives as much as any.
+    /// With few in flight, also runs at this load: by the climb, it gives as much as any.
     pub(crate) fn with_least(self, least: Option<u32>) -> Order {
         Order { least, ..self }
     }
 
-    /// A block around a crossing, in random order.
+    /// A block of loads around a crossing, in random order.
     pub(crate) fn block(&mut self, in_flight: f64) -> Vec<Load> {
         let loads = match in_flight < FEW_IN_FLIGHT {
             true => self.whole_around(in_flight),
@@ -143,12 +143,12 @@ impl Order {
         self.shuffled(loads)
     }
 
-    /// The two whole loads about a crossing, one below them and one above; the lower of the two
-    /// twice, as most often that is the answer. Where less load may reach the rate already,
-    /// that load once instead.
+    /// The two whole loads on either side of a crossing, one below them and one above; the lower of
+    /// the two twice, since it is most often the answer. If a smaller load may already reach the
+    /// rate, that load once instead.
     fn whole_around(&self, in_flight: f64) -> Vec<Load> {
         let most = self.in_flight_max.max(1);
-        // Float to integer saturates.
+        // A float-to-integer cast saturates.
         let lower = (in_flight as u32).clamp(1, most);
         let below = lower.saturating_sub(1);
         let likely = self.least.filter(|least| *least < below).unwrap_or(lower);
@@ -164,8 +164,8 @@ impl Order {
     }
 }
 
-/// Below so many in flight one operation more is a large step, over which latency may jump:
-/// each whole load is measured as such.
+/// Below this many in flight, one operation more is a large step, over which latency may jump:
+/// each whole load is measured separately.
 pub(crate) const FEW_IN_FLIGHT: f64 = 10.0;
 
 /// Five loads around a crossing.

@@ -1,4 +1,4 @@
-//! What the runs made for an answer say.
+//! Estimates the answer from the runs made for it.
 
 use super::aim_limit::{Aim, FEW_IN_FLIGHT};
 use crate::ladder::Step;
@@ -14,26 +14,26 @@ use stripewise_stats::{
 
 /// Confidence of the intervals.
 const LEVEL: f64 = 0.95;
-/// Fewest runs of an answer at one load: with four, intervals hold the truth in 94 of 100.
+/// Minimum number of runs at one load: with four, intervals hold the truth in 94 of 100.
 pub(crate) const LEVEL_RUNS_MIN: usize = 4;
-/// Fewest runs around a crossing: two blocks.
+/// Minimum number of runs around a crossing: two blocks.
 pub(crate) const CROSSING_RUNS_MIN: usize = 10;
-/// What the host did to a run and the storage did not.
+/// Disturbances caused by the host, not by the storage.
 const DISTURBANCES: [&str; 3] = ["cpu-steal", "paused", "suspended"];
 
 /// A run made for the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Judged {
     pub(crate) step: Step,
-    /// All its latencies.
+    /// Latencies of all its operations.
     pub(crate) latency: Option<LatencySummary>,
-    /// It ran to its end, and no warning voids it.
+    /// It ran to completion, and no warning voids it.
     pub(crate) counts: bool,
-    /// Something recorded disturbed it.
+    /// A recorded event disturbed it.
     pub(crate) disturbed: bool,
 }
 
-/// Whether something that is recorded, and is not the storage's doing, disturbed a run.
+/// Whether a recorded event that the storage did not cause disturbed a run.
 pub(crate) fn is_disturbed(run: &RunRecord) -> bool {
     let of_jobs = run.jobs.iter().flat_map(|job| &job.warnings);
     run.warnings.iter().chain(of_jobs).any(|warning| {
@@ -41,8 +41,8 @@ pub(crate) fn is_disturbed(run: &RunRecord) -> bool {
     })
 }
 
-/// The runs that an answer rests on. What disturbed a few of them disturbed those; what
-/// disturbs more than a quarter is how this machine is, and is said by the warning.
+/// The runs that an answer is based on: undisturbed ones, if at most a quarter were disturbed.
+/// More than that is how this machine behaves, and the warning says so.
 fn kept(runs: &[Judged]) -> Vec<Judged> {
     let counting: Vec<&Judged> = runs.iter().filter(|run| run.counts).collect();
     let disturbed = counting.iter().filter(|run| run.disturbed).count();
@@ -51,8 +51,8 @@ fn kept(runs: &[Judged]) -> Vec<Judged> {
     kept.map(|run| **run).collect()
 }
 
-/// Where to make more runs, after those about a crossing at `in_flight`: it lies outside of
-/// them, or is one of few in flight, of which whole loads are judged.
+/// Where to make more runs, after those around a crossing at `in_flight`: the crossing is
+/// outside of them, or at few in flight, where whole loads are judged.
 pub(crate) fn where_to_move(in_flight: f64, runs: &[Judged], slo: Slo) -> Option<f64> {
     let runs = load_runs(&kept(runs));
     if in_flight >= FEW_IN_FLIGHT {
@@ -79,7 +79,7 @@ pub(crate) fn where_to_move(in_flight: f64, runs: &[Judged], slo: Slo) -> Option
     }
 }
 
-/// The answer; none where too few runs count. `mib` is a block in MiB.
+/// The answer; `None` if there are too few valid runs. `mib` is a block in MiB.
 pub(crate) fn estimate(aim: Aim, slo: Slo, runs: &[Judged], mib: f64) -> Option<AnswerRecord> {
     let kept = kept(runs);
     let found = match aim {
@@ -99,7 +99,7 @@ pub(crate) fn estimate(aim: Aim, slo: Slo, runs: &[Judged], mib: f64) -> Option<
     Some(record(&found, mib, left_out))
 }
 
-/// An answer before it is written down.
+/// An answer before it becomes a record.
 #[derive(Clone, Copy)]
 struct AnswerDraft {
     place: AnswerPlace,
@@ -108,7 +108,7 @@ struct AnswerDraft {
     bound: Option<AnswerBound>,
     latency_ns: f64,
     latency: Option<LatencySummary>,
-    /// Enough runs for an interval.
+    /// There are enough runs for an interval.
     has_interval: bool,
     runs: usize,
 }
@@ -185,8 +185,8 @@ fn crossing(in_flight: f64, kept: &[Judged], slo: Slo) -> Option<AnswerDraft> {
     }
 }
 
-/// The rate of the smallest load that gives as much as any within the limit, where all loads
-/// up to the first that misses it were measured, or none does.
+/// The rate of the smallest load that gives as much as any within the limit. Requires that all
+/// loads up to the first that misses it were measured, or that none misses it.
 fn at_whole_load(kept: &[Judged], place: AnswerPlace, slo: Slo) -> Option<AnswerDraft> {
     let found = rate_at_whole_load(&load_runs(kept), limit_s(slo), LEVEL);
     let AtWholeLoad::Met {
@@ -219,13 +219,13 @@ fn at_whole_load(kept: &[Judged], place: AnswerPlace, slo: Slo) -> Option<Answer
     })
 }
 
-/// The plateau; where its own runs miss the limit that single runs met, a bound.
+/// The plateau; a bound if its own runs miss the limit that single runs met.
 fn plateau(kept: &[Judged], slo: Slo) -> Option<AnswerDraft> {
     at_whole_load(kept, AnswerPlace::Plateau, slo).or_else(|| bounded(kept, slo))
 }
 
-/// Where no crossing can be told: a load at which the limit is met for certain gives at
-/// least its own rate; else one at which it is missed for certain gives at most its own.
+/// Without a definite crossing: a load that certainly meets the limit gives at
+/// least its own rate; else one that certainly misses it gives at most its own.
 fn bounded(runs: &[Judged], slo: Slo) -> Option<AnswerDraft> {
     let loads = runs.iter().map(|run| run.step.load.in_flight());
     let mut loads: Vec<u32> = loads.collect();
@@ -255,8 +255,8 @@ fn bounded(runs: &[Judged], slo: Slo) -> Option<AnswerDraft> {
     }
 }
 
-/// The rate at one load. Where there is one load only, two runs are an answer already, but
-/// no interval.
+/// The rate at one load. If only one load exists, two runs are already an answer, but
+/// without an interval.
 fn level(runs: &[Judged], place: AnswerPlace, rising: bool, slo: Slo) -> Option<AnswerDraft> {
     let has_interval = runs.len() >= LEVEL_RUNS_MIN;
     if !has_interval && place != AnswerPlace::Only {
@@ -270,7 +270,7 @@ fn level(runs: &[Judged], place: AnswerPlace, rising: bool, slo: Slo) -> Option<
         in_flight: f64::from(runs.first()?.step.load.in_flight()),
         rate: logarithmic(&rates)?,
         bound: match place {
-            // Fresh runs miss the limit that a single run met: less load gives no more.
+            // Further runs miss the limit that a single run met: less load gives no more.
             AnswerPlace::Plateau if is_over => Some(AnswerBound::AtMost),
             _ => rising.then_some(AnswerBound::AtLeast),
         },
@@ -286,8 +286,8 @@ fn latencies(runs: &[Judged]) -> Vec<f64> {
     known.map(|ns| ns as f64).collect()
 }
 
-/// The latencies of runs of one load as those of one typical run: each statistic as the one
-/// that the limit judges, of the shortest the shortest, and of the longest the longest.
+/// Combines the latencies of runs of one load into those of one typical run: each is
+/// averaged like the statistic that the limit judges; minimum and maximum are those of all.
 fn typical(runs: &[Judged]) -> Option<LatencySummary> {
     let all: Option<Vec<LatencySummary>> = runs.iter().map(|run| run.latency).collect();
     let all = all.filter(|all| all.len() > 1)?;
@@ -312,7 +312,7 @@ fn typical(runs: &[Judged]) -> Option<LatencySummary> {
     })
 }
 
-/// Huber's mean of logarithms and its interval, as values again.
+/// Huber's mean of logarithms and its interval, converted back to values.
 fn logarithmic(values: &[f64]) -> Option<Estimate> {
     let logarithms: Vec<f64> = values.iter().map(|value| libm::log(*value)).collect();
     Some(robust_mean_interval(&logarithms, LEVEL)?.map(libm::exp))

@@ -1,24 +1,24 @@
 //! The answer of a series, with an interval.
 //!
-//! The steps of a climb are single runs, and the best of several single runs is a lucky
-//! one as often as not. So a climb only finds *where* to look; what is said of that place
-//! rests on runs made afterwards ([`aim`]), in random order within blocks, and on nothing
-//! that was looked at when the place was chosen ([`estimate`]).
+//! The steps of a climb are single runs, and the best of several single runs is often
+//! just a lucky one. So a climb only finds *where* to look; the answer itself
+//! is based on runs made afterwards ([`aim`]), in random order within blocks, and on nothing
+//! that was used to choose the place ([`estimate`]).
 //!
-//! - Where the latency limit is crossed within the climb: runs around the crossing, and
+//! - If the latency limit is crossed within the climb: runs around the crossing, and
 //!   the rate there by [`stripewise_stats::rate_at_limit`].
-//! - Where that is with fewer than ten in flight: runs of the whole loads about it, each
-//!   judged by its own, and of the smallest load by which the climb reached its rate; the
+//! - If that is with fewer than ten in flight: runs of the whole loads around it, each
+//!   judged by its own runs, and of the smallest load at which the climb reached its rate; the
 //!   smallest one that gives the rate of the largest one that meets the limit, by
 //!   [`stripewise_stats::rate_at_whole_load`].
-//! - Where it is not crossed: runs at the loads from which throughput no longer rises, and
+//! - If it is not crossed: runs at the loads from which throughput no longer rises, and
 //!   the smallest of them that gives as much as the others.
-//! - Where a stream has long stopped rising before that: runs at one load of the plateau,
+//! - If a stream stopped rising well before that: runs at one load of the plateau,
 //!   and Huber's mean of their logarithms.
-//! - Where no load meets the limit: the same at the knee.
-//! - Where the data give no more than that: a bound.
+//! - If no load meets the limit: the same at the knee.
+//! - If the data support no more than that: a bound.
 //!
-//! Pure, as all of this crate: [`crate::climb`] says which run comes next.
+//! Pure, like all of this crate: [`crate::climb`] decides which run comes next.
 
 mod aim_limit;
 mod estimate;
@@ -38,14 +38,14 @@ pub(crate) use estimate::{
 pub struct AnswerPlan {
     /// Blocks of runs around a crossing.
     pub blocks: u32,
-    /// Runs at one load where there is no crossing to look for.
+    /// Runs at one load if there is no crossing to find.
     pub level_runs: u32,
 }
 
-/// Loads around a crossing, in parts of it: five within a factor of 1.6 to either side.
-/// Wider ones tell more of the slope and less of the rate at the crossing: with 0.5 to 2
-/// intervals are a fifth wider, and where throughput bends sharply the parabola is farther
-/// from it.
+/// Loads around a crossing, relative to it: five within a factor of 1.6 either way.
+/// Wider spacing shows more of the slope and less of the rate at the crossing: with 0.5 to 2,
+/// intervals are a fifth wider, and where throughput bends sharply, the parabola fits
+/// worse.
 pub(crate) const AROUND: [f64; 5] = [0.629_96, 0.840_90, 1.0, 1.189_21, 1.587_40];
 
 /// Runs of a block around a crossing.

@@ -1,4 +1,4 @@
-//! Where runs are made, and what is said of them, without any noise: how often intervals
+//! Where runs are made and how they are judged, without noise: how often intervals
 //! hold the truth under noise is what `cargo xtask truth --only e` counts.
 
 use super::aim_limit::{Aim, Order, aim_of};
@@ -12,7 +12,7 @@ fn slo() -> Slo {
     "p99<5ms".parse().expect("a limit")
 }
 
-/// A device that takes 0.2 ms and gives `ceiling` at most; p99 is twice the mean.
+/// A device with a service time of 0.2 ms and at most `ceiling` IOPS; p99 is twice the mean.
 fn step(in_flight: u32, ceiling: f64) -> Step {
     let alone = f64::from(in_flight) / 0.000_2;
     let iops = 1.0 / (1.0 / alone.powi(2) + 1.0 / ceiling.powi(2)).sqrt();
@@ -46,12 +46,12 @@ fn judged(load: Load, ceiling: f64) -> Judged {
 fn a_climb_says_where_to_look() {
     let random =
         |steps: &[Step], bracketed| aim_of(SeriesKind::RandomRead, slo(), steps, bracketed);
-    // 20,000 a second at 2 N / X = 5 ms: 50 in flight.
+    // 20,000 IOPS at 2 N / X = 5 ms: 50 in flight.
     match random(&climb(20_000.0, 128), true) {
         Some(Aim::Crossing { in_flight }) => assert!((45.0..55.0).contains(&in_flight)),
         other => panic!("{other:?}"),
     }
-    // The limit is met by all, and 16 give what 32 do.
+    // All meet the limit, and 16 give as much as 32.
     let fast = climb(40_000.0, 64);
     assert_eq!(
         random(&fast, true),
@@ -63,7 +63,7 @@ fn a_climb_says_where_to_look() {
         random(&fast[..3], false),
         Some(Aim::Level { rising: true, load, .. }) if load.in_flight() == 4
     ));
-    // None meets it: 100 a second with 1 in flight are 20 ms.
+    // None meets it: 100 IOPS with 1 in flight are 20 ms.
     let slow: Vec<Step> = [1, 2, 4, 8, 16]
         .map(|load| Step {
             load: Load::spread(load, 4),
@@ -87,7 +87,7 @@ fn a_climb_says_where_to_look() {
             ..
         })
     ));
-    // A stream far from its limit is what the plateau gives.
+    // A stream far from its limit gives the plateau's rate.
     assert!(matches!(
         aim_of(SeriesKind::SequentialRead, slo(), &climb(20_000.0, 128), true),
         Some(Aim::Level { place: AnswerPlace::Plateau, load, .. }) if load.in_flight() <= 32
@@ -141,7 +141,7 @@ fn with_few_in_flight_each_whole_load_is_run() {
         assert_eq!(block(1.4, cores), [1, 1, 1, 2, 3]);
         assert_eq!(block(7.9, cores), [6, 7, 7, 8, 9]);
     }
-    // Where fewer reach the rate by the climb, they are run too.
+    // If fewer reach the rate by the climb, they are run too.
     let block = |centre: f64, least: u32| {
         let loads = Order::new(1, 2, 256).with_least(Some(least)).block(centre);
         let mut loads: Vec<u32> = loads.iter().map(|load| load.in_flight()).collect();
@@ -155,7 +155,7 @@ fn with_few_in_flight_each_whole_load_is_run() {
     assert_eq!((threads(6, 2), threads(5, 2), threads(5, 8)), (2, 1, 5));
 }
 
-/// An array of mirrors: p99 jumps between 3 and 4 in flight, and 6 give what 5 do.
+/// An array of mirrors: p99 jumps between 3 and 4 in flight, and 6 give as much as 5.
 fn at_few(load: u32) -> Judged {
     let (iops, p99_ms) = match load {
         1 => (160.0, 15.0),
@@ -198,7 +198,7 @@ fn with_few_in_flight_the_answer_is_a_load_that_met_the_limit_itself() {
         assert!((answer.iops - iops).abs() < 1e-6, "{answer:?}");
         assert!(answer.latency_ns < slo.limit_ns, "{answer:?}");
     }
-    // The climb was wrong about the place: once more there.
+    // The climb was wrong about the place: one more block there.
     let aim = |in_flight| Aim::Crossing { in_flight };
     let (above, below) = (runs(6.0), runs(1.0));
     assert_eq!(where_to_move(6.0, &above, limit("p99<60ms")), Some(4.0));
@@ -225,7 +225,7 @@ fn on_a_plateau_the_answer_is_the_smallest_load_that_gives_as_much() {
     let aim = Aim::Plateau { loads };
     let answer = estimate(aim, slo, &runs(20_000.0), 1.0).expect("an answer");
     assert_eq!((answer.in_flight, answer.at), (32.0, AnswerPlace::Plateau));
-    // At 80,000 a second 32 in flight give 89 % only, and 64 give 97 %.
+    // At 80,000 IOPS, 32 in flight give only 89 %, and 64 give 97 %.
     let answer = estimate(aim, slo, &runs(80_000.0), 1.0).expect("an answer");
     assert_eq!((answer.in_flight, answer.bound), (128.0, None));
     // Two of the loads miss the limit that single runs met: a bound.
@@ -249,14 +249,14 @@ fn the_answer_is_the_rate_where_the_limit_is_crossed() {
     assert!((answer.mib_per_s - answer.iops / 2.0).abs() < 1e-6);
     assert_eq!((answer.runs, answer.runs_left_out), (20, 0));
     assert_eq!(where_to_move(48.0, &runs, slo()), None);
-    // Nine runs are not enough; which ones are void or disturbed does not depend on values.
+    // Nine runs are too few; which runs are void or disturbed does not depend on values.
     assert_eq!(estimate(aim, slo(), &runs[..9], 0.5), None);
     let mut some = runs.clone();
     some[3].counts = false;
     some[7].disturbed = true;
     let answer = estimate(aim, slo(), &some, 0.5).expect("an answer");
     assert_eq!((answer.runs, answer.runs_left_out), (18, 2));
-    // What disturbs every run is how the machine is.
+    // A disturbance of every run is how the machine behaves.
     let all: Vec<Judged> = runs
         .iter()
         .map(|run| Judged {

@@ -1,4 +1,4 @@
-//! The cells of a side, and which of them are on the other side too.
+//! The cells of a side, and which of them the other side has too.
 
 use crate::experiment::Metric;
 use crate::series::SeriesKind;
@@ -14,9 +14,9 @@ pub(super) struct CellKey {
     pub block_size_bytes: Option<u64>,
     pub threads: Option<u32>,
     pub outstanding: Option<u32>,
-    /// The jobs of its run and which of them it is, where several ran at once.
+    /// All jobs of its run and its index among them, if several were concurrent.
     pub company: Option<String>,
-    /// Which operations of a mixed job, where its kinds stand apart.
+    /// Which operations of a mixed job, if its kinds are compared separately.
     pub part: Option<OperationKind>,
 }
 
@@ -24,14 +24,14 @@ pub(super) struct CellKey {
 #[derive(Clone, Debug)]
 pub(super) struct Cell<'a> {
     pub key: CellKey,
-    /// All else that a workload says, and its target: repetitions agree in it.
+    /// All other properties of the workload, and its target: equal in all repetitions.
     variant: String,
     /// The same without the target.
     workload: String,
     pub rows: Vec<JobRow<'a>>,
 }
 
-/// Cells of both sides that belong together, and those that are left over.
+/// Matched cells of both sides, and the unmatched ones.
 pub(super) struct Matched<'a> {
     pub pairs: Vec<(&'a Cell<'a>, &'a Cell<'a>)>,
     pub left_a: Vec<&'a Cell<'a>>,
@@ -56,13 +56,13 @@ impl CellKey {
         }
     }
 
-    /// Operations in flight in all; where threads are not known, what is
-    /// outstanding is so in all.
+    /// Total operations in flight; if the number of threads is unknown, outstanding
+    /// is the total.
     fn in_flight(&self) -> Option<u32> {
         self.threads.unwrap_or(1).checked_mul(self.outstanding?)
     }
 
-    /// Both may be the same cell: nothing that both know differs.
+    /// The two may be the same cell: no property known on both sides differs.
     fn agrees(&self, other: &CellKey) -> bool {
         let load = match (self.threads, other.threads) {
             (Some(_), Some(_)) => {
@@ -88,7 +88,7 @@ impl Cell<'_> {
         self.key == other.key && self.variant == other.variant
     }
 
-    /// What its operations are called before `read` or `write`: the pattern, or `log` where
+    /// What qualifies `read` or `write` in text: the pattern, or `log` if
     /// all of it is the log of benches.
     pub fn pattern(&self) -> Option<&'static str> {
         let log = SeriesKind::Log;
@@ -107,8 +107,8 @@ fn agree<T: PartialEq>(one: Option<T>, other: Option<T>) -> bool {
     }
 }
 
-/// The cells of a side in the order in which they come. Runs that were broken off
-/// count only where there are no others; the null engine's count like any.
+/// The cells of a side in order of appearance. Partial runs count only
+/// if there are no others; the null engine's count like any other.
 pub(super) fn cells_of(runs: &[RunRecord]) -> Vec<Cell<'_>> {
     let whole = runs.iter().any(|run| run.status == Status::Complete);
     let mut cells: Vec<Cell<'_>> = Vec::new();
@@ -141,9 +141,9 @@ pub(super) fn cells_of(runs: &[RunRecord]) -> Vec<Cell<'_>> {
     cells
 }
 
-/// The runs of a side that are another one of them once more: no repetitions,
-/// whatever files they came in. What was measured here has an id of its own; of
-/// another tool's result, what it says counts.
+/// Runs of a side that duplicate another one of them: not repetitions,
+/// whatever files they came from. Runs of Stripewise are identified by id, those of
+/// another tool by content.
 pub(super) fn copies_in(runs: &[RunRecord]) -> Vec<&RunRecord> {
     let mut seen = HashSet::new();
     runs.iter()
@@ -151,8 +151,8 @@ pub(super) fn copies_in(runs: &[RunRecord]) -> Vec<&RunRecord> {
         .collect()
 }
 
-/// The cells of a side for a metric. Reads, writes and discards of a mixed job have latencies
-/// of their own, which are never one number: each is a cell. Rates are those of the
+/// The cells of a side for a metric. Reads, writes and discards of a mixed job have separate
+/// latencies, which are never combined: each is a cell. Rates are those of the
 /// job, whose mix is fixed.
 pub(super) fn cells_for(runs: &[RunRecord], metric: Metric) -> Vec<Cell<'_>> {
     let cells = cells_of(runs);
@@ -171,12 +171,12 @@ pub(super) fn cells_for(runs: &[RunRecord], metric: Metric) -> Vec<Cell<'_>> {
 }
 
 impl<'a> Cell<'a> {
-    /// It does several kinds of operations, and its source says so.
+    /// It performs several kinds of operations, according to its source.
     fn is_mixed(&self) -> bool {
         self.kinds().len() > 1
     }
 
-    /// Those kinds; none where the source does not say.
+    /// Those kinds; empty if its source does not say.
     fn kinds(&self) -> Vec<OperationKind> {
         let says = |row: &&JobRow<'_>| {
             let percent = row.job.workload.read_percent;
@@ -195,7 +195,7 @@ impl<'a> Cell<'a> {
         cell
     }
 
-    /// A metric of one of its rows; absent where it is unknown.
+    /// A metric of one of its rows; `None` if unknown.
     pub(super) fn value(&self, row: &JobRow<'_>, metric: Metric) -> Option<f64> {
         match (self.key.part, metric.latency_name()) {
             (Some(part), Some(name)) => row.latency_of(part, name),
@@ -203,7 +203,7 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// Codes of the warnings that void any of its rows, each once.
+    /// Distinct codes of the warnings that void any of its rows.
     pub(super) fn void_codes(&self) -> Vec<&'a str> {
         let mut codes: Vec<&str> = self.rows.iter().flat_map(JobRow::void_codes).collect();
         codes.sort_unstable();
@@ -212,8 +212,8 @@ impl<'a> Cell<'a> {
     }
 }
 
-/// The workload without what may differ between repetitions: its seed, and for
-/// how long it ran.
+/// The workload without what may differ between repetitions: its seed and its
+/// duration.
 fn workload_but_seed(row: &JobRow<'_>) -> String {
     let mut value = serde_json::to_value(&row.job.workload).unwrap_or(Value::Null);
     if let Some(object) = value.as_object_mut() {
@@ -224,10 +224,10 @@ fn workload_but_seed(row: &JobRow<'_>) -> String {
     value.to_string()
 }
 
-/// Matches cells: those that agree in everything both know. Where a side has a
+/// Matches cells that agree in everything both know. If a side has a
 /// cell in several variants (other offsets, caches, targets), only the variant
-/// that the other side has too. Where each side has but one cell, those two,
-/// if they are of one kind: block and load may then differ, and it is told.
+/// that the other side has too. If each side has only one cell, those two are matched
+/// if they are of one kind: block and load may then differ, which a note reports.
 pub(super) fn pairs_of<'a>(a: &'a [Cell<'a>], b: &'a [Cell<'a>]) -> Matched<'a> {
     let mut used = vec![false; b.len()];
     let mut pairs = Vec::new();
@@ -287,8 +287,8 @@ fn partner(cell: &Cell<'_>, a: &[Cell<'_>], b: &[Cell<'_>], used: &[bool]) -> Op
     })
 }
 
-/// The levels that runs fall into: those of an experiment, else the columns of a
-/// published table; in the order in which they come. Empty where runs have none.
+/// The levels that runs fall into, in order of appearance: those of an experiment, else
+/// the columns of a published table. Empty if runs have none.
 #[must_use]
 pub fn levels_of(runs: &[RunRecord]) -> Vec<(String, Vec<RunRecord>)> {
     let mut levels: Vec<(String, Vec<RunRecord>)> = Vec::new();

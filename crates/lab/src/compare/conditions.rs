@@ -1,4 +1,4 @@
-//! Under which conditions each side was measured, and where they differ.
+//! The conditions under which each side was measured, and where they differ.
 
 use serde::{Deserialize, Serialize};
 use stripewise_results::{JobRow, RunRecord};
@@ -14,24 +14,24 @@ pub struct Condition {
     pub a: String,
     /// On side B.
     pub b: String,
-    /// The difference of the numbers may be this one's doing alone: `check`
+    /// It alone may explain the difference of the numbers: `check`
     /// refuses to compare then.
     pub essential: bool,
 }
 
-/// One condition of a job, read off its record; none where it is unknown.
+/// One condition of a job, read from its record; `None` if it is unknown.
 struct Reading {
     name: &'static str,
     essential: bool,
     value: Option<String>,
 }
 
-/// What makes another load of the same operations: where only one side says it, the other
-/// may be anything.
+/// Conditions that define the load: if only one side states one, the other may
+/// have any value.
 const MAKES_THE_LOAD: [&str; 4] = ["pattern", "rate", "think time", "syncs"];
 
-/// Conditions that are known on both sides and differ, the essential ones first. What one
-/// side does not say of a load is `unknown` beside what the other one says.
+/// Conditions that are known on both sides and differ, the essential ones first. A property
+/// of the load that only one side states is `unknown` on the other.
 #[must_use]
 pub fn differing_conditions(a: &[RunRecord], b: &[RunRecord]) -> Vec<Condition> {
     let (mut on_a, mut on_b) = (collect(a), collect(b));
@@ -85,7 +85,7 @@ fn collect(runs: &[RunRecord]) -> Vec<(&'static str, bool, Vec<String>)> {
     all
 }
 
-/// All conditions of a job, always the same ones in the same order.
+/// All conditions of a job, always in the same order.
 fn readings(row: &JobRow<'_>) -> Vec<Reading> {
     let mut all = of_target(row);
     all.extend(of_workload(row));
@@ -146,7 +146,7 @@ fn of_target(row: &JobRow<'_>) -> Vec<Reading> {
     ]
 }
 
-/// What sets the pace of a workload beside the disk: its rate, syncs and think time.
+/// What sets the pace of a workload besides the disk: its rate, syncs and think time.
 fn pace_of(workload: &Workload) -> [String; 3] {
     let rate = match workload.rate {
         Some(rate) => format!("{} IOPS", rate.iops),
@@ -194,7 +194,7 @@ fn of_workload(row: &JobRow<'_>) -> Vec<Reading> {
         reading(
             "block size",
             true,
-            // All of it: two distributions may begin and end alike.
+            // In full: two distributions may begin and end alike.
             match workload.block_sizes.is_empty() {
                 true => row.block_text(),
                 false => Some(workload.block_sizes.to_string()),
@@ -262,7 +262,7 @@ fn size_in_use(row: &JobRow<'_>) -> Option<String> {
 fn kind_words(row: &JobRow<'_>) -> &'static str {
     use stripewise_results::TargetKind;
     match row.job.target.kind {
-        // A test file that was kept is a file the next time.
+        // A test file that was kept is an ordinary file the next time.
         TargetKind::File | TargetKind::TestFile => "file",
         TargetKind::Device => "device",
         TargetKind::Simulated => "simulated array",

@@ -1,8 +1,8 @@
-//! Runs against the target's own history: thirty or more stored runs of the same load say how much it differs by itself, from run to run, from boot to boot and
-//! over the hours of a day, and a new run is held against that.
+//! Compares runs with the target's own history. Thirty or more stored runs of the same load
+//! show how much it varies by itself: from run to run, from boot to boot and over the day.
 //!
-//! Where these are fewer, or the target has another size, two samples are compared as
-//! ever ([`compare`]). Pure: which runs are stored, and in which boot each was made, the caller says.
+//! With fewer of them, or a target of another size, [`compare`] compares two samples.
+//! Pure: the caller supplies the stored runs and the boot in which each was made.
 
 use super::cells::{Cell, cells_for};
 use super::words::cell_words;
@@ -14,13 +14,13 @@ use stripewise_stats::{
 };
 use stripewise_units::format_iops;
 
-/// Of stored runs.
+/// Stored runs.
 pub struct StoredRuns<'a> {
-    /// In order of time, all of one machine.
+    /// In chronological order, all from one machine.
     pub runs: &'a [RunRecord],
-    /// Any number that runs of one boot share, by the run's id.
+    /// A number shared by all runs of one boot, given a run's id.
     pub boot: &'a dyn Fn(&str) -> u64,
-    /// When the baseline was set (RFC 3339): what changed later is a change.
+    /// When the baseline was set (RFC 3339); later changes are reported.
     pub baseline_at: &'a str,
 }
 
@@ -30,17 +30,17 @@ pub struct OwnHistory {
     loads: Vec<LoadHistory>,
 }
 
-/// What is stored of one load.
+/// The stored runs of one load.
 struct LoadHistory {
     /// The runs that show its noise.
     runs: Vec<RunRecord>,
     history: History,
-    /// All of that size.
+    /// All runs on a target of that size.
     all: Vec<Dated>,
     size_bytes: u64,
 }
 
-/// A stored run as far as the search for a change needs it.
+/// The part of a stored run that the search for a change needs.
 #[derive(Clone)]
 struct Dated {
     run: HistoryRun,
@@ -48,12 +48,12 @@ struct Dated {
     conditions: Conditions,
 }
 
-/// What may have changed the level.
+/// Conditions whose change may have changed the level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Conditions {
     kernel: Option<String>,
     firmware: Option<String>,
-    /// A change of it begins a history of its own.
+    /// A change of size starts a new history.
     size_bytes: u64,
 }
 
@@ -68,7 +68,7 @@ impl Conditions {
         }
     }
 
-    /// What of them is new, in words.
+    /// Which of them changed, in words.
     fn news(&self, before: &Conditions) -> Option<String> {
         let news = |name: &str, now: &Option<String>, then: &Option<String>| {
             (now != then).then(|| format!("{name} {}", now.as_deref().unwrap_or("unknown")))
@@ -88,8 +88,8 @@ fn day_of(run: &RunRecord) -> String {
 }
 
 impl OwnHistory {
-    /// Of every load of these runs; none where one of them has fewer than thirty stored runs
-    /// on a target as large as the newest one's.
+    /// The history of every load of these runs; `None` if one of them has fewer than thirty stored
+    /// runs on a target as large as the newest one's.
     #[must_use]
     pub fn of(
         reference: &[RunRecord],
@@ -110,7 +110,7 @@ impl OwnHistory {
             .map(|loads| OwnHistory { by, loads })
     }
 
-    /// These runs are of the same loads on as large a target.
+    /// Returns whether these runs are of the same loads on a target of the same size.
     #[must_use]
     pub fn speaks_of(&self, now: &[RunRecord]) -> bool {
         let cells = cells_for(now, self.by.metric);
@@ -123,14 +123,14 @@ impl OwnHistory {
             })
     }
 
-    /// A loss up to so many per cent is the target's own noise, or nobody acts on it.
+    /// A loss up to this percentage is the target's own noise, or too small to act on.
     #[must_use]
     pub fn tolerance_percent(&self) -> f64 {
         let noise = self.loads.iter().map(|load| load.history.noise());
         default_tolerance_percent(noise.fold(0.0, f64::max))
     }
 
-    /// The table of runs made now against what is stored, in words of change; none where
+    /// Compares runs made now with the stored ones, as changes; `None` if
     /// they are not of the same loads.
     #[must_use]
     pub fn compare(&self, now: &[RunRecord], stored: &StoredRuns<'_>) -> Option<ComparisonRecord> {
@@ -148,7 +148,7 @@ impl OwnHistory {
         }
         table.title = format!("{} now against its own {runs} runs", self.by.metric.words());
         table.sentences.clear();
-        // What is said of few repetitions does not hold here.
+        // Notes about few repetitions do not apply here.
         table.notes.clear();
         for (load, row) in self.loads.iter().zip(&mut table.rows) {
             let cell = load.cell_among(&cells, self.by.metric)?;
@@ -187,8 +187,8 @@ impl LoadHistory {
         });
         let (all, runs): (Vec<Dated>, Vec<&RunRecord>) = known.unzip();
         let values: Vec<HistoryRun> = all.iter().map(|dated| dated.run).collect();
-        // What changed after the baseline was set is what is looked for, and no noise; what
-        // changed before was accepted with it.
+        // Changes after the baseline was set are the findings, not noise; changes
+        // before it were accepted with it.
         let is_before = |index: &usize| runs[*index].started_at.as_str() <= stored.baseline_at;
         let (before, after): (Vec<usize>, Vec<usize>) =
             level_changes(&values).into_iter().partition(is_before);
@@ -211,7 +211,7 @@ impl LoadHistory {
         cells.iter().find(is_own)
     }
 
-    /// Writes the verdict into the row; a sentence where there is one.
+    /// Writes the verdict into the row, and returns a sentence if there is one.
     fn judge(
         &self,
         cell: &Cell<'_>,
@@ -275,7 +275,7 @@ impl LoadHistory {
             Verdict::NoDifference => "within",
             _ => "outside",
         };
-        // The unit once.
+        // Print the unit once.
         let low = amount(expected.low, metric);
         let low = low.trim_end_matches(metric.words()).trim_end();
         let said = format!(
@@ -292,7 +292,7 @@ impl LoadHistory {
         }
     }
 
-    /// When the runs that are like `value` began, and what was new with them.
+    /// Since when runs have been like `value`, and what changed then.
     fn since(&self, value: f64) -> String {
         let runs: Vec<HistoryRun> = self.all.iter().map(|one| one.run).collect();
         let usual = self.history.mean;
@@ -317,7 +317,7 @@ impl LoadHistory {
 
 fn amount(value: f64, metric: Metric) -> String {
     match metric.latency_name() {
-        // Float to integer saturates.
+        // A float-to-integer cast saturates.
         Some(_) => stripewise_units::format_duration(value.round() as u64),
         None => format!("{} {}", format_iops(value), metric.words()),
     }
@@ -330,8 +330,8 @@ mod tests {
     use stripewise_stats::Random;
     use stripewise_workload::Workload;
 
-    /// Hourly runs from 1 October on of a disk that gives 10,000 a second, with noise of 1 %
-    /// from run to run and as much from boot to boot, of which there is one every two days.
+    /// Hourly runs from 1 October on of a disk that gives 10,000 IOPS, with noise of 1 %
+    /// from run to run and as much from boot to boot, with a boot every two days.
     fn run(number: usize, iops: f64, kernel: &str) -> RunRecord {
         let mut record = RunRecord::empty();
         record.id = format!("run{number}");
@@ -442,8 +442,8 @@ mod tests {
         assert!(said(&runs).ends_with("it began on 2026-10-12."));
     }
 
-    /// One run outside is followed by six: an alarm is both. Here each of 96 is in a boot that
-    /// was never seen, which shifts all of its runs.
+    /// An outlier is followed by six more runs: an alarm needs both. Here each of 96 is in a boot
+    /// of its own, which shifts all of its runs.
     #[test]
     fn an_unchanged_disk_hardly_ever_raises_an_alarm() {
         let mut alarms = 0;

@@ -10,24 +10,24 @@ use stripewise_stats::{
     holm, median,
 };
 
-/// A row and the cells that it rests on.
+/// A row and the cells that it is based on.
 pub(super) struct Judged<'a> {
     pub row: ComparisonRow,
     pub a: &'a Cell<'a>,
     pub b: &'a Cell<'a>,
     pub how: IntervalMethod,
-    /// Differences up to this many per cent are finer than the runs could show.
+    /// Differences up to this percentage are below the resolution of the runs.
     resolution_percent: f64,
 }
 
 impl Judged<'_> {
-    /// Nothing may follow from it, whatever its numbers are.
+    /// No conclusion may be drawn from it, whatever its values.
     pub(super) fn is_set_aside(&self) -> bool {
         matches!(self.how, IntervalMethod::Void | IntervalMethod::Same)
     }
 }
 
-/// What both sides call it, or else what either knows of its pattern.
+/// The pattern both sides name, or else the one that either knows.
 fn pattern_of(a: &Cell<'_>, b: &Cell<'_>) -> Option<&'static str> {
     match a.pattern() == b.pattern() {
         true => a.pattern(),
@@ -42,36 +42,36 @@ pub(super) enum IntervalMethod {
     Blocks,
     /// As two samples of this many values.
     Samples(SamplesMethod),
-    /// Not at all: too few repetitions; how many there are on each side.
+    /// None: too few repetitions; their number on each side.
     No([usize; 2]),
-    /// Not at all: warnings void runs of it.
+    /// None: warnings void runs of it.
     Void,
-    /// Not at all: a run is on both sides.
+    /// None: a run is on both sides.
     Same,
 }
 
-/// An interval that reaches further than a factor of two either way tells nobody
-/// anything: the row has too few repetitions, in per cent.
+/// An interval that extends beyond a factor of two either way, in per cent, says
+/// nothing: the row has too few repetitions.
 const USEFUL_PERCENT: [f64; 2] = [-50.0, 100.0];
 
-/// What is printed as 0.00 % is no difference that anybody may claim, however sure:
-/// simulated arrays repeat themselves to the last digit.
+/// What is printed as 0.00 % is never claimed as a difference, however certain:
+/// simulated arrays repeat exactly.
 const CLAIMED_PERCENT_MIN: f64 = 0.005;
 
-/// An interval that holds 0 and is narrow enough to say something.
+/// An interval that holds 0 and is narrow enough to be informative.
 pub(super) fn is_useful([low, high]: [f64; 2]) -> bool {
     low >= USEFUL_PERCENT[0] && high <= USEFUL_PERCENT[1]
 }
 
-/// A bin of the latency histogram over the latencies in it: 512 bins an octave.
+/// Relative width of a bin of the latency histogram: 512 bins an octave.
 const LATENCY_BIN: f64 = 1.0 / 512.0;
 
-/// Repetitions that are equal to the last digit are one run made again: nothing in them was
-/// drawn, as of a stream on a simulated array. What is then less than this comes of how long
-/// the runs were and where they began, which all of a side have in common.
+/// Repetitions that are exactly equal are one run repeated: nothing in them is
+/// random, as in a stream on a simulated array. Smaller differences then come from the
+/// runs' length and starting point, which all of a side share.
 const EQUAL_PERCENT: f64 = 0.1;
 
-/// What the repetitions of a row say.
+/// What the repetitions of a row show.
 struct RowFinding {
     estimate: Option<f64>,
     interval: Option<Estimate>,
@@ -80,7 +80,7 @@ struct RowFinding {
     how: IntervalMethod,
 }
 
-/// The rows that have a value on both sides; none has a verdict yet.
+/// The rows that have a value on both sides, still without verdicts.
 pub(super) fn rows_of<'a>(
     pairs: &[(&'a Cell<'a>, &'a Cell<'a>)],
     options: CompareOptions,
@@ -89,8 +89,8 @@ pub(super) fn rows_of<'a>(
     rows.filter_map(|&(a, b)| row(a, b, options)).collect()
 }
 
-/// Verdicts of all rows at once, whichever tables they stand in: 1 - level bounds
-/// the odds of any false finding among them. How many rows have a test.
+/// Verdicts of all rows of all tables at once: 1 - level bounds
+/// the odds of any false finding among them. Returns the number of rows with a test.
 pub(super) fn correct(rows: Vec<(&mut Judged<'_>, CompareOptions)>) -> usize {
     let mut tested: Vec<(&mut Judged<'_>, CompareOptions)> = rows
         .into_iter()
@@ -104,9 +104,9 @@ pub(super) fn correct(rows: Vec<(&mut Judged<'_>, CompareOptions)>) -> usize {
     p_values.len()
 }
 
-/// `NoDifference` only where the interval holds 0 and is narrow enough to exclude
-/// something: a row whose own interval does not hold 0, and that Holm's correction
-/// lets pass all the same, stays undecided, as does one that excludes nothing.
+/// `NoDifference` only if the interval holds 0 and is narrow enough to exclude
+/// something. A row whose own interval excludes 0 but which Holm's correction
+/// does not reject stays undecided, as does one that excludes nothing.
 fn verdict(judged: &Judged<'_>, adjusted: f64, options: CompareOptions) -> Verdict {
     let row = &judged.row;
     let estimate = row.estimate_percent.unwrap_or(row.difference_percent);
@@ -168,8 +168,8 @@ fn row<'a>(a: &'a Cell<'a>, b: &'a Cell<'a>, options: CompareOptions) -> Option<
         pattern: pattern_of(a, b)?.to_owned(),
         block_size_bytes: block.filter(|_| block == b.key.block_size_bytes),
         threads: both(a.key.threads, b.key.threads),
-        // Where one side does not know its threads, what it has outstanding is so in
-        // all, and it is by that number that the two belong together.
+        // If one side does not know its threads, its outstanding is the total,
+        // and the two were matched by that number.
         outstanding: match (a.key.threads, b.key.threads) {
             (None, _) => a.key.outstanding,
             (_, None) => b.key.outstanding,
@@ -201,9 +201,9 @@ fn row<'a>(a: &'a Cell<'a>, b: &'a Cell<'a>, options: CompareOptions) -> Option<
     })
 }
 
-/// How finely a value of the cell is known, as a share of it. A rate is a count of whole
-/// operations, and where a run begins and ends decides about one of them, as it does of a
-/// mean; another latency is that of its bin of the histogram. 0 where the source does not say how many there were.
+/// Relative resolution of a cell's value. A rate counts whole operations, and where a run
+/// begins and ends decides about one of them; the same goes for a mean. Any other latency has
+/// the resolution of its histogram bin. 0 if the source does not give the number of operations.
 fn resolution(cell: &Cell<'_>, options: CompareOptions) -> f64 {
     let is_binned = options.metric.latency_name().is_some();
     if is_binned && options.metric != Metric::LatencyMean {
@@ -214,17 +214,17 @@ fn resolution(cell: &Cell<'_>, options: CompareOptions) -> f64 {
     fewest.map_or(0.0, |count| 1.0 / count as f64)
 }
 
-/// Several values that are all the same.
+/// Several identical values.
 fn is_equal(values: &[f64]) -> bool {
     let same = |pair: &[f64]| (pair[0] - pair[1]).abs() <= 1e-9 * pair[0].abs();
     values.len() > 1 && values.windows(2).all(same)
 }
 
 impl RowFinding {
-    /// With an interval that reaches at least this far from the estimate. Repetitions on
-    /// simulated arrays may be equal to the last digit, and then their scatter says
-    /// nothing of what another starting point would have given. It is B / A that is known
-    /// within so many per cent of itself: no rate is more than 100 % lower than another.
+    /// Widens the interval to at least this distance from the estimate. Repetitions on
+    /// simulated arrays may be exactly equal, and then their scatter does not show
+    /// what another starting point would have given. B / A is known to
+    /// within this percentage of itself: no rate is more than 100 % lower than another.
     fn no_finer_than(mut self, percent: f64) -> RowFinding {
         if let Some(interval) = &mut self.interval {
             let reach = percent * (1.0 + interval.value / 100.0);
@@ -235,7 +235,7 @@ impl RowFinding {
     }
 }
 
-/// Block by block, where both cells are of one experiment and share blocks.
+/// Block by block, if both cells are of one experiment and share blocks.
 fn by_blocks(a: &Cell<'_>, b: &Cell<'_>, options: CompareOptions) -> Option<RowFinding> {
     let mut pairs = Vec::new();
     for row in &a.rows {
@@ -264,7 +264,7 @@ fn by_blocks(a: &Cell<'_>, b: &Cell<'_>, options: CompareOptions) -> Option<RowF
     Some(RowFinding {
         estimate: (blocks > 1).then_some(difference_percent),
         interval: interval_percent,
-        // With too few blocks no test can reach the level: no verdict is owed.
+        // With too few blocks, no test can reach the level: there is no verdict.
         p_value: interval_percent.map(|_| p_value),
         blocks: u32::try_from(blocks).unwrap_or(u32::MAX),
         how: match interval_percent {
@@ -274,7 +274,7 @@ fn by_blocks(a: &Cell<'_>, b: &Cell<'_>, options: CompareOptions) -> Option<RowF
     })
 }
 
-/// A difference and nothing more.
+/// A difference without an interval.
 fn unrepeated(a: &[f64], b: &[f64]) -> RowFinding {
     RowFinding {
         estimate: None,
@@ -285,7 +285,7 @@ fn unrepeated(a: &[f64], b: &[f64]) -> RowFinding {
     }
 }
 
-/// A difference from which nothing may follow.
+/// A difference from which no conclusion may be drawn.
 fn set_aside(a: &[f64], b: &[f64], how: IntervalMethod) -> RowFinding {
     RowFinding {
         how,
@@ -293,8 +293,8 @@ fn set_aside(a: &[f64], b: &[f64], how: IntervalMethod) -> RowFinding {
     }
 }
 
-/// A printed figure: how its authors' runs scattered is not known, and nothing
-/// of ours stands for it.
+/// A published figure: the scatter of its authors' runs is not known, and no measurement of
+/// Stripewise can replace it.
 pub(super) fn is_published(cell: &Cell<'_>) -> bool {
     cell.rows.iter().all(|row| {
         let imported = row.run.imported.as_ref();
@@ -302,7 +302,7 @@ pub(super) fn is_published(cell: &Cell<'_>) -> bool {
     })
 }
 
-/// As two samples; a value of 0 has no logarithm, and then there is no interval.
+/// As two samples. There is no interval if a value is 0, which has no logarithm.
 fn samples(a: &[f64], b: &[f64], options: CompareOptions) -> Option<RowFinding> {
     if a.is_empty() || b.is_empty() {
         return None;

@@ -1,8 +1,8 @@
-//! What the answers of two benches stand beside: ceilings, the loads at the knees, and the
+//! Context for the answers of two benches: ceilings, the loads at the knees, and the
 //! log's latency.
 //!
-//! A ceiling and a knee come from one climb, so they have no interval and nothing is found
-//! there. The log runs several times at one load, so its latencies are compared like
+//! A ceiling and a knee come from one climb, so they have no interval and no verdict.
+//! The log runs several times at one load, so its latencies are compared like
 //! repetitions of any other workload.
 
 use super::{CompareOptions, Question, Side, compare_all};
@@ -14,7 +14,7 @@ use stripewise_results::{
 };
 use stripewise_stats::difference_percent;
 
-/// A series that is on both sides, once each.
+/// A series that each side has exactly once.
 struct Pair<'a> {
     kind: SeriesKind,
     a: &'a SeriesRecord,
@@ -22,7 +22,7 @@ struct Pair<'a> {
     block_size_bytes: Option<u64>,
 }
 
-/// Tables of what two benches have besides their answers; empty where a side is no bench.
+/// Tables of the results of two benches besides their answers; empty if a side is not a bench.
 #[must_use]
 pub fn compare_landmarks(a: &Side, b: &Side, options: CompareOptions) -> Vec<ComparisonRecord> {
     let series = [a, b].map(|side| series_of(&side.runs));
@@ -81,7 +81,7 @@ fn ceiling(pair: &Pair<'_>) -> Option<ComparisonRow> {
     row(pair, metric.name(), rate(pair.a)?, rate(pair.b)?)
 }
 
-/// Operations in flight where each curve bends.
+/// Operations in flight at the knee of each curve.
 fn knee(pair: &Pair<'_>) -> Option<ComparisonRow> {
     let load = |series: &SeriesRecord| series.knee.map(|knee| f64::from(knee.kneedle_in_flight));
     row(pair, "in_flight", load(pair.a)?, load(pair.b)?)

@@ -1,16 +1,16 @@
-//! A against B from records alone: which cells both have, what the repetitions
-//! of each say, and what must be known before the difference is believed.
+//! Compares A with B from records alone: which cells both have, what the repetitions
+//! of each show, and what to know before believing the difference.
 //!
 //! A *cell* is an operation, a pattern, a block size, threads and outstanding, as
-//! far as both sides know them; several runs of a cell are repetitions. Where the
-//! repetitions of both sides are blocks of one experiment they are compared block
+//! far as both sides know them; several runs of a cell are repetitions. If the
+//! repetitions of both sides are blocks of one experiment, they are compared block
 //! by block, else as two samples ([`stripewise_stats::compare_samples`]). A single
-//! run on each side has a difference and no interval: what scatters *within* a run
-//! says nothing about how the next run would differ, so it is never used here.
+//! run on each side gives a difference and no interval: scatter *within* a run does
+//! not predict how the next run would differ, so it is never used here.
 //!
-//! Pure: the same records give the same table. Left out: experiments that stopped
-//! by themselves, whose own analysis ([`crate::experiment::analyse_blocks`]) makes
-//! up for it.
+//! Pure: the same records give the same table. Not covered: experiments with
+//! a stopping rule, for which their own analysis ([`crate::experiment::analyse_blocks`])
+//! corrects.
 
 mod answers;
 mod cells;
@@ -48,9 +48,9 @@ use stripewise_units::counted;
 /// One side of a comparison.
 #[derive(Clone, Debug)]
 pub struct Side {
-    /// As it heads its column.
+    /// Heading of its column.
     pub name: String,
-    /// Its runs, in the order in which they were made.
+    /// Its runs in chronological order.
     pub runs: Vec<RunRecord>,
 }
 
@@ -59,30 +59,30 @@ pub struct Side {
 pub struct CompareOptions {
     /// The value that is compared.
     pub metric: Metric,
-    /// Of each interval by itself, and of all verdicts together (Holm).
+    /// Confidence of each interval by itself, and of all verdicts together (Holm).
     pub level: f64,
-    /// The sides are levels of one factor: in what they differ is what is studied,
-    /// and no note tells it.
+    /// The sides are levels of one factor: their differences are the subject of study,
+    /// so no note lists them.
     pub of_levels: bool,
-    /// What notes call the sides.
+    /// How notes name the sides.
     pub sides: Sides,
-    /// Void numbers are compared as if they counted: somebody asked for it. Else
-    /// nothing follows from a row that rests on one.
+    /// The user asked to compare void values as if they were valid. Otherwise,
+    /// rows based on one have no verdict.
     pub void_counts: bool,
 }
 
-/// What notes call the sides of a comparison.
+/// How notes name the sides of a comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sides {
-    /// A and B, as the columns are headed.
+    /// A and B, like the column headings.
     #[default]
     Columns,
-    /// A was measured once and is kept; B was measured now.
+    /// A is stored from an earlier measurement; B was measured now.
     ThenAndNow,
 }
 
 impl Sides {
-    /// Behind a value of each: `8K on A, 64K on B`.
+    /// Suffix of each side's value: `8K on A, 64K on B`.
     pub(crate) const fn behind(self) -> [&'static str; 2] {
         match self {
             Sides::Columns => ["on A", "on B"],
@@ -118,7 +118,7 @@ pub enum NothingToCompare {
         /// Cells of B.
         of_b: String,
     },
-    /// Cells are shared, and none of them gives a difference of the metric.
+    /// The sides share cells, but none gives a difference of the metric.
     #[error("{a} and {b} cannot be compared by {metric}: {}", because.words())]
     NoValue {
         /// Name of A.
@@ -132,14 +132,14 @@ pub enum NothingToCompare {
     },
 }
 
-/// Why cells of both sides give no difference.
+/// Why shared cells give no difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Missing {
-    /// One side at least has no value of the metric.
+    /// At least one side has no value of the metric.
     Value,
-    /// The value of A is 0, of which nothing is a percentage.
+    /// A's value is 0, so no percentage exists.
     Zero,
-    /// Neither side says what was done: reads or writes, random or sequential.
+    /// Neither side says whether it read or wrote, randomly or sequentially.
     Workload,
 }
 
@@ -180,7 +180,7 @@ impl Missing {
 }
 
 impl NothingToCompare {
-    /// The next thing to do.
+    /// What the user can do.
     #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {
@@ -200,12 +200,12 @@ impl NothingToCompare {
     }
 }
 
-/// What is asked for one table.
+/// The parameters of one table.
 #[derive(Clone, Copy, Debug)]
 pub struct Question<'a> {
     /// The reference.
     pub a: &'a Side,
-    /// What is held against it.
+    /// What is compared with it.
     pub b: &'a Side,
     /// What to compare and how strictly.
     pub options: CompareOptions,
@@ -214,7 +214,7 @@ pub struct Question<'a> {
 /// Compares B with A.
 ///
 /// # Errors
-/// When no cell is on both sides, or none has a value of the metric there.
+/// If no cell is on both sides, or none has a value of the metric there.
 pub fn compare(
     a: &Side,
     b: &Side,
@@ -224,8 +224,8 @@ pub fn compare(
     tables.swap_remove(0)
 }
 
-/// A table for each question, in their order. Their rows are judged together, as
-/// one answer: Holm's correction is over all rows of all tables, so that more
+/// One table per question, in order. Their rows are judged together:
+/// Holm's correction covers all rows of all tables, so that more
 /// tables do not find more by chance.
 #[must_use]
 pub fn compare_all(questions: &[Question<'_>]) -> Vec<Result<ComparisonRecord, NothingToCompare>> {
@@ -297,7 +297,7 @@ fn answered(
     })
 }
 
-/// A table with its words.
+/// A table with its sentences.
 fn record(
     Question { a, b, options }: Question<'_>,
     rows: &[Judged<'_>],
@@ -327,7 +327,7 @@ fn record(
         a: side_record(a, rows.iter().map(|row| row.a)),
         b: side_record(b, rows.iter().map(|row| row.b)),
         level: options.level,
-        // A mean of what nothing follows from is no answer either.
+        // A mean of rows without a verdict is not a result either.
         groups: ComparisonGroup::of_rows(
             &rows
                 .iter()
@@ -343,7 +343,7 @@ fn record(
     }
 }
 
-/// Whether a comparison found anything: what makes a command end with code 1.
+/// Whether a comparison has a finding, which makes a command end with code 1.
 #[must_use]
 pub fn found(record: &ComparisonRecord) -> bool {
     matches!(
@@ -352,7 +352,7 @@ pub fn found(record: &ComparisonRecord) -> bool {
     )
 }
 
-/// The runs that a side's rows rest on, each once.
+/// The distinct runs that a side's rows are based on.
 fn side_record<'a>(side: &Side, cells: impl Iterator<Item = &'a Cell<'a>>) -> SideRecord {
     let mut from: Vec<String> = Vec::new();
     for row in cells.flat_map(|cell| &cell.rows) {

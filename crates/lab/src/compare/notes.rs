@@ -1,5 +1,5 @@
-//! What must be known to read a comparison rightly: what is left out, what
-//! differs besides, what voids a number, and what an interval rests on.
+//! What a reader must know to interpret a comparison: what is left out, what else
+//! differs, what voids a value, and what an interval assumes.
 
 use super::cells::{Cell, Matched, copies_in};
 use super::conditions::differing_conditions;
@@ -11,7 +11,7 @@ use stripewise_results::{RunRecord, Severity, Status};
 use stripewise_stats::SamplesMethod;
 use stripewise_units::plural;
 
-/// All notes, what voids a number first.
+/// All notes, starting with what voids a value.
 pub(super) fn notes(
     a: &Side,
     b: &Side,
@@ -48,7 +48,7 @@ pub(super) fn notes(
     notes
 }
 
-/// Copies of one result are one result.
+/// Copies of one result count once.
 fn copies(side: &Side) -> Option<String> {
     let copies = copies_in(&side.runs).len();
     (copies > 0).then(|| {
@@ -65,8 +65,8 @@ fn copies(side: &Side) -> Option<String> {
     })
 }
 
-/// Two lone runs are compared whatever their loads are: then that is said first
-/// of all, since load moves throughput more than anything else does.
+/// Two single runs are compared whatever their loads. If the loads differ, that comes
+/// first, since nothing else affects throughput more.
 fn loads(rows: &[Judged<'_>], sides: Sides) -> Option<String> {
     let [behind_a, behind_b] = sides.behind();
     let [only] = rows else { return None };
@@ -81,7 +81,7 @@ fn loads(rows: &[Judged<'_>], sides: Sides) -> Option<String> {
     })
 }
 
-/// The runs that the rows of one side rest on, each once.
+/// The distinct runs that the rows of one side are based on.
 fn used<'a>(rows: &[Judged<'a>], cell: impl Fn(&Judged<'a>) -> &'a Cell<'a>) -> Vec<RunRecord> {
     let mut runs: Vec<RunRecord> = Vec::new();
     for row in rows.iter().flat_map(|judged| &cell(judged).rows) {
@@ -92,7 +92,7 @@ fn used<'a>(rows: &[Judged<'a>], cell: impl Fn(&Judged<'a>) -> &'a Cell<'a>) -> 
     runs
 }
 
-/// Warnings that void a number, each code once a side.
+/// Warnings that void a value, each code once per side.
 fn void_warnings(side: &Side, used: &[RunRecord]) -> Vec<String> {
     let mut seen: Vec<(String, String, usize)> = Vec::new();
     for run in used {
@@ -154,7 +154,7 @@ fn left_over(side: &Side, left: &[&Cell<'_>], other: &Side) -> Option<String> {
     })
 }
 
-/// Runs that were broken off, where there are whole ones.
+/// Partial runs, if there are complete ones.
 fn broken_off(side: &Side) -> Option<String> {
     let partial = side
         .runs
@@ -177,8 +177,8 @@ fn broken_off(side: &Side) -> Option<String> {
     ))
 }
 
-/// Whether one side was measured wholly before the other: then time is part of
-/// the difference, and no statistics can take it out.
+/// Whether one side was measured entirely before the other: then time is part of
+/// the difference, and no statistics can remove it.
 fn order(rows: &[Judged<'_>], a: &[RunRecord], b: &[RunRecord], sides: Sides) -> Option<String> {
     if rows
         .iter()
@@ -211,7 +211,7 @@ fn order(rows: &[Judged<'_>], a: &[RunRecord], b: &[RunRecord], sides: Sides) ->
     ))
 }
 
-/// What intervals rest on, where that is more than ranks.
+/// What intervals assume, if that is more than ranks.
 fn believed(rows: &[Judged<'_>]) -> Option<String> {
     let student = rows
         .iter()

@@ -1,5 +1,5 @@
-//! What must be known of runs that are to be a reference for later ones: too few
-//! repetitions, conditions of the moment that were not the storage's, void numbers.
+//! What to know of runs that will be a reference for later ones: too few
+//! repetitions, temporary conditions not caused by the storage, void values.
 
 use super::cells::{cells_for, cells_of};
 use crate::experiment::Metric;
@@ -8,14 +8,14 @@ use stripewise_results::{RunRecord, Severity};
 use stripewise_stats::{default_tolerance_percent, scatter, smallest_loss_percent};
 use stripewise_units::{counted, plural};
 
-/// Fewer repetitions than this say little of chance.
+/// Fewer repetitions than this show little of the scatter.
 const REPETITIONS_MIN: usize = 4;
 
 /// Confidence of a comparison.
 const LEVEL: f64 = 0.95;
 
-/// Warnings about the moment in which something was measured: under one of these a
-/// later run may differ though the storage is what it was.
+/// Warnings about temporary conditions: after one of these, a
+/// later run may differ although the storage has not changed.
 const OF_THE_MOMENT: [&str; 15] = [
     "abandoned-operations",
     "array-syncing",
@@ -34,25 +34,25 @@ const OF_THE_MOMENT: [&str; 15] = [
     "thermal-throttling",
 ];
 
-/// The least repetitions of any workload in these runs; 0 where there is none.
+/// The fewest repetitions of any workload in these runs; 0 if there is none.
 #[must_use]
 pub fn fewest_repetitions(runs: &[RunRecord]) -> usize {
     let cells = cells_of(runs);
     cells.iter().map(|cell| cell.rows.len()).min().unwrap_or(0)
 }
 
-/// What a later comparison with these runs can see.
+/// The sensitivity of a later comparison with these runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sensitivity {
-    /// A loss up to so many per cent is not called one where nothing else is asked: 1 %, or
-    /// as much as single runs scatter.
+    /// The default tolerance in per cent, up to which a loss is not reported: 1 %, or
+    /// the scatter of single runs.
     pub tolerance_percent: f64,
-    /// The smallest loss, in per cent, that is found nine times in ten.
+    /// The smallest loss, in per cent, that is detected with 90 % probability.
     pub smallest_loss_percent: f64,
 }
 
-/// Of `later` runs of each load; that of the load which scatters most. None where a load has
-/// a single run, which shows no scatter.
+/// For `later` runs of each load; that of the load with the largest scatter. `None` if a load
+/// has a single run, which shows no scatter.
 #[must_use]
 pub fn sensitivity(runs: &[RunRecord], metric: Metric, later: u32) -> Option<Sensitivity> {
     let cells = cells_for(runs, metric);
@@ -77,15 +77,15 @@ pub fn sensitivity(runs: &[RunRecord], metric: Metric, later: u32) -> Option<Sen
     })
 }
 
-/// Codes of the warnings that void numbers of these runs, sorted.
+/// Codes of the warnings that void values of these runs, sorted.
 #[must_use]
 pub fn void_codes(runs: &[RunRecord]) -> BTreeSet<String> {
     let all = runs.iter().flat_map(RunRecord::void_codes);
     all.map(str::to_owned).collect()
 }
 
-/// Sentences about runs that are, or are to be, a reference; empty where nothing
-/// speaks against them. Void numbers are not among them: see [`void_codes`].
+/// Reservations about runs that are, or are to be, a reference, as sentences; empty if there
+/// are none. Void values are not among them: see [`void_codes`].
 #[must_use]
 pub fn doubts(runs: &[RunRecord]) -> Vec<String> {
     let mut doubts = Vec::new();
@@ -107,7 +107,7 @@ pub fn doubts(runs: &[RunRecord]) -> Vec<String> {
     doubts
 }
 
-/// Code, one message and the number of runs, in the order in which they come.
+/// Code, one message and the number of runs, in order of appearance.
 fn of_the_moment(runs: &[RunRecord]) -> Vec<(&str, &str, usize)> {
     let mut found: Vec<(&str, &str, usize)> = Vec::new();
     for run in runs {
@@ -150,7 +150,7 @@ mod tests {
     fn few_repetitions_and_other_load_speak_against_a_reference() {
         let six: Vec<RunRecord> = (1..7).map(|n| run(n, 1, 400.0)).collect();
         assert_eq!(doubts(&six), Vec::<String>::new());
-        // Six of one workload do not make up for one of another.
+        // Six of one workload do not compensate for one of another.
         let mut uneven = six.clone();
         uneven.push(run(7, 8, 900.0));
         assert_eq!(fewest_repetitions(&uneven), 1);

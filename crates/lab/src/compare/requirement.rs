@@ -1,18 +1,18 @@
 //! Requirements: what a data sheet promises, or an application needs, as gates
 //! for `check`.
 //!
-//! Grammar: `[NAME] METRIC OP VALUE`, blanks wherever one likes. NAME is that of a
+//! Grammar: `[NAME] METRIC OP VALUE`, blanks optional. NAME is that of a
 //! job or of the part of a series (`log`, `random-read`); without one, all jobs
 //! that have such a value are meant. METRIC is `iops` or `mib_per_s`, or a
-//! latency: `mean`, `p50`, `p90`, `p99`, `p99.9`, `max`; each with `read_` or
-//! `write_` before it for operations of that kind. OP is `>=`, `>`, `<=`, `<`.
+//! latency: `mean`, `p50`, `p90`, `p99`, `p99.9`, `max`; each with the prefix `read_` or
+//! `write_` for operations of that kind. OP is `>=`, `>`, `<=`, `<`.
 //! A latency's VALUE has its unit: `1ms`.
 //!
-//! A rate that is required of a bench is held against the answers of its series, with
-//! their intervals ([`Requirement::judge_answers`]); all else against runs.
-//! Repetitions of a job count as their median. A rate is required of the best of
+//! A rate required of a bench is judged by the answers of its series, with
+//! their intervals ([`Requirement::judge_answers`]); everything else by runs.
+//! Repetitions of a job count as their median. A rate applies to the best of
 //! several loads (a device that reaches 20,000 at 32 threads has reached them), a
-//! latency of each of them. Whatever is not known is not met.
+//! latency to each of them. An unknown value does not meet a requirement.
 
 use super::cells::{Cell, cells_of};
 use super::words::cell_words;
@@ -27,7 +27,7 @@ use stripewise_units::{Nanoseconds, ParseError, format_count, format_duration};
 
 const HINT: &str = "a requirement is [name] metric op value: 'read_iops>=20000', 'log p99<1ms', 'mib_per_s>500'; metrics are iops, mib_per_s, mean, p50, p90, p95, p99, p99.9, max, each also with read_ or write_ before it (in quotes, as the shell takes < and > for itself)";
 
-/// Which operations of a job are meant.
+/// Which operations of a job it is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Any,
@@ -35,7 +35,7 @@ pub(super) enum Kind {
     Write,
 }
 
-/// What is measured of them.
+/// The quantity it limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Quantity {
     Iops,
@@ -59,7 +59,7 @@ pub struct Requirement {
     pub(super) kind: Kind,
     pub(super) quantity: Quantity,
     pub(super) relation: Relation,
-    /// Operations a second, MiB a second, or nanoseconds.
+    /// IOPS, MiB/s, or nanoseconds.
     pub(super) value: f64,
 }
 
@@ -75,7 +75,7 @@ const LATENCIES: [(&str, &str); 8] = [
     ("max", "max"),
 ];
 
-/// As it was typed.
+/// As typed.
 impl fmt::Display for Requirement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
@@ -147,7 +147,7 @@ fn value_of(quantity: Quantity, text: &str) -> Result<f64, String> {
     let value = match quantity {
         Quantity::Latency(_) => {
             let parsed: Option<Nanoseconds> = text.parse().ok();
-            // A bare number would be seconds, which nobody means of a latency.
+            // A bare number would be in seconds, which no one means for a latency.
             let limit = parsed
                 .filter(|_| text.ends_with(|last: char| last.is_alphabetic()))
                 .ok_or_else(|| {
@@ -173,17 +173,17 @@ fn value_of(quantity: Quantity, text: &str) -> Result<f64, String> {
 }
 
 impl Requirement {
-    /// The job or part of a series that is meant, where one is named.
+    /// The job or part of a series that it names, if any.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
-    /// Refuses, before anything is measured, what names none of `measured`: jobs and parts of
-    /// series. Where no name is given, all are meant.
+    /// Refuses, before anything is measured, a name that is not in `measured`: jobs and parts of
+    /// series. A requirement without a name applies to all.
     ///
     /// # Errors
-    /// Where the name is none of these; the hint lists them.
+    /// If the name is none of these; the hint lists them.
     pub fn check_name(&self, measured: &[&str]) -> Result<(), ParseError> {
         match &self.name {
             Some(name) if !measured.contains(&name.as_str()) => {
@@ -200,20 +200,20 @@ impl Requirement {
         }
     }
 
-    /// It limits a latency; else it asks for a rate.
+    /// It limits a latency, not a rate.
     #[must_use]
     pub fn is_of_latency(&self) -> bool {
         matches!(self.quantity, Quantity::Latency(_))
     }
 
-    /// Only writes can meet it.
+    /// It applies to writes only.
     #[must_use]
     pub fn is_of_writes(&self) -> bool {
         self.kind == Kind::Write
     }
 
-    /// Holds runs against it. Values of runs whose numbers are void, or of
-    /// which none ran to its end, count as unknown.
+    /// Judges runs by it. Values of runs that are void, or of
+    /// which none completed, count as unknown.
     #[must_use]
     pub fn judge(&self, runs: &[RunRecord]) -> RequirementRecord {
         let cells = cells_of(runs);
@@ -233,7 +233,7 @@ impl Requirement {
             _ => b.0.total_cmp(&a.0),
         };
         seen.sort_by(best_first);
-        // A rate is required of the best load, a latency of the worst too.
+        // The best load decides about a rate, the worst about a latency.
         let decides = match self.quantity {
             Quantity::Latency(_) => seen.last(),
             _ => seen.first(),
@@ -259,11 +259,11 @@ impl Requirement {
         }
     }
 
-    /// Holds the answers of a bench's series against a rate that is required: the best of
-    /// those that are meant. Met where all of the interval meets it, missed where none of
+    /// Judges the answers of a bench's series by a required rate: the best of
+    /// those that it applies to. Met if the whole interval meets it, missed if none of
     /// it does, else undecided, as the rate of a single run always is. A series that misses
-    /// its latency limit meets no rate: what it gives at its knee is not what was asked.
-    /// None for a latency, or where no series that is meant has an answer.
+    /// its latency limit meets no rate: its rate at the knee is not what was required.
+    /// `None` for a latency, or if no series that it applies to has an answer.
     #[must_use]
     pub fn judge_answers(&self, all: &[SeriesRecord]) -> Option<RequirementRecord> {
         let in_bytes = match self.quantity {
@@ -290,7 +290,7 @@ impl Requirement {
         };
         let is_certain = |end: Option<f64>| end.is_some_and(|end| self.is_met_by(end));
         let asks_for_more = matches!(self.relation, Relation::AtLeast | Relation::Above);
-        // The end at which a requirement is hardest to meet, and the one where it is easiest.
+        // The ends at which a requirement is hardest and easiest to meet.
         let (hardest, easiest) = match asks_for_more {
             true => (low, high),
             false => (high, low),
@@ -371,7 +371,7 @@ impl Requirement {
         })
     }
 
-    /// The value of one job; none where it has none, or is of the other kind.
+    /// The value of one job; `None` if it has none, or is of the other kind.
     fn of(&self, row: &JobRow<'_>) -> Option<f64> {
         let reads = row.job.workload.read_percent;
         let only = match self.kind {
@@ -388,7 +388,7 @@ impl Requirement {
         }
     }
 
-    /// Of the reads or writes of a job that does something else besides.
+    /// The value for reads or writes of a job that also does other operations.
     fn of_one_kind(&self, row: &JobRow<'_>, quantity: Quantity) -> Option<f64> {
         let reads = row.job.workload.read_percent;
         let outcome = match self.kind {
@@ -396,7 +396,7 @@ impl Requirement {
             Kind::Write if row.job.workload.writes() => &row.job.outcome.write,
             _ => return None,
         };
-        // Other tools' mixed results may lack either; theirs are not taken apart.
+        // Mixed results of other tools may lack either kind; they are not split.
         if row.run.imported.is_some() {
             return None;
         }
@@ -587,7 +587,7 @@ mod tests {
         ] {
             assert_eq!(judged(&runs, text), expected, "{text}");
         }
-        // Beside writes they count for nothing, either.
+        // Nor do they count next to writes.
         let job = &mut runs[0].jobs[0];
         job.workload.discard_percent = 80;
         job.outcome.write = KindOutcome {
@@ -667,7 +667,7 @@ mod tests {
             assert_eq!((found.met, found.undecided), (met, undecided), "{text}");
             assert!(found.of.ends_with("at p99<5ms; 20 runs"), "{}", found.of);
         }
-        // None is meant, or a latency is required.
+        // None is named, or a latency is required.
         for text in ["log iops>=1", "random-read p99<5ms"] {
             assert_eq!(judged(text), None, "{text}");
         }
@@ -678,7 +678,7 @@ mod tests {
         let all = [series("random-write", None)];
         let judged = |text: &str| parsed(text).judge_answers(&all);
         let answer = answer();
-        // Of one run there is no interval, and no load is within the limit.
+        // A single run has no interval, and no load is within the limit.
         let found = judged("random-write iops>=1").expect("an answer");
         assert!(!found.met && !found.undecided, "{found:?}");
         assert!(
@@ -691,7 +691,7 @@ mod tests {
         let found = parsed("random-read iops>=1").judge_answers(&[single]);
         let found = found.expect("an answer");
         assert!(!found.met && found.undecided, "{found:?}");
-        // What the knee gives is not within the limit, however much it is.
+        // The knee's rate is not within the limit, however high it is.
         let knee = AnswerRecord {
             at: AnswerPlace::Knee,
             ..answer
@@ -701,7 +701,7 @@ mod tests {
             let found = found.expect("an answer");
             assert_eq!((found.met, found.undecided), (met, false), "{text}");
         }
-        // A bound decides on one side only.
+        // A bound decides in one direction only.
         let bound = AnswerRecord {
             bound: Some(AnswerBound::AtLeast),
             iops: 19_000.0,

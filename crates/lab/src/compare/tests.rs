@@ -1,4 +1,4 @@
-//! Records with known numbers, compared.
+//! Compares records with known values.
 
 use super::*;
 use stripewise_results::{
@@ -7,7 +7,7 @@ use stripewise_results::{
 };
 use stripewise_workload::Workload;
 
-/// A run of random reads, 8K, of 1 thread with so many outstanding.
+/// A run of random reads, 8K, of 1 thread with `outstanding` operations.
 pub(super) fn run(number: u32, outstanding: u32, iops: f64) -> RunRecord {
     let mut record = RunRecord {
         id: format!("20261121-2015{number:02}-aaaa"),
@@ -55,7 +55,7 @@ fn said(record: &ComparisonRecord) -> String {
         .join("\n")
 }
 
-/// Six runs of so many operations that are equal to the last digit, as on simulated arrays.
+/// Six exactly equal runs of this many operations, as on simulated arrays.
 fn six_equal(first: u32, operations: u64, iops: f64) -> Vec<RunRecord> {
     let runs = (first..first + 6).map(|number| {
         let mut run = run(number, 1, iops);
@@ -81,7 +81,7 @@ fn equal_repetitions_tell_no_difference_finer_than_an_operation() {
     );
     assert_eq!(row.verdict, Verdict::NoDifference, "{row:?}");
     assert!(!found(&record));
-    // More than an operation on either side is a difference all the same.
+    // More than an operation on either side is still a difference.
     let record = compared(then(), six_equal(11, 250, 166.5));
     assert_eq!(record.verdict, Verdict::Worse, "{record:?}");
     // A stream of 30,000 operations on a simulated array: 0.05 % are fifteen of them, and
@@ -117,7 +117,7 @@ fn nothing_is_more_than_all_of_it_lower() {
     assert!(-99.75 < high && high < -99.7, "{row:?}");
 }
 
-/// Six runs around a centre, spread by a few per mille.
+/// Six runs around a centre, with a scatter of a few per mille.
 fn six(first: u32, centre: f64) -> Vec<RunRecord> {
     let values = [1.001, 0.998, 1.0, 1.003, 0.999, 0.996];
     (first..)
@@ -146,11 +146,11 @@ fn single_runs_have_a_difference_and_no_interval() {
 
 #[test]
 fn what_is_printed_as_no_per_cent_is_no_difference_however_sure() {
-    // Simulated arrays: the same to the last digit, but for one in 30,000.
+    // Simulated arrays: exactly equal, but for one in 30,000.
     let exact = |first: u32, iops: f64| (first..first + 6).map(|n| run(n, 1, iops)).collect();
     let record = compared(exact(1, 2_612.43), exact(11, 2_612.33));
     assert_eq!(record.verdict, Verdict::NoDifference, "{}", said(&record));
-    // 0.04 %: where equal runs begin and end decides about as much.
+    // 0.04 %: about as much as the start and end of equal runs decide.
     let record = compared(exact(1, 2_612.43), exact(11, 2_611.43));
     assert_eq!(record.verdict, Verdict::NoDifference, "{}", said(&record));
     let record = compared(exact(1, 2_612.43), exact(11, 2_607.43));
@@ -175,7 +175,7 @@ fn repetitions_tell_an_effect_from_none() {
     assert_eq!(same.verdict, Verdict::NoDifference);
     assert!(same.sentences[0].contains("no difference in IOPS larger than 0."));
     assert_eq!(same.rows[0].sentence, None);
-    // Less latency is better; here it is unknown, and that is said.
+    // A lower latency is better; here it is unknown, which the table reports.
     let options = CompareOptions {
         metric: "latency_ns_p99".parse().unwrap(),
         ..CompareOptions::default()
@@ -186,7 +186,7 @@ fn repetitions_tell_an_effect_from_none() {
 
 #[test]
 fn more_tables_do_not_find_more_by_chance() {
-    // Six against six leaves 0.2 % to chance at the least: enough for one table,
+    // Six against six leave at least 0.2 % to chance: enough for one table,
     // not for thirty.
     let (a, b) = (side("a", six(1, 1_000.0)), side("b", six(11, 900.0)));
     let question = Question {
@@ -210,7 +210,7 @@ fn more_tables_do_not_find_more_by_chance() {
         "{text}"
     );
     assert!(text.contains("may still be chance among 30 rows"), "{text}");
-    // A table without rows is one answer's own matter.
+    // A table without rows affects no other.
     let other = side("other", vec![run(1, 7, 1.0), run(2, 9, 1.0)]);
     let mixed = compare_all(&[
         question,
@@ -297,7 +297,7 @@ fn blocks_of_one_experiment_are_compared_block_by_block() {
     assert_eq!(paired.verdict, Verdict::Better);
     let [low, high] = paired.rows[0].interval_percent.unwrap();
     assert!(1.7 < low && high < 2.2, "{low} {high}");
-    // The same numbers without their blocks say nothing.
+    // Without their blocks, the same values show nothing.
     let bare = |mut runs: Vec<RunRecord>| {
         runs.iter_mut().for_each(|run| run.experiment = None);
         runs
@@ -342,7 +342,7 @@ fn variants_of_a_cell_are_not_taken_for_repetitions() {
     let record = compared(grid(1, 1.0), grid(11, 1.5));
     let pairs: Vec<(f64, f64)> = record.rows.iter().map(|row| (row.a, row.b)).collect();
     assert_eq!(pairs, [(100.0, 150.0), (80.0, 120.0)]);
-    // One of them against both: the one that is the same.
+    // One of them against both: only the equal one matches.
     let record = compared(vec![at(1, 32_256, 80.0)], grid(11, 1.5));
     assert_eq!((record.rows.len(), record.rows[0].b), (1, 120.0));
 }
@@ -370,7 +370,7 @@ fn single_cells_are_compared_whatever_their_size_and_it_is_told() {
     );
 }
 
-/// A run that another tool made, whose source does not say these fields.
+/// A run of another tool whose result lacks these fields.
 fn silent_about(number: u32, absent: &[&str]) -> RunRecord {
     RunRecord {
         imported: Some(Imported {
@@ -412,7 +412,7 @@ fn loads_that_differ_or_that_one_side_does_not_say_are_named() {
         let said = said(&compared(vec![a], vec![b]));
         assert!(said.contains(condition), "{condition} is not in\n{said}");
     }
-    // What neither limits needs no word.
+    // What neither side limits needs no note.
     let said = said(&compared(
         vec![silent_about(1, &[])],
         vec![silent_about(2, &silent[..1])],
@@ -494,7 +494,7 @@ fn verdicts_hold_over_the_whole_table() {
     assert!(said(&record).contains("40 rows have an interval without 0, but may still be chance"));
 }
 
-/// A result of another tool with these operations a second, as some file has it.
+/// A result of another tool with these IOPS, from file number `file`.
 fn foreign(file: u32, iops: f64) -> RunRecord {
     let mut record = run(1, 8, iops);
     record.id = format!("sqlio-{iops}-{file}");
@@ -516,7 +516,7 @@ fn copies_of_one_result_are_one_result_and_no_repetitions() {
     assert_eq!((record.a.from.len(), record.b.from.len()), (1, 1));
     let note = "a: 6 of 7 results are copies of others and are not counted.";
     assert!(said(&record).contains(note), "{}", said(&record));
-    // Results that differ in anything are repetitions, and so are runs of ours.
+    // Results that differ in anything are repetitions, and so are runs of Stripewise.
     let different: Vec<RunRecord> = (1..=3).map(|n| foreign(n, 100.0 + f64::from(n))).collect();
     assert!(!said(&compared(different.clone(), different)).contains("cop"));
     let own = compared(vec![run(1, 8, 1.0), run(2, 8, 1.0)], vec![run(3, 8, 1.0)]);
@@ -614,7 +614,7 @@ fn a_run_on_both_sides_says_nothing_and_a_copy_counts_once() {
     some.push(runs[0].clone());
     let some = compared(runs.clone(), some);
     assert_eq!(some.verdict, Verdict::Undecided);
-    // The same run named twice is no repetition: this is one run a side.
+    // The same run named twice is no repetition: this is one run per side.
     let once = compared(
         vec![run(1, 1, 400.0), run(1, 1, 400.0), run(1, 1, 400.0)],
         vec![run(2, 1, 500.0)],
@@ -636,7 +636,7 @@ fn an_interval_that_excludes_nothing_asks_for_repetitions_and_claims_nothing() {
     };
     let mut a = wild(1);
     let mut b = wild(11);
-    // Beside a row that says something.
+    // Next to a row that has a finding.
     a.extend((21..27).map(|number| run(number, 8, 400.0 + f64::from(number) / 100.0)));
     b.extend((31..37).map(|number| run(number, 8, 400.0 + f64::from(number - 10) / 100.0)));
     let record = compared(a, b);
@@ -654,7 +654,7 @@ fn an_interval_that_excludes_nothing_asks_for_repetitions_and_claims_nothing() {
         .and_then(|rest| rest.split(' ').next())
         .and_then(|number| number.parse::<f64>().ok());
     assert!(largest.is_some_and(|percent| percent < 100.0), "{words}");
-    // Fewer repetitions than it takes, and not hopeless.
+    // Fewer repetitions than required, but not hopeless.
     let few = |first: u32| -> Vec<RunRecord> {
         (first..)
             .zip([300.0, 380.0])
@@ -704,7 +704,7 @@ fn reads_and_writes_of_a_mixed_job_have_latencies_of_their_own() {
         ]
     );
     assert!(said(&record).contains(") higher p99 latency (random 70 % read: writes"));
-    // The rate that was asked for is that of both.
+    // Both have the same required rate.
     let rates = compared(a, b);
     assert_eq!(rates.rows.len(), 1);
     assert_eq!(rates.rows[0].operation, "70 % read");

@@ -1,11 +1,11 @@
-//! Results of other tools, or of other versions of one tool: where what they do without
-//! being asked has changed, a difference may be that alone.
+//! Results of other tools, or of other versions of one tool: if a tool's
+//! defaults changed, a difference may be due to that alone.
 
 use super::Sides;
 use std::collections::BTreeSet;
 use stripewise_results::RunRecord;
 
-/// What a version of a tool does otherwise than those before it, from its release notes.
+/// A change of a tool's behaviour in a version, from its release notes.
 struct Change {
     tool: &'static str,
     since: [u32; 3],
@@ -31,10 +31,10 @@ const CHANGES: [Change; 3] = [
     },
 ];
 
-/// A tool, and its version where a result names it.
+/// A tool, and its version if the result names it.
 type Made = (String, Option<String>);
 
-/// Notes about who made the results of each side.
+/// Notes about the tools that produced the results of each side.
 pub(super) fn tools(a: &[RunRecord], b: &[RunRecord], sides: Sides) -> Vec<String> {
     let [behind_a, behind_b] = sides.behind();
     let (of_a, of_b) = (made(a), made(b));
@@ -95,7 +95,7 @@ fn changes(tool: &str) -> bool {
     CHANGES.iter().any(|change| change.tool == tool)
 }
 
-/// The tools of one side; of runs made here none.
+/// The tools of one side; empty for runs of Stripewise.
 fn made(runs: &[RunRecord]) -> BTreeSet<Made> {
     let imported = runs.iter().filter_map(|run| run.imported.as_ref());
     imported
@@ -197,7 +197,7 @@ mod tests {
                 Some(said) => assert!(notes[0].contains(said), "{a:?} {b:?}: {notes:?}"),
             }
         }
-        // What lies between two versions is named, and nothing else.
+        // Only changes between the two versions are listed.
         let notes = tools(
             &side("diskspd", Some("2.2")),
             &side("diskspd", Some("2.3")),

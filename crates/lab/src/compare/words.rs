@@ -1,4 +1,4 @@
-//! What a comparison says to people.
+//! The sentences of a comparison.
 
 use super::CompareOptions;
 use super::cells::Cell;
@@ -10,11 +10,11 @@ use stripewise_units::{ByteSize, plural};
 /// Findings that get a sentence of their own.
 const FINDINGS_MAX: usize = 6;
 
-/// Cells that are named; the others are counted.
+/// Maximum number of cells named; the others are counted.
 const NAMED_MAX: usize = 6;
 
-/// Sentences in the order of importance; verdicts were corrected for
-/// `judged_together` rows, of this table and of others.
+/// Sentences in order of importance; verdicts were corrected for
+/// `judged_together` rows of this table and others.
 pub(super) fn sentences(
     rows: &[Judged<'_>],
     judged_together: usize,
@@ -56,7 +56,7 @@ pub(super) fn sentences(
 }
 
 /// `B: 12.34 % (9.80 to 14.10 %) more IOPS (random read, 8K, 8 threads of 4): better.`
-/// None of a row that is neither better nor worse.
+/// `None` for a row that is neither better nor worse.
 pub(super) fn of_row(
     judged: &Judged<'_>,
     options: CompareOptions,
@@ -95,7 +95,7 @@ fn more_or_less(options: CompareOptions, estimate: f64) -> &'static str {
     }
 }
 
-/// Rows from which nothing may follow, whatever their numbers are.
+/// Rows from which no conclusion may be drawn, whatever their values.
 fn set_aside(rows: &[Judged<'_>]) -> Vec<String> {
     let of = |how: IntervalMethod| rows.iter().filter(move |judged| judged.how == how);
     let mut sentences = Vec::new();
@@ -130,13 +130,13 @@ fn set_aside(rows: &[Judged<'_>]) -> Vec<String> {
     sentences
 }
 
-/// The difference that the repetitions asked for would show.
+/// The difference that the suggested repetitions would show.
 const WANTED_PERCENT: f64 = 10.0;
 
-/// More repetitions than this are no advice: the runs differ too much.
+/// Do not suggest more repetitions than this: the runs differ too much.
 const REPETITIONS_MAX: f64 = 100.0;
 
-/// Rows whose intervals hold 0 and nearly everything else.
+/// Rows whose intervals hold 0 and almost everything else.
 fn too_wide(rows: &[Judged<'_>], level: f64) -> Option<String> {
     let needed: Vec<f64> = rows
         .iter()
@@ -175,7 +175,7 @@ fn too_wide(rows: &[Judged<'_>], level: f64) -> Option<String> {
     ))
 }
 
-/// What cannot be said, and what would be needed to say it.
+/// What is undecided, and what it would take to decide it.
 fn undecided(rows: &[Judged<'_>], judged_together: usize, options: CompareOptions) -> Vec<String> {
     let published = rows
         .iter()
@@ -265,7 +265,7 @@ pub(super) fn cell_words(cell: &Cell<'_>) -> String {
     words
 }
 
-/// The first few cells by name, the others counted.
+/// Names the first few cells and counts the others.
 pub(super) fn some_cells(cells: &[&Cell<'_>]) -> String {
     let mut named: Vec<String> = Vec::new();
     for cell in cells {
@@ -286,7 +286,7 @@ pub(super) fn some_cells(cells: &[&Cell<'_>]) -> String {
     text
 }
 
-/// An upper bound stays one: rounded up to one decimal.
+/// Rounded up to one decimal, so that it remains an upper bound.
 pub(super) fn rounded_up(percent: f64) -> String {
     format!("{:.1}", (percent * 10.0).ceil() / 10.0)
 }

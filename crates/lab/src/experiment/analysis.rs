@@ -1,4 +1,4 @@
-//! The tables of an experiment: per level the rows, verdicts and sentences.
+//! The tables of an experiment: rows, verdicts and sentences per level.
 
 use super::blocks::Block;
 use super::cause::LayoutFacts;
@@ -10,8 +10,8 @@ use super::sentence;
 use stripewise_results::{ComparisonGroup, ComparisonRecord, ComparisonRow, SideRecord, Verdict};
 use stripewise_stats::{Comparison, Pair, difference_percent, holm, median};
 
-/// The tables of an experiment, one for each level but the baseline, in the
-/// order of the plan. The same experiment always gives the same tables.
+/// The tables of an experiment, one per level except the baseline, in plan
+/// order. The same experiment always gives the same tables.
 #[must_use]
 pub fn analyse(experiment: &Experiment, facts: &LayoutFacts) -> Vec<ComparisonRecord> {
     let mut records = analyse_blocks(&experiment.plan, &experiment.blocks, facts);
@@ -28,7 +28,7 @@ pub fn analyse(experiment: &Experiment, facts: &LayoutFacts) -> Vec<ComparisonRe
     records
 }
 
-/// As [`analyse`], of blocks alone.
+/// As [`analyse`], from blocks alone.
 #[must_use]
 pub fn analyse_blocks(
     plan: &ExperimentPlan,

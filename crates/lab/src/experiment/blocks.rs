@@ -1,4 +1,4 @@
-//! Finished blocks, and how they are found again among stored runs.
+//! Finished blocks, and how they are recognised among stored runs.
 
 use super::plan::ExperimentPlan;
 use serde::{Deserialize, Serialize};
@@ -28,7 +28,7 @@ pub struct BlockRun {
 }
 
 impl Block {
-    /// The value of a level with a cell.
+    /// The value of a level and cell.
     #[must_use]
     pub fn value(&self, level: usize, cell: usize) -> Option<f64> {
         self.runs
@@ -38,8 +38,8 @@ impl Block {
     }
 }
 
-/// What an experiment takes of a run's record. The value is that of its first
-/// job; none where it is not finite or not above 0, since ratios are compared.
+/// Extracts what an experiment needs from a run's record. The value is that of its first
+/// job; `None` if it is not finite or not above 0, since ratios are compared.
 pub(super) fn block_run(
     plan: &ExperimentPlan,
     record: &RunRecord,
@@ -58,13 +58,13 @@ pub(super) fn block_run(
 }
 
 /// The finished blocks among the stored runs of an experiment, and the ids of
-/// the runs that belong to none: those of blocks that were broken off. They stay
-/// in the store and out of the analysis. `runs` are those of one experiment in
-/// the order in which they were made.
+/// the runs that belong to none: those of interrupted blocks, which stay
+/// in the store but out of the analysis. `runs` are those of one experiment in
+/// chronological order.
 ///
-/// A block that was broken off and made again later is the last attempt that
-/// reached its end: an attempt begins at position 0 and its positions follow
-/// each other.
+/// If a block was interrupted and made again later, the last complete attempt
+/// counts: an attempt begins at position 0 and its positions are
+/// consecutive.
 #[must_use]
 pub fn blocks_of(plan: &ExperimentPlan, runs: &[RunRecord]) -> (Vec<Block>, Vec<String>) {
     let mut blocks: Vec<Block> = Vec::new();
@@ -109,7 +109,7 @@ pub fn blocks_of(plan: &ExperimentPlan, runs: &[RunRecord]) -> (Vec<Block>, Vec<
     (blocks, unused)
 }
 
-/// A block is finished once; should it have been made twice, the first stays.
+/// A block is finished once; if it was made twice, the first counts.
 fn keep(blocks: &mut Vec<Block>, unused: &mut Vec<String>, block: Block) {
     if blocks.iter().any(|known| known.number == block.number) {
         unused.extend(block.runs.into_iter().map(|run| run.run));

@@ -1,21 +1,21 @@
-//! Why an offset matters, as far as arithmetic and the data can tell.
+//! Why an offset matters, as far as arithmetic and the data can show.
 //!
-//! Arithmetic says what an offset does on a known layout: which share of
+//! Arithmetic gives the effect of an offset on a known layout: which share of
 //! operations crosses a stripe unit, whether pages of parity or physical sectors
-//! are split. The data then have the last word: a cause is not claimed where the
+//! are split. The data then decide: no cause is claimed if the
 //! effect is larger than it can be, or has the wrong sign. An offset that is a
-//! multiple of 4 KiB but not of the block (36K for 8K) tells the causes apart: it
+//! multiple of 4 KiB but not of the block (36K for 8K) separates the causes: it
 //! crosses units like any misaligned one, but splits no page.
 //!
-//! Random operations only: a stream of sequential ones touches every unit
-//! whatever the offset, and what that costs is not known well enough.
+//! Random operations only: a sequential stream touches every unit
+//! whatever the offset, and the cost of that is not known well enough.
 
 use serde::{Deserialize, Serialize};
 use stripewise_disk_formats::crossing::{Crossing, PARITY_PAGE_BYTES};
 use stripewise_units::{ByteSize, format_bytes};
 
-/// The law of crossings is an upper bound; measured gains stay below it. What
-/// exceeds it by more than this share, or by a point, needs another cause.
+/// The law of crossings is an upper bound; measured gains stay below it. A gain
+/// that exceeds it by more than this factor, or by a point, needs another cause.
 const BOUND_SLACK: f64 = 1.1;
 
 /// What is known of the layout under a target; what is not known is None, and
@@ -53,26 +53,26 @@ impl Default for LayoutFacts {
 #[serde(rename_all = "kebab-case", tag = "cause")]
 pub enum Cause {
     /// Operations cross from one stripe unit into the next, so that two disks
-    /// work for one operation.
+    /// serve one operation.
     StripeCrossing {
-        /// Stripe units touched beyond what an aligned operation touches, per
+        /// Stripe units touched in excess of an aligned operation's, per
         /// operation: with blocks up to the unit, the share of operations that
-        /// cross. None where the unit is not known and a third offset told.
+        /// cross. `None` if the unit is not known and a third offset showed the cause.
         share: Option<f64>,
     },
-    /// Writes that begin inside a page of parity: the rest of the page is read first.
+    /// Writes that begin inside a parity page: the rest of the page is read first.
     PageSplitting,
     /// Writes that begin inside a physical sector: the drive reads the rest first.
     SectorSplitting {
         /// Its size.
         physical_sector_bytes: u64,
     },
-    /// Operations off the 4 KiB grid are slow and those on it are not, on a
-    /// layout that is not known: pages or sectors of 4 KiB are split somewhere.
+    /// Operations off the 4 KiB grid are slow and those on it are not, on an
+    /// unknown layout: pages or sectors of 4 KiB are split somewhere.
     GridOf4K,
-    /// Not known.
+    /// Unknown cause.
     Unknown {
-        /// Why not.
+        /// Why it is unknown.
         because: Unexplained,
     },
 }
@@ -85,29 +85,29 @@ pub enum Unexplained {
     LayoutUnknown,
     /// On this layout the offsets should make no difference.
     NothingExpected,
-    /// Crossings explain at most this share of what is gained.
+    /// Crossings explain at most this share of the gain.
     LargerThanCrossings {
         /// The largest gain in per cent that crossings explain.
         explained_percent: f64,
     },
     /// On this layout the other offset should be the slower one.
     Contradicted,
-    /// Crossing or split pages: a third offset would tell.
+    /// Crossings or split pages: a third offset would show which.
     Ambiguous,
     /// Sequential I/O.
     NotModelled,
 }
 
-/// How a third offset behaved, a multiple of 4 KiB but not of the block.
+/// How a third offset behaved that is a multiple of 4 KiB but not of the block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Probe {
-    /// Like the slow offset: units are crossed.
+    /// Like the slow offset: operations cross units.
     LikeSlow,
-    /// Like the fast one: pages are split.
+    /// Like the fast one: operations split pages.
     LikeFast,
 }
 
-/// What was compared, and what came out.
+/// What was compared, and the result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CauseQuestion {
     /// Base offset of the slower level.
@@ -120,14 +120,14 @@ pub struct CauseQuestion {
     pub writes: bool,
     /// Positions are random.
     pub random: bool,
-    /// Low end of the gain of the fast over the slow level in per cent.
+    /// Low end of the gain of the fast over the slow level, in per cent.
     pub gain_percent_low: f64,
-    /// What a third offset said, if there was one that could tell.
+    /// The result of a third offset, if there was a suitable one.
     pub probe: Option<Probe>,
 }
 
-/// Names the cause of a difference that was found. Pure: facts and findings in,
-/// judgement out.
+/// Names the cause of a difference. Pure: depends only on the facts and the
+/// findings passed in.
 #[must_use]
 pub fn judge_cause(facts: &LayoutFacts, question: &CauseQuestion) -> Cause {
     if !question.random {
@@ -162,7 +162,7 @@ pub fn judge_cause(facts: &LayoutFacts, question: &CauseQuestion) -> Cause {
             _ => match crossings {
                 None => without_layout(question),
                 Some((_, gain)) if gain < 0.0 => unknown(Unexplained::Contradicted),
-                // One disk: nothing else of its layout can differ.
+                // One disk: nothing else of its layout can matter.
                 Some(_)
                     if facts.stripe_unit_bytes == Some(0)
                         && question.probe != Some(Probe::LikeSlow)
@@ -178,8 +178,8 @@ pub fn judge_cause(facts: &LayoutFacts, question: &CauseQuestion) -> Cause {
 }
 
 /// By the law of crossings: stripe units that an operation touches at the slow
-/// offset beyond those that it must touch, and the gain that the law allows at most,
-/// which is units touched, slow over fast. Neither where nothing is striped.
+/// offset in excess of the minimum, and the largest gain that the law allows,
+/// which is units touched, slow over fast. Neither if nothing is striped.
 fn expected(block_size_bytes: u64, unit_bytes: u64, slow: u64, fast: u64) -> (f64, f64) {
     let at = |offset| Crossing::new(block_size_bytes, unit_bytes, offset);
     match (at(slow), at(fast)) {
@@ -188,7 +188,7 @@ fn expected(block_size_bytes: u64, unit_bytes: u64, slow: u64, fast: u64) -> (f6
     }
 }
 
-/// Crossings are expected; pages may be split besides.
+/// Crossings are expected; pages may be split as well.
 fn crossing(question: &CauseQuestion, share: f64, gain_percent: f64, pages: bool) -> Cause {
     let cause = Cause::StripeCrossing { share: Some(share) };
     let too_large =
@@ -200,13 +200,13 @@ fn crossing(question: &CauseQuestion, share: f64, gain_percent: f64, pages: bool
         _ if too_large => unknown(Unexplained::LargerThanCrossings {
             explained_percent: gain_percent,
         }),
-        // The third offset crosses as many units; if it was fast, that is not it.
+        // The third offset crosses as many units; if it was fast, crossings are not the cause.
         (false, Some(Probe::LikeFast)) => Cause::GridOf4K,
         _ => cause,
     }
 }
 
-/// Only a third offset can tell where the layout is unknown.
+/// If the layout is unknown, only a third offset can show the cause.
 fn without_layout(question: &CauseQuestion) -> Cause {
     match question.probe {
         Some(Probe::LikeFast) => Cause::GridOf4K,
@@ -221,7 +221,7 @@ fn unknown(because: Unexplained) -> Cause {
 
 impl Cause {
     /// The clause that ends a sentence on the cost: ` because 1 in 8 operations
-    /// touches two disks`. Empty where nothing can be claimed.
+    /// touches two disks`. Empty if no cause can be claimed.
     #[must_use]
     pub fn clause(&self) -> String {
         match self {
@@ -248,7 +248,7 @@ impl Cause {
         }
     }
 
-    /// What is said of a cause that is not known, as a sentence of its own.
+    /// The sentence about an unknown cause.
     #[must_use]
     pub fn reservation(&self, block_size_bytes: u64) -> Option<String> {
         let Cause::Unknown { because } = self else {
@@ -281,8 +281,8 @@ impl Cause {
     }
 }
 
-/// An offset that tells causes apart: past 32K, a multiple of 4 KiB but not of
-/// the block. None for blocks up to 4 KiB, where there is no such offset.
+/// An offset that separates causes: past 32K, a multiple of 4 KiB but not of
+/// the block. `None` for blocks up to 4 KiB, which have no such offset.
 #[must_use]
 pub fn third_offset(block_size_bytes: u64) -> Option<u64> {
     let third = (32 << 10) + PARITY_PAGE_BYTES;
@@ -333,7 +333,7 @@ mod tests {
         for (facts, question, cause) in [
             (facts(unit, false), question(9.8, true, None), crossing),
             (facts(unit, false), question(9.8, false, slow), crossing),
-            // Data that contradict it: nothing is claimed.
+            // Data that contradict it: no cause is claimed.
             (
                 facts(unit, false),
                 question(40.0, false, None),
@@ -346,7 +346,7 @@ mod tests {
                 question(9.8, true, fast),
                 Cause::GridOf4K,
             ),
-            // RAID 5: a factor of three is no crossing; in between only 36K tells.
+            // RAID 5: crossings cannot give a factor of three; in between, only 36K shows why.
             (
                 facts(unit, true),
                 question(180.0, true, None),

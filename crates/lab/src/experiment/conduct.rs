@@ -1,4 +1,4 @@
-//! Runs an experiment: block after block until its intervals are narrow enough
+//! Conducts an experiment: block after block until its intervals are narrow enough
 //! or its time is spent.
 
 use super::blocks::{Block, block_run};
@@ -9,50 +9,50 @@ use super::schedule::{PlannedRun, schedule};
 use serde::{Deserialize, Serialize};
 use stripewise_results::{RunRecord, Status};
 
-/// What an experiment needs of whoever makes its runs.
+/// Makes the runs of an experiment.
 pub trait ExperimentRunner {
     /// Why a run could not be made.
     type Error;
 
-    /// Makes one run and keeps its record, whose `experiment` is `run.place`.
+    /// Makes one run and stores its record, whose `experiment` is `run.place`.
     ///
     /// # Errors
-    /// When nothing could be measured.
+    /// If nothing could be measured.
     fn run_cell(&mut self, run: &PlannedRun) -> Result<RunRecord, Self::Error>;
 
-    /// Time that the experiment has taken so far, earlier sittings included;
-    /// virtual for simulated targets.
+    /// Time that the experiment has taken so far, in all sessions;
+    /// virtual on simulated targets.
     fn elapsed_ns(&self) -> u64;
 
-    /// A block is finished: show it, and say whether to go on.
+    /// A block is finished: shows it, and returns whether to go on.
     ///
     /// # Errors
-    /// When what was measured could not be kept.
+    /// If the results could not be stored.
     fn after_block(&mut self, progress: &Progress<'_>) -> Result<Go, Self::Error>;
 }
 
 /// Whether to go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Go {
-    /// With the next block, unless the experiment has ended.
+    /// Continue with the next block, unless the experiment has ended.
     On,
-    /// Not now: the user wants to stop. It can be resumed.
+    /// Stop for now at the user's request. The experiment can be resumed.
     Stop,
 }
 
-/// How far an experiment has come.
+/// Progress of an experiment.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress<'a> {
-    /// Finished so far, this sitting's and earlier ones.
+    /// Finished so far, in all sessions.
     pub blocks: &'a [Block],
-    /// Blocks that it will probably have in all; at most what time allows.
+    /// Expected total number of blocks; at most what time allows.
     pub blocks_likely: u32,
-    /// Width of the widest interval, in points of per cent; none before every row
+    /// Width of the widest interval, in percentage points; `None` until every row
     /// has an interval.
     pub width_percent_max: Option<f64>,
     /// As [`ExperimentRunner::elapsed_ns`].
     pub elapsed_ns: u64,
-    /// Time that it will probably still take.
+    /// Estimated time remaining.
     pub left_ns: u64,
 }
 
@@ -75,7 +75,7 @@ pub enum Ended {
 }
 
 impl Ended {
-    /// In words, for records and sentences.
+    /// As text for records and sentences.
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
@@ -88,14 +88,14 @@ impl Ended {
         }
     }
 
-    /// Nothing is left to do.
+    /// Nothing remains to be done.
     #[must_use]
     pub fn finished(self) -> bool {
         matches!(self, Ended::Precise | Ended::TimeSpent | Ended::BlocksMax)
     }
 }
 
-/// An experiment as far as it has come.
+/// An experiment so far.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Experiment {
     /// Its id.
@@ -104,17 +104,17 @@ pub struct Experiment {
     pub plan: ExperimentPlan,
     /// Finished blocks, in order.
     pub blocks: Vec<Block>,
-    /// Why it ended; none while it runs.
+    /// Why it ended; `None` while it runs.
     pub ended: Option<Ended>,
-    /// Time that it took, in all sittings.
+    /// Time that it took, over all sessions.
     pub elapsed_ns: u64,
 }
 
-/// Carries out a plan from its first block that is not among `finished` on.
-/// Blocks in `finished` are not made again.
+/// Carries out a plan, starting at the first block that is not in `finished`;
+/// those blocks are not repeated.
 ///
 /// # Errors
-/// The first error of the runner, beside the experiment as far as it came.
+/// The first error of the runner, with the experiment so far.
 pub fn conduct<R: ExperimentRunner>(
     plan: &ExperimentPlan,
     id: &str,
@@ -176,7 +176,7 @@ fn end(experiment: Experiment, ended: Ended, elapsed_ns: u64) -> Experiment {
     }
 }
 
-/// Makes the next block; none where a run was cut short.
+/// Makes the next block; `None` if a run was interrupted.
 fn one_block<R: ExperimentRunner>(
     experiment: &Experiment,
     runner: &mut R,
@@ -194,14 +194,14 @@ fn one_block<R: ExperimentRunner>(
     Ok(Some(Block { number, runs }))
 }
 
-/// The first number that no finished block has.
+/// The lowest number that no finished block has.
 fn next_block(blocks: &[Block]) -> u32 {
     (0..)
         .find(|number| blocks.iter().all(|block| block.number != *number))
         .unwrap_or(u32::MAX)
 }
 
-/// Why no further block begins after so much time, if none does.
+/// Why no further block begins after this much time; `None` if one does.
 #[must_use]
 pub fn enough(experiment: &Experiment, elapsed_ns: u64) -> Option<Ended> {
     let plan = &experiment.plan;
@@ -216,11 +216,11 @@ pub fn enough(experiment: &Experiment, elapsed_ns: u64) -> Option<Ended> {
     let late = plan
         .time_budget_ns
         .is_some_and(|budget| elapsed_ns.saturating_add(next_ns) > budget);
-    // One block is made in any case: it has all numbers, if no interval.
+    // One block is made in any case: it gives all values, though no interval.
     (late && blocks > 0).then_some(Ended::TimeSpent)
 }
 
-/// What the next block of an experiment will take: as long as those before it did.
+/// Estimated time of the next block of an experiment: as long as those before it.
 #[must_use]
 pub fn next_block_ns(experiment: &Experiment) -> u64 {
     let blocks = u32::try_from(experiment.blocks.len()).unwrap_or(u32::MAX);
@@ -234,8 +234,8 @@ fn block_ns(plan: &ExperimentPlan, blocks: u32, elapsed_ns: u64) -> u64 {
     }
 }
 
-/// Every row has an interval, and each is narrower than the precision. Says
-/// nothing about where the intervals lie, so stopping on it does not favour a
+/// Every row has an interval that is narrower than the precision. Ignores
+/// where the intervals lie, so stopping on it does not favour a
 /// finding.
 #[must_use]
 pub fn precise(plan: &ExperimentPlan, blocks: &[Block]) -> bool {

@@ -1,4 +1,4 @@
-//! How the baseline itself changed while the experiment ran.
+//! How the baseline itself changed during the experiment.
 
 use super::blocks::Block;
 use super::plan::ExperimentPlan;
@@ -7,11 +7,11 @@ use stripewise_stats::linear_trend;
 
 /// The drift of the baseline from the first block to the last: the slope of the
 /// mean over cells of ln(value), by least squares with Student's interval. Blocks
-/// that lack a value of the baseline are passed over.
+/// without a value of the baseline are skipped.
 ///
-/// None with fewer than three blocks. Drift does not spoil the comparison, whose
-/// sides share it block by block; it tells that the numbers of one moment are not
-/// those of another.
+/// `None` with fewer than three blocks. Drift does not spoil the comparison, whose
+/// sides share it block by block; it shows that values from different times
+/// are not comparable.
 #[must_use]
 pub fn drift_of(plan: &ExperimentPlan, blocks: &[Block]) -> Option<DriftRecord> {
     let values: Vec<f64> = blocks

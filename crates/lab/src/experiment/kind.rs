@@ -1,4 +1,4 @@
-//! Rows of one kind of I/O taken together: what sentences speak of.
+//! Rows of one kind of I/O combined: the subjects of sentences.
 
 use super::plan::ExperimentPlan;
 use super::rows::{Row, stopping_level};
@@ -12,18 +12,18 @@ pub(super) struct Kind<'a> {
     pub pattern: &'static str,
     /// `write`.
     pub operation: String,
-    /// The workload of its first row, as the level runs it.
+    /// The workload of its first row, with the level's options.
     pub workload: Workload,
     /// Its rows with their verdicts.
     pub rows: Vec<&'a (Row, Verdict)>,
-    /// The mean over its rows, block by block.
+    /// The mean over its rows, compared over blocks.
     pub pooled: Option<Comparison>,
 }
 
-/// What the rows of a kind say together.
+/// What the rows of a kind show together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Says {
-    /// Rows of both signs were found.
+    /// Rows of both signs have findings.
     Mixed,
     /// B is better.
     Better,
@@ -76,7 +76,7 @@ impl Kind<'_> {
     }
 }
 
-/// A row says that one side is better.
+/// Whether one side is better.
 pub(super) fn is_found(verdict: Verdict) -> bool {
     matches!(verdict, Verdict::Better | Verdict::Worse)
 }
@@ -112,8 +112,8 @@ pub(super) fn kinds_of<'a>(
     kinds
 }
 
-/// The geometric mean over rows of B / A, compared over blocks. None where rows
-/// have different blocks, since then there is no mean of a block.
+/// The geometric mean over rows of B / A, compared over blocks. `None` if rows
+/// have different blocks, since then a block has no mean.
 fn pooled(rows: &[&(Row, Verdict)], level: f64) -> Option<Comparison> {
     let blocks = rows.first()?.0.pairs.len();
     if rows.iter().any(|row| row.0.pairs.len() != blocks) {
@@ -135,14 +135,14 @@ fn pooled(rows: &[&(Row, Verdict)], level: f64) -> Option<Comparison> {
     compare_blocks(&pairs?, stopping_level(level))
 }
 
-/// What the slower side loses, in per cent of the faster side, from what B has
-/// over A in per cent of A: a gain of 12.5 % is a cost of 11.1 %.
+/// The loss of the slower side in per cent of the faster side, given B's
+/// gain over A in per cent of A: a gain of 12.5 % is a cost of 11.1 %.
 pub(super) fn cost_of_gain(gain_percent: f64) -> f64 {
     100.0 * gain_percent / (100.0 + gain_percent)
 }
 
 /// The gain of the faster over the slower side, from the difference of B over A
-/// in per cent: as it is where B is the faster, and turned round where A is.
+/// in per cent: unchanged if B is the faster, inverted if A is.
 pub(super) fn gain_of_faster(difference: Estimate, b_is_faster: bool) -> Estimate {
     let turned = |percent: f64| 100.0 * (100.0 / (100.0 + percent) - 1.0);
     if b_is_faster {
@@ -174,7 +174,7 @@ mod tests {
         let gain = gain_of_faster(b_slower, false);
         assert!((gain.value - 11.111_1).abs() < 1e-4);
         assert!(gain.low < gain.value && gain.value < gain.high);
-        // What the faster gains, the slower costs.
+        // The gain of the faster is the cost of the slower.
         assert!((cost_of_gain(gain.low) - 8.0).abs() < 1e-9);
         assert!((cost_of_gain(gain.high) - 12.0).abs() < 1e-9);
         assert_eq!(gain_of_faster(b_slower, true), b_slower);

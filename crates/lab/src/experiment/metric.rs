@@ -1,4 +1,4 @@
-//! What an experiment compares.
+//! The metrics of experiments.
 
 use serde::{Deserialize, Serialize};
 use stripewise_results::JobRow;
@@ -13,9 +13,9 @@ pub enum Metric {
     /// Operations a second.
     #[default]
     Iops,
-    /// Units of 1,048,576 bytes a second.
+    /// MiB/s: 1,048,576 bytes per second.
     MibPerS,
-    /// Mean latency of the job's reads, or of its writes where it only writes.
+    /// Mean latency of the job's reads, or of its writes if it only writes.
     LatencyMean,
     /// The median of the same.
     LatencyP50,
@@ -68,7 +68,7 @@ impl Metric {
         }
     }
 
-    /// In a sentence: `IOPS`, `p99 latency`.
+    /// As in a sentence: `IOPS`, `p99 latency`.
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
@@ -84,19 +84,19 @@ impl Metric {
         }
     }
 
-    /// Of a latency, its name among the latencies of a record: `p99`.
+    /// Name of a latency metric among the latencies of a record: `p99`.
     #[must_use]
     pub fn latency_name(self) -> Option<&'static str> {
         self.name().strip_prefix("latency_ns_")
     }
 
-    /// More of it is better: throughput yes, latency no.
+    /// Whether higher is better: true for throughput, false for latency.
     #[must_use]
     pub fn more_is_better(self) -> bool {
         matches!(self, Metric::Iops | Metric::MibPerS)
     }
 
-    /// The value of a job; absent where it is unknown or was not measured.
+    /// The value of a job; `None` if unknown or not measured.
     #[must_use]
     pub fn of(self, row: &JobRow<'_>) -> Option<f64> {
         match self {

@@ -2,14 +2,14 @@
 //! randomised blocks.
 //!
 //! A block holds every level with every cell once, in random order, so that
-//! whatever drifts slowly is in both sides of each comparison. After each block
-//! the experiment stops on the *width* of its intervals alone, never on what
-//! they say; [`stopping_level`] says why that keeps the promised level.
+//! slow drift affects both sides of each comparison. After each block,
+//! the experiment stops on the *width* of its intervals alone, never on where
+//! they lie; [`stopping_level`] explains why that keeps the promised level.
 //!
-//! Pure, except that it asks an [`ExperimentRunner`] for each run. The same runs
+//! Pure, except that an [`ExperimentRunner`] makes the runs. The same runs
 //! always give the same tables and sentences, so a stored experiment can be
-//! analysed again. Left out: several factors at once (write their combinations
-//! as levels), and factors that need a partition or file system made anew.
+//! analysed again. Not covered: several factors at once (write their combinations
+//! as levels), and factors that require a new partition or file system.
 
 mod analysis;
 mod blocks;

@@ -1,11 +1,11 @@
-//! What an experiment will need, told before it begins.
+//! Estimates what an experiment will need before it begins.
 
 use super::plan::ExperimentPlan;
 use super::rows::stopping_level;
 use stripewise_stats::signed_rank_count_min;
 use stripewise_units::{counted, format_duration};
 
-/// What a plan asks of its user's patience.
+/// The estimated effort of a plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Needs {
     /// Rows of all tables together.
@@ -22,19 +22,19 @@ pub struct Needs {
     pub verdict_ns: u64,
     /// Fewest blocks after which it may stop on width.
     pub blocks_min: u32,
-    /// Their time: the shortest that the experiment takes.
+    /// Their time: the shortest the experiment can take.
     pub shortest_ns: u64,
-    /// Blocks at most, by number and by time.
+    /// Maximum number of blocks, by number and by time.
     pub blocks_max: u32,
     /// Their time.
     pub longest_ns: u64,
-    /// The time given suffices for a verdict.
+    /// The given time suffices for a verdict.
     pub verdict_possible: bool,
     /// The plan in sentences, to be printed before the first run.
     pub sentences: Vec<String>,
 }
 
-/// The fewest blocks with which the exact test, corrected for so many rows, can
+/// The fewest blocks with which the exact test, corrected for this many rows, can
 /// find anything: 6 for one row, 11 for 36 and 13 for 108 at a level of 0.95.
 #[must_use]
 pub fn blocks_for_verdict(rows: usize, level: f64) -> u32 {
@@ -43,14 +43,14 @@ pub fn blocks_for_verdict(rows: usize, level: f64) -> u32 {
     u32::try_from(blocks).unwrap_or(u32::MAX)
 }
 
-/// Blocks that an experiment will probably have when its intervals are narrow
+/// Expected number of blocks when the intervals are narrow
 /// enough: widths shrink with the square root of the number of blocks.
 #[must_use]
 pub fn blocks_likely(plan: &ExperimentPlan, done: u32, width_percent_max: Option<f64>) -> u32 {
     let wanted = match width_percent_max {
         Some(width) => {
             let ratio = width / plan.precision_percent;
-            // Float to integer saturates.
+            // A float-to-integer cast saturates.
             (f64::from(done) * ratio * ratio).ceil() as u32
         }
         None => 0,
@@ -58,7 +58,7 @@ pub fn blocks_likely(plan: &ExperimentPlan, done: u32, width_percent_max: Option
     wanted.clamp(plan.blocks_min, plan.blocks_max)
 }
 
-/// What the plan needs. `overhead_ns` is what a run takes besides its ramp and
+/// The needs of the plan. `overhead_ns` is the time a run takes in addition to its ramp and
 /// duration.
 #[must_use]
 pub fn needs(plan: &ExperimentPlan, overhead_ns: u64) -> Needs {

@@ -1,4 +1,4 @@
-//! What an experiment does: the plan, complete, as the store keeps it.
+//! The complete plan of an experiment, as stored.
 
 use super::metric::Metric;
 use serde::{Deserialize, Serialize};
@@ -100,7 +100,7 @@ impl PlanProblem {
         }
     }
 
-    /// The next thing to do.
+    /// What the user can do.
     #[must_use]
     pub fn hint(&self) -> &Hint {
         &self.hint
@@ -108,7 +108,7 @@ impl PlanProblem {
 }
 
 impl Level {
-    /// A level that moves the first byte in use.
+    /// A level that moves the first byte used.
     #[must_use]
     pub fn offset(name: impl Into<String>, base_offset_bytes: u64) -> Level {
         Level {
@@ -138,7 +138,7 @@ impl Level {
         }
     }
 
-    /// The cell's workload as this level runs it, with the seed of one run.
+    /// The cell's workload with this level's options, and the seed of one run.
     #[must_use]
     pub fn apply(&self, workload: &Workload, seed: u64) -> Workload {
         let given = &self.with_options(workload);
@@ -157,8 +157,8 @@ impl Level {
 }
 
 impl Level {
-    /// The workload with this level's options; without them where they do not fit
-    /// it, which [`ExperimentPlan::check`] tells.
+    /// The workload with this level's options; without them if they do not fit
+    /// it, which [`ExperimentPlan::check`] reports.
     fn with_options(&self, workload: &Workload) -> Workload {
         self.try_options(workload)
             .unwrap_or_else(|_| workload.clone())
@@ -178,14 +178,14 @@ impl Level {
 }
 
 impl ExperimentPlan {
-    /// Blocks before which no experiment stops on width.
+    /// Minimum number of blocks before an experiment may stop on width.
     pub const BLOCKS_MIN: u32 = 10;
-    /// Width at which an experiment stops where none is asked for.
+    /// Default width at which an experiment stops, in percentage points.
     pub const PRECISION_PERCENT: f64 = 2.0;
-    /// Blocks at most where nothing else is asked: exact statistics go so far.
+    /// Default maximum number of blocks: the limit of the exact statistics.
     pub const BLOCKS_MAX: u32 = 200;
 
-    /// A plan over these levels and cells with the defaults for all else: the
+    /// A plan over these levels and cells with defaults for the rest: the
     /// first level is the baseline, the first cell the primary hypothesis.
     #[must_use]
     pub fn new(factor: impl Into<String>, levels: Vec<Level>, cells: Vec<Cell>) -> Self {
@@ -207,7 +207,7 @@ impl ExperimentPlan {
         }
     }
 
-    /// Rows of all its tables together: levels other than the baseline, times cells.
+    /// Number of rows of all its tables: levels other than the baseline, times cells.
     #[must_use]
     pub fn rows(&self) -> usize {
         self.levels.len().saturating_sub(1) * self.cells.len()
@@ -219,7 +219,7 @@ impl ExperimentPlan {
         self.levels.len() * self.cells.len()
     }
 
-    /// Ramps and durations of one block; what a run costs besides is not known here.
+    /// Ramps and durations of one block, without the overhead of its runs.
     #[must_use]
     pub fn block_ns(&self) -> u64 {
         let cells = self
@@ -230,11 +230,11 @@ impl ExperimentPlan {
         cells.saturating_mul(self.levels.len() as u64)
     }
 
-    /// Checks the plan by itself. Whether its workloads fit their targets, whoever
-    /// knows the targets checks beforehand, for every level.
+    /// Checks the plan by itself. The caller, who knows the targets, checks for every
+    /// level whether its workloads fit them.
     ///
     /// # Errors
-    /// The first rule that is broken.
+    /// The first violated rule.
     pub fn check(&self) -> Result<(), PlanProblem> {
         self.check_shape()?;
         self.check_stopping()?;
@@ -321,7 +321,7 @@ impl ExperimentPlan {
         Ok(())
     }
 
-    /// Levels that start elsewhere must use equally many bytes: otherwise one has
+    /// Levels that start elsewhere must use the same number of bytes: otherwise one has
     /// longer seeks, or more to cache, than the other.
     fn check_span(&self, level: &Level, workload: &Workload) -> Result<(), PlanProblem> {
         let moved = self

@@ -5,7 +5,7 @@ use stripewise_results::ExperimentPlace;
 use stripewise_stats::Random;
 use stripewise_workload::Workload;
 
-/// A run that an experiment asks for.
+/// A run that an experiment requests.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlannedRun {
     /// For the run's record.
@@ -14,19 +14,19 @@ pub struct PlannedRun {
     pub level: usize,
     /// Index of its cell in the plan.
     pub cell: usize,
-    /// The cell's workload as the level runs it, with a seed of this run's own.
+    /// The cell's workload with the level's options, and a seed of its own.
     pub workload: Workload,
 }
 
-/// The runs of block `block`, from 0, in the order in which they are made: the
-/// cells in random order, and the levels of each cell next to each other, again
+/// The runs of block `block`, from 0, in chronological order: the
+/// cells in random order, and the levels of each cell consecutively, again
 /// in random order, so that little can change between two runs that are compared.
 ///
-/// The same plan and block always give the same runs, so that a block that was
-/// broken off is made again as it was. Every run has a seed of its own: were A
-/// and B to share their positions, what these positions have in common by chance
-/// would be taken for what the levels do, and on a simulated array A against A
-/// would differ by exactly nothing.
+/// The same plan and block always give the same runs, so that an interrupted block
+/// is repeated exactly. Every run has a seed of its own: if A
+/// and B shared their positions, a chance property of these positions
+/// would be taken for an effect of the levels, and on a simulated array, A against A
+/// would differ by exactly zero.
 #[must_use]
 pub fn schedule(plan: &ExperimentPlan, experiment: &str, block: u32) -> Vec<PlannedRun> {
     let mut random = Random::new(plan.seed);
@@ -57,6 +57,6 @@ pub fn schedule(plan: &ExperimentPlan, experiment: &str, block: u32) -> Vec<Plan
         .collect()
 }
 
-/// 2^64 divided by the golden ratio: tells the numbers of blocks apart in every
+/// 2^64 divided by the golden ratio: makes the numbers of blocks differ in every
 /// bit. The generator's own seeding (SplitMix64) does the mixing.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;

@@ -1,6 +1,6 @@
-//! What an experiment says to people: what it costs, why, and what to do.
+//! The sentences of an experiment: what an offset costs, why, and what to do.
 //!
-//! Costs are told in per cent of the faster side, gains in per cent of the
+//! Costs are in per cent of the faster side, gains in per cent of the
 //! slower one; both come from the same interval.
 
 use super::cause::{Cause, CauseQuestion, LayoutFacts, Probe, judge_cause};
@@ -14,10 +14,10 @@ use stripewise_stats::{Comparison, Estimate};
 use stripewise_units::{ByteSize, capitalised};
 use stripewise_workload::Pattern;
 
-/// Below this gain nobody moves a volume.
+/// Below this gain, no one moves a volume.
 const WORTH_PERCENT: f64 = 1.0;
 
-/// All that the sentences of one table need.
+/// Everything the sentences of one table need.
 struct Table<'a> {
     plan: &'a ExperimentPlan,
     judged: &'a [(Row, Verdict)],
@@ -71,16 +71,16 @@ pub(super) fn write(
 /// One direction found among the rows of one kind.
 struct Effect<'a> {
     kind: &'a Kind<'a>,
-    /// The only row that it is told of; none: the mean over all rows of the kind.
+    /// The only row with the effect; `None`: the mean over all rows of the kind.
     row: Option<&'a Row>,
     /// B is the better side.
     b_is_faster: bool,
     /// Of the better over the worse side, in throughput or in shorter latency.
-    /// Its interval is above 0: nothing else is told as an effect.
+    /// Its interval is above 0; otherwise it is not reported as an effect.
     gain: Estimate,
-    /// The most that any row of the kind may gain, by its interval.
+    /// The upper bound on the gain of any row of the kind, from its interval.
     gain_percent_max: f64,
-    /// Where the levels are offsets.
+    /// The cause, if the levels are offsets.
     cause: Option<Cause>,
 }
 
@@ -93,7 +93,7 @@ impl Table<'_> {
         &self.plan.levels[self.level]
     }
 
-    /// The levels differ in nothing but where they start.
+    /// The two offsets, if the levels differ in nothing else.
     fn offsets(&self) -> Option<(u64, u64)> {
         let (a, b) = (self.baseline(), self.other());
         let (from, to) = (a.base_offset_bytes?, b.base_offset_bytes?);
@@ -106,15 +106,15 @@ impl Table<'_> {
         (from != to && alike == *a).then_some((from, to))
     }
 
-    /// What was found of a kind: the mean over its rows where the interval of that
-    /// supports it; else each row that was found, by its own interval.
+    /// The findings of a kind: the mean over its rows if its interval
+    /// supports it; else each row with a finding, by its own interval.
     fn effects<'a>(&self, kind: &'a Kind<'a>) -> Vec<Effect<'a>> {
         let b_is_faster = match kind.says() {
             Says::Better => true,
             Says::Worse => false,
             _ => return Vec::new(),
         };
-        // In latency the better side has less: the ratio is turned round once more.
+        // For latency, the better side has less: invert the ratio again.
         let turned = b_is_faster == self.plan.metric.more_is_better();
         let gain = |comparison: Option<Comparison>| {
             let difference = comparison?.interval_percent?;
@@ -142,8 +142,8 @@ impl Table<'_> {
             .collect()
     }
 
-    /// Why, where the levels are offsets. The law of crossings is about how much
-    /// work there is, and so about rates and, with so many in flight, mean
+    /// The cause, if the levels are offsets. The law of crossings is about the amount of
+    /// work, and so about rates and, with a fixed number in flight, mean
     /// latencies; not about percentiles.
     fn cause(
         &self,
@@ -164,7 +164,7 @@ impl Table<'_> {
             writes: workload.read_percent < 100,
             random: matches!(workload.pattern, Pattern::Random { .. }),
             gain_percent_low: gain.low,
-            // A third level is held against the mean over the kind's rows.
+            // A third level is compared with the mean over the kind's rows.
             probe: match row {
                 None => self.probe(kind, slow_bytes, fast_bytes, b_is_faster),
                 Some(_) => None,
@@ -174,7 +174,7 @@ impl Table<'_> {
     }
 
     /// How a third level behaved that lies on the 4 KiB grid but not on the
-    /// block's, where the slow one lies on neither and the fast one on both: its
+    /// block's, if the slow one lies on neither and the fast one on both: its
     /// whole interval is on one side of half the effect.
     fn probe(&self, kind: &Kind<'_>, slow: u64, fast: u64, b_is_faster: bool) -> Option<Probe> {
         let start_bytes = self.facts.start_bytes.unwrap_or(0);
@@ -197,7 +197,7 @@ impl Table<'_> {
                 Probe::LikeSlow
             }
         };
-        // The baseline itself may be the third offset only by being fast or slow.
+        // The baseline itself can be the third offset only as the slow or the fast one.
         let of_third = kinds_of(self.plan, self.judged, third)
             .into_iter()
             .find(|other| other.pattern == kind.pattern && other.operation == kind.operation)?
@@ -265,18 +265,18 @@ impl Table<'_> {
         }
     }
 
-    /// The target starts where the better level does: on a boundary of 1 MiB.
+    /// The target already starts where the better level does: on a boundary of 1 MiB.
     fn starts_well_already(&self) -> bool {
         const BOUNDARY_BYTES: u64 = 1 << 20;
         let Some((start, (from, to))) = self.facts.start_bytes.zip(self.offsets()) else {
             return false;
         };
         let on_boundary = |base: u64| (start + base).is_multiple_of(BOUNDARY_BYTES);
-        // At 0 it is a whole disk: what is built on it starts elsewhere.
+        // At 0 it is a whole disk: what is created on it starts elsewhere.
         start > 0 && on_boundary(0) && on_boundary(to) && !on_boundary(from)
     }
 
-    /// What to do about an offset that costs something.
+    /// Advice about an offset that costs something.
     fn advice(&self, effects: &[Effect<'_>]) -> Option<String> {
         self.offsets()?;
         let (here, other) = (&self.baseline().name, &self.other().name);
@@ -401,7 +401,7 @@ impl Table<'_> {
 }
 
 impl Table<'_> {
-    /// Rows that some blocks have no value for, which are left out of them.
+    /// Rows for which some blocks have no value; those blocks are left out.
     fn missing(&self, record: &ComparisonRecord) -> Vec<String> {
         let blocks = record.a.from.len() / self.plan.cells.len().max(1);
         self.judged
@@ -424,7 +424,7 @@ impl Table<'_> {
     }
 }
 
-/// Of effects that single rows show and the mean over their kind does not.
+/// Effects in single rows that the mean over their kind does not show.
 fn not_in_the_mean(effects: &[Effect<'_>]) -> Vec<String> {
     let mut sentences: Vec<String> = Vec::new();
     for effect in effects.iter().filter(|effect| effect.row.is_some()) {
@@ -446,7 +446,7 @@ fn not_in_the_mean(effects: &[Effect<'_>]) -> Vec<String> {
     sentences
 }
 
-/// What was not found, in one sentence.
+/// Kinds without a finding, in one sentence.
 fn nothing_words(kinds: &[Kind<'_>]) -> Option<String> {
     let mut nothing = kinds
         .iter()
@@ -460,7 +460,7 @@ fn nothing_words(kinds: &[Kind<'_>]) -> Option<String> {
     Some(words + ".")
 }
 
-/// `10.9 % (9.8-12.1 %)`. An interval that begins above 0 does not look as if it
+/// `10.9 % (9.8-12.1 %)`. An interval that begins above 0 is not printed as if it
 /// began there.
 fn spread(estimate: Estimate) -> String {
     let decimals = if estimate.low < 0.05 { 2 } else { 1 };
@@ -470,12 +470,12 @@ fn spread(estimate: Estimate) -> String {
     )
 }
 
-/// Rounded up to a tenth, since it is said to be the most.
+/// Rounded up to a tenth, since it is an upper bound.
 fn percent_up(percent: f64) -> String {
     format!("{:.1} %", (percent * 10.0 - 1e-9).ceil() / 10.0)
 }
 
-/// An offset that people know by its sectors is told in sectors, too.
+/// An offset that people know in sectors is given in sectors, too.
 fn start_words(name: &str) -> String {
     match name.parse::<ByteSize>() {
         Ok(ByteSize(bytes)) if bytes < 1 << 20 && !bytes.is_multiple_of(4096) => {
@@ -492,8 +492,8 @@ fn start_words(name: &str) -> String {
     }
 }
 
-/// An interval that holds 0 and reaches further than a fifth of the rate to either side, in
-/// per cent, leaves room for all that is looked for: nothing was found because it is noisy.
+/// An interval, in per cent, that holds 0 and extends beyond a fifth of the rate either way is
+/// too wide to exclude an effect: nothing was found because of noise.
 const NOTHING_PERCENT: [f64; 2] = [-20.0, 25.0];
 
 pub(super) fn says_something([low, high]: [f64; 2]) -> bool {

@@ -1,5 +1,5 @@
-//! Experiments on a storage made of formulas: what runs, when it ends, and what
-//! is said. Whether it is true is shown on simulated arrays (`cargo xtask truth`).
+//! Experiments on storage defined by formulas: which runs are made, when they end, and the
+//! resulting text. Simulated arrays show whether it is true (`cargo xtask truth`).
 
 use super::*;
 use stripewise_results::{
@@ -50,7 +50,7 @@ struct Formula<F> {
     noise: f64,
     elapsed_ns: u64,
     records: Vec<RunRecord>,
-    /// Runs after which it breaks off (a status), fails (an error) or is stopped.
+    /// Runs after which it is interrupted (a status), fails (an error) or is stopped.
     breaks_off: Option<usize>,
     fails: Option<usize>,
     stops_after_blocks: Option<usize>,
@@ -160,7 +160,7 @@ fn a_block_has_every_level_with_every_cell_once_and_every_run_its_own_seed() {
         let runs = schedule(&plan, "e", block);
         assert_eq!(runs, schedule(&plan, "e", block), "reproducible");
         let mut pairs: Vec<(usize, usize)> = runs.iter().map(|run| (run.level, run.cell)).collect();
-        // The two runs that are compared follow each other.
+        // The two runs that are compared are consecutive.
         assert!(pairs.chunks(2).all(|two| two[0].1 == two[1].1));
         orders.push(pairs.clone());
         pairs.sort_unstable();
@@ -212,7 +212,7 @@ fn time_and_number_of_blocks_end_it_too() {
         (by_number.ended, by_number.blocks.len()),
         (Some(Ended::BlocksMax), 15)
     );
-    // A block takes 20 s: four of them fit, a fifth does not.
+    // A block takes 20 s: four fit, a fifth does not.
     plan.time_budget_ns = Some(95 * SECOND);
     let by_time = run_all(&plan, &mut Formula::new(|_, _| 1_000.0));
     assert_eq!(
@@ -247,7 +247,7 @@ fn what_was_interrupted_goes_on_where_it_was_and_repeats_no_finished_block() {
     );
     assert_eq!(partial.blocks.len(), 5);
 
-    // What a store has: five blocks and half of the sixth.
+    // Contents of a store: five blocks and half of the sixth.
     let (blocks, unused) = blocks_of(&plan, &first.records);
     assert_eq!(blocks, partial.blocks);
     assert_eq!(unused, ["run-0020", "run-0021"]);
@@ -271,7 +271,7 @@ fn what_was_interrupted_goes_on_where_it_was_and_repeats_no_finished_block() {
         .cloned()
         .collect();
     assert_eq!(blocks_of(&plan, &all).0.len(), 12);
-    // Nothing is left to do: no run is made.
+    // Nothing remains to be done: no run is made.
     let mut third = Formula::new(rate);
     let done = conduct(&plan, "e", resumed.blocks, &mut third).expect("nothing runs");
     assert_eq!(
@@ -406,7 +406,7 @@ fn a_manager_is_told_cost_cause_and_advice() {
         .and_then(|rest| rest.split_once(" % ("))
         .map(|(cost, _)| cost.parse::<f64>().expect("a number"))
         .expect("the cost comes first");
-    // 1,000 of 1,122: what A lacks, in per cent of B.
+    // 1,000 of 1,122: A's deficit in per cent of B.
     assert!((cost - 10.9).abs() < 0.5, "{cost}");
     assert!(
         said.contains(
@@ -459,13 +459,13 @@ fn a_third_offset_tells_split_pages_from_crossed_units() {
         "{:?}",
         pages[0].sentences
     );
-    // A mirror: both cross alike.
+    // A mirror: both cross equally.
     let crossing = sentences_of(&plan, &striped(), |run| {
         if aligned(run) { 1_110.0 } else { 1_000.0 }
     });
     assert!(crossing[0].sentences[0].contains("because 1 in 8 operations touches two disks"));
     assert_eq!(crossing[1].verdict, Verdict::NoDifference);
-    // Nothing is known of the layout: the third offset still tells.
+    // The layout is unknown: the third offset still shows the cause.
     let nothing_known = LayoutFacts::default();
     for (rate_at_36k, clause) in [
         (
@@ -593,7 +593,7 @@ fn a_shorter_latency_is_better() {
         said.ends_with("longer because 1 in 8 operations touches two disks."),
         "{said}"
     );
-    // Percentiles do not follow the law: no cause; and what is missing is told.
+    // Percentiles do not follow the law: no cause, and a note on what is missing.
     plan.metric = Metric::LatencyP999;
     let table = sentences_of(&plan, &striped(), rate).remove(0);
     assert_eq!(table.verdict, Verdict::Undecided);
@@ -609,7 +609,7 @@ fn a_shorter_latency_is_better() {
 
 #[test]
 fn a_mean_that_holds_zero_is_not_told_as_a_cost() {
-    // One thread gains in every block; eight threads go up and down with them.
+    // One thread gains in every block; eight threads vary with the blocks.
     let mut plan = old_and_new(vec![cell(100, 1, None), cell(100, 8, None)]);
     plan.blocks_max = 12;
     let rate = |run: &PlannedRun| match (aligned(run), run.cell) {

@@ -1,17 +1,17 @@
-//! Which intervals of several hosts belong together, and which count.
+//! Which intervals of several hosts correspond, and which count.
 //!
-//! Hosts begin at slightly different moments, by skew or by hand, and a pause that was
-//! cut out of one host's run moves all of its later intervals. So intervals are laid on
-//! the clock that the hosts have in common. The time in which *all* were measuring is
-//! the intersection of their measuring times; an interval that reaches beyond it does
-//! not count. Those that are left are numbered by the slot of common time that their
-//! middle lies in, and a slot counts where every host has filled the same length of it.
+//! Hosts begin at slightly different moments, by skew or by hand, and a pause
+//! cut out of one host's run shifts all of its later intervals. So intervals are placed on
+//! the hosts' common clock. The time in which *all* were measuring is
+//! the intersection of their measuring times; an interval that extends beyond it does
+//! not count. The remaining ones are numbered by the slot of common time that contains their
+//! middle, and a slot counts if every host filled the same length of it.
 
 use std::collections::BTreeMap;
 use stripewise_results::{Interval, Pause};
 
-/// An interval may reach beyond the common time by a hundredth of its length, but 10 ms
-/// count as nothing, and a quarter of it never does.
+/// An interval may extend beyond the common time by a hundredth of its length; 10 ms
+/// are always allowed, a quarter of it never is.
 const SLACK_SHARE: i128 = 100;
 const SLACK_NS: i128 = 10_000_000;
 const SLACK_SHARE_MAX: i128 = 4;
@@ -26,7 +26,7 @@ pub struct Lane {
 struct Span {
     from_ns: i128,
     to_ns: i128,
-    /// Nothing was cut out of it.
+    /// No pause was cut out of it.
     is_whole: bool,
     duration_ns: u64,
 }
@@ -36,14 +36,14 @@ struct Span {
 pub struct Slot {
     /// Since the first slot.
     pub start_ns: u64,
-    /// What every host has measured of it.
+    /// The length that every host measured of it.
     pub duration_ns: u64,
-    /// Indices of the intervals that lie in it, lane by lane.
+    /// Indices of its intervals, lane by lane.
     pub intervals: Vec<Vec<usize>>,
 }
 
 impl Lane {
-    /// Lays intervals on the clock on which measuring began at `measured_from_ns`.
+    /// Places intervals on the clock on which measuring began at `measured_from_ns`.
     #[must_use]
     pub fn new<'a>(
         measured_from_ns: u64,
@@ -82,7 +82,7 @@ impl Lane {
         lengths.max().unwrap_or(0)
     }
 
-    /// Times in which it was measuring, neighbours as one.
+    /// Times in which it was measuring, adjacent ones joined.
     fn measuring(&self) -> Vec<(i128, i128)> {
         let mut times: Vec<(i128, i128)> = Vec::new();
         for span in self.spans.iter().filter(|span| span.is_whole) {
@@ -94,8 +94,8 @@ impl Lane {
         times
     }
 
-    /// First and last moment of measuring on the common clock, nanoseconds since 1970;
-    /// none where it has no interval.
+    /// First and last moment of measuring on the common clock, in nanoseconds since 1970;
+    /// `None` without intervals.
     #[must_use]
     pub fn bounds_ns(&self) -> Option<(i128, i128)> {
         let (first, last) = (self.spans.first()?, self.spans.last()?);
@@ -103,13 +103,13 @@ impl Lane {
     }
 }
 
-/// The length of these slots together.
+/// The total length of these slots.
 pub(super) fn measured_ns(slots: &[Slot]) -> u64 {
     let lengths = slots.iter().map(|slot| slot.duration_ns);
     lengths.fold(0, u64::saturating_add)
 }
 
-/// The slots in which all lanes have measured, in order. None where a lane has no
+/// The slots in which all lanes measured, in order. Empty if a lane has no
 /// intervals, or they have no time in common.
 #[must_use]
 pub fn common_slots(lanes: &[Lane]) -> Vec<Slot> {
@@ -146,7 +146,7 @@ pub fn common_slots(lanes: &[Lane]) -> Vec<Slot> {
     slots(filled, length_ns)
 }
 
-/// What lies in a slot, lane by lane.
+/// Contents of a slot, lane by lane.
 struct Filling {
     duration_ns: Vec<u64>,
     intervals: Vec<Vec<usize>>,
@@ -167,7 +167,7 @@ fn slots(filled: BTreeMap<i128, Filling>, length_ns: i128) -> Vec<Slot> {
     for (number, filling) in filled {
         let duration_ns = filling.duration_ns[0];
         let is_equal = filling.duration_ns.iter().all(|ns| *ns == duration_ns);
-        // More than a slot holds: intervals that were joined over its edge.
+        // More than a slot holds: intervals that were joined across its edge.
         if !is_equal || duration_ns == 0 || i128::from(duration_ns) > length_ns {
             continue;
         }
@@ -181,7 +181,7 @@ fn slots(filled: BTreeMap<i128, Filling>, length_ns: i128) -> Vec<Slot> {
     slots
 }
 
-/// Both lists are in order and without overlaps.
+/// Both lists must be sorted and free of overlaps.
 fn intersection(a: &[(i128, i128)], b: &[(i128, i128)]) -> Vec<(i128, i128)> {
     let (mut in_a, mut in_b) = (0, 0);
     let mut both = Vec::new();
@@ -199,7 +199,7 @@ fn intersection(a: &[(i128, i128)], b: &[(i128, i128)]) -> Vec<(i128, i128)> {
 }
 
 fn is_within(span: &Span, common: &[(i128, i128)], slack_ns: i128) -> bool {
-    // The first time that ends behind the span's beginning, slack aside.
+    // The first time that ends after the span's start, slack aside.
     let at = common.partition_point(|(_, to)| *to + slack_ns < span.to_ns);
     common
         .get(at)
@@ -269,11 +269,11 @@ mod tests {
 
     #[test]
     fn an_interval_that_another_host_measured_in_part_does_not_count() {
-        // 0.4 s apart: the first one's edge intervals are not covered by the second.
+        // 0.4 s apart: the second does not cover the first one's edge intervals.
         let lanes = [lane(0, &[S; 5]), lane(4 * S / 10, &[S; 5])];
-        // What is left goes with its nearest neighbour.
+        // The remainder goes with its nearest neighbour.
         assert_eq!(counted(&lanes), [vec![1, 2, 3], vec![1, 2, 3]]);
-        // 0.6 s apart: another neighbour is the nearest.
+        // 0.6 s apart: the other neighbour is nearer.
         let lanes = [lane(0, &[S; 5]), lane(6 * S / 10, &[S; 5])];
         assert_eq!(counted(&lanes), [vec![1, 2, 3, 4], vec![0, 1, 2, 3]]);
     }
@@ -304,8 +304,8 @@ mod tests {
         };
         let stopped = Lane::new(0, &intervals(&[S; 8]), &[pause]);
         let lanes = [lane(0, &[S; 8]), stopped];
-        // The stopped one measured until 3.5 s and from 5.5 s on: its intervals 4 to 5
-        // are those of the seconds 6 and 7.
+        // The paused one measured until 3.5 s and from 5.5 s on: its intervals 4 and 5
+        // are those of seconds 6 and 7.
         assert_eq!(counted(&lanes), [vec![0, 1, 2, 6, 7], vec![0, 1, 2, 4, 5]]);
     }
 

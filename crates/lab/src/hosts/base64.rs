@@ -1,4 +1,4 @@
-//! Bytes as text by RFC 4648, section 4 (with padding): histograms in JSON lines.
+//! Bytes as text per RFC 4648, section 4 (with padding), for histograms in JSON lines.
 
 const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -20,7 +20,7 @@ pub(super) fn encode(bytes: &[u8]) -> String {
     text
 }
 
-/// None for text that [`encode`] does not write.
+/// `None` for text that [`encode`] does not produce.
 pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
     let groups = text.as_bytes().chunks_exact(4);
     if !groups.remainder().is_empty() {

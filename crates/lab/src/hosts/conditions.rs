@@ -7,7 +7,7 @@ use stripewise_results::{JobRecord, RunRecord};
 use stripewise_workload::Workload;
 
 /// Fields of a workload that may differ from host to host: how much load, where, for
-/// how long. What one operation is must be the same, or latencies of different things
+/// how long. The kind of operation must be the same, or latencies of different things
 /// would be summed.
 const MAY_DIFFER: [&str; 8] = [
     "threads",
@@ -20,7 +20,7 @@ const MAY_DIFFER: [&str; 8] = [
     "data",
 ];
 
-/// In which way two hosts did not run the same; none where they did.
+/// How two hosts' runs differ; `None` if they are the same.
 #[must_use]
 pub fn different_plans(a: &RunRecord, b: &RunRecord) -> Option<String> {
     let (host_a, host_b) = (&a.host.name, &b.host.name);
@@ -52,7 +52,7 @@ pub fn different_plans(a: &RunRecord, b: &RunRecord) -> Option<String> {
     })
 }
 
-/// The first field in which two workloads are not the same sort of operation.
+/// The first field that makes two workloads different kinds of operation.
 fn different_operations(a: &Workload, b: &Workload) -> Option<(String, String, String)> {
     if a.rate.is_some() != b.rate.is_some() {
         let loop_of = |workload: &Workload| match workload.rate {
@@ -87,7 +87,7 @@ fn differing(a: &Workload, b: &Workload) -> Vec<(String, String, String)> {
         .collect()
 }
 
-/// What is held against each other besides the workloads.
+/// Conditions compared in addition to the workloads.
 const CONDITIONS: [&str; 6] = [
     "the operating system",
     "the number of processors",
@@ -97,7 +97,7 @@ const CONDITIONS: [&str; 6] = [
     "the device's model",
 ];
 
-/// Conditions in which hosts differ that may be merged all the same: a sentence each.
+/// Sentences on conditions in which hosts differ but can still be merged.
 #[must_use]
 pub fn different_conditions(parts: &[&HostPart], names: &[String]) -> Vec<String> {
     let job = |part: &HostPart, of: fn(&JobRecord) -> String| {
@@ -171,7 +171,7 @@ fn different_loads(parts: &[&HostPart], names: &[String]) -> Vec<String> {
     sentences.collect()
 }
 
-/// `the engine is io_uring on a and b, threads on c`; none where all are the same.
+/// `the engine is io_uring on a and b, threads on c`; `None` if all are the same.
 fn sentence(what: &str, values: impl Iterator<Item = String>, names: &[String]) -> Option<String> {
     let mut hosts: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for (value, name) in values.zip(names) {

@@ -1,4 +1,4 @@
-//! Why records of several hosts are not one.
+//! Why the records of several hosts cannot be merged.
 
 use thiserror::Error;
 
@@ -14,10 +14,10 @@ pub enum MergeError {
         /// Its host.
         host: String,
     },
-    /// None at all.
+    /// No runs at all.
     #[error("no run is given")]
     Nothing,
-    /// A run does not say when it measured.
+    /// A run's record does not contain the time at which it measured.
     #[error("run {run} of host {host} does not say when it began to measure")]
     NoStart {
         /// Its id.
@@ -42,13 +42,13 @@ pub enum MergeError {
         run: String,
         /// Its host.
         host: String,
-        /// How.
+        /// Why.
         why: String,
     },
     /// Different programs, or plans that do not measure the same thing.
     #[error("the hosts did not run the same: {what}")]
     Different {
-        /// In which way, with the hosts' names.
+        /// How they differ, with the hosts' names.
         what: String,
     },
     /// A run that did not end as planned.
@@ -75,16 +75,16 @@ pub enum MergeError {
         /// Another one.
         b: String,
     },
-    /// At no time were all measuring.
+    /// There was no time at which all were measuring.
     #[error("at no time were all hosts measuring: {times}")]
     NoOverlap {
-        /// When each was.
+        /// When each was measuring.
         times: String,
     },
 }
 
 impl MergeError {
-    /// What to do about it.
+    /// What the user can do.
     #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {

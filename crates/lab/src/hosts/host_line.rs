@@ -1,10 +1,10 @@
-//! A part as a line of JSON: what `export --histograms` writes and `merge` reads.
+//! A part as a line of JSON: written by `export --histograms`, read by `merge`.
 //!
-//! The line is the record, as every export has it, with a field `histograms`: a list
+//! The line is the exported record with an added field `histograms`: a list
 //! with an object for each job, whose `intervals` have the fields of an interval and,
 //! in base 64, its latencies as HdrHistogram V2 (`read`, `write`, `sync`, `discard`). A merged
-//! record has the lines of its hosts beside that, in a list `parts`: what is merged with
-//! it later needs them.
+//! record also has the lines of its hosts in a list `parts`: later merges
+//! need them.
 
 use super::base64::{decode, encode};
 use super::host_part::{HostPart, Latencies, PartInterval, PartJob};
@@ -15,11 +15,11 @@ use stripewise_results::{Interval, RunRecord};
 use stripewise_stats::Histogram;
 use thiserror::Error;
 
-/// A line that is no part.
+/// Why a line is not a part.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum LineError {
-    /// No JSON, or not a record.
+    /// Invalid JSON, or not a record.
     #[error("not a record: {0}")]
     Malformed(#[from] serde_json::Error),
     /// A record without histograms.
@@ -28,13 +28,13 @@ pub enum LineError {
         /// Its id.
         run: String,
     },
-    /// A merged record without the parts that it is made of.
+    /// A merged record without the parts it was made from.
     #[error("run {run} was merged, and comes without the runs of its hosts")]
     Merged {
         /// Its id.
         run: String,
     },
-    /// Histograms of other jobs than the record has.
+    /// Histograms of other jobs than the record's.
     #[error("run {run} has {jobs} jobs, and histograms of {found}")]
     Jobs {
         /// Its id.
@@ -52,7 +52,7 @@ struct JobLine {
     intervals: Vec<PartInterval>,
 }
 
-/// How an interval is written.
+/// An interval as written.
 #[derive(Serialize, Deserialize, schemars::JsonSchema)]
 struct IntervalLine {
     #[serde(flatten)]
@@ -92,11 +92,11 @@ impl<'de> Deserialize<'de> for PartInterval {
     }
 }
 
-/// A record with the intervals of its jobs, and where it was merged the parts that it is
-/// made of; on one line without a break at its end.
+/// A record with the intervals of its jobs and, if it was merged, the parts that it was
+/// made from; on one line without a line break.
 ///
 /// # Errors
-/// Where the record cannot be JSON.
+/// If the record cannot be serialised.
 pub fn to_line(
     run: &RunRecord,
     jobs: &[PartJob],
@@ -122,7 +122,7 @@ fn value_of(run: &RunRecord, jobs: &[PartJob]) -> Result<Value, serde_json::Erro
     Ok(value)
 }
 
-/// Reads what [`to_line`] wrote: the part, or those that a merged record is made of.
+/// Reads what [`to_line`] wrote: the part, or those that a merged record was made from.
 ///
 /// # Errors
 /// See [`LineError`].

@@ -1,4 +1,4 @@
-//! What one host brings: its record, and each interval with its latencies.
+//! One host's contribution: its record, and each interval with its latencies.
 
 use stripewise_results::{INTERVALS_MAX, Interval, RunRecord};
 use stripewise_stats::{Histogram, V2Error};
@@ -6,7 +6,7 @@ use stripewise_stats::{Histogram, V2Error};
 /// The run of one host.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostPart {
-    /// Its record, without intervals and histograms: those are below.
+    /// Its record, without intervals and histograms, which `jobs` holds.
     pub run: RunRecord,
     /// In the order of the record's jobs.
     pub jobs: Vec<PartJob>,
@@ -29,7 +29,7 @@ pub struct PartInterval {
 }
 
 /// The latencies of an interval, packed as `Histogram::to_v2` writes them: an hour of
-/// many hosts is held in memory. Empty where there were no operations.
+/// many hosts is held in memory. Empty if there were no operations.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Latencies {
     /// Of reads.
@@ -43,7 +43,7 @@ pub struct Latencies {
 }
 
 impl Latencies {
-    /// Packs them; none and empty ones are the same.
+    /// Packs them; absent and empty ones are the same.
     #[must_use]
     pub fn pack(
         read: Option<&Histogram>,
@@ -65,7 +65,7 @@ impl Latencies {
 }
 
 impl PartJob {
-    /// Adds the next interval. Beyond what a store keeps, neighbours are joined, so that
+    /// Appends an interval. Beyond the number that a store keeps, neighbours are joined, so that
     /// a run of any length takes the same memory.
     pub fn push(&mut self, interval: PartInterval) {
         if self.intervals.len() >= INTERVALS_MAX {
@@ -75,7 +75,7 @@ impl PartJob {
     }
 }
 
-/// Neighbours as one. Latencies that cannot be read are left as they are, and found where
+/// Joins neighbours. Unreadable latencies are left as they are, and reported when
 /// they are summed.
 fn joined(intervals: &[PartInterval]) -> PartInterval {
     let [first, second] = intervals else {
@@ -103,7 +103,7 @@ fn joined(intervals: &[PartInterval]) -> PartInterval {
 /// Adds packed latencies.
 ///
 /// # Errors
-/// Where they are none.
+/// If they cannot be decoded.
 pub(super) fn add(into: &mut Histogram, packed: &[u8]) -> Result<(), V2Error> {
     if !packed.is_empty() {
         into.merge(&Histogram::from_v2(packed)?);
@@ -112,7 +112,7 @@ pub(super) fn add(into: &mut Histogram, packed: &[u8]) -> Result<(), V2Error> {
 }
 
 impl HostPart {
-    /// Of a record, and the intervals of its jobs.
+    /// A part from a record and the intervals of its jobs.
     #[must_use]
     pub fn new(run: RunRecord, jobs: Vec<PartJob>) -> HostPart {
         HostPart {
@@ -121,7 +121,7 @@ impl HostPart {
         }
     }
 
-    /// What tells it from all others: two runs of one id are one run only if their
+    /// Identifies it: two runs with the same id are the same run only if their
     /// hosts are the same.
     pub(super) fn key(&self) -> (u32, String, String) {
         let run = &self.run;
@@ -132,7 +132,7 @@ impl HostPart {
         )
     }
 
-    /// Its rank, where it was one of a group.
+    /// Its rank, if it was in a group.
     pub(super) fn rank(&self) -> Option<u32> {
         let group = self.run.start.as_ref()?.group.as_ref()?;
         Some(group.rank)

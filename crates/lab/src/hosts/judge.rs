@@ -1,19 +1,19 @@
-//! What the hosts' rates say: who is slow, how fair it is, what limits.
+//! Evaluates the hosts' rates: stragglers, fairness, the limit.
 
 use stripewise_stats::{Bootstrap, Estimate, mean_interval, median};
 
-/// A straggler's robust z is beyond this: Iglewicz and Hoaglin's recommendation (1993).
+/// A straggler's robust z exceeds this: Iglewicz and Hoaglin's recommendation (1993).
 pub const STRAGGLER_Z: f64 = 3.5;
-/// ... and its rate below this share of the median: z alone names one among equals in
-/// 29 % of groups of three.
+/// ... and its rate is below this share of the median: z alone names a straggler among equals
+/// in 29 % of groups of three.
 pub const STRAGGLER_SHARE: f64 = 0.9;
 /// The median absolute deviation of a normal distribution, in standard deviations.
 const NORMAL_MAD: f64 = 0.674_489_750_196_081_7;
-/// Fewer intervals than this are too few to draw blocks of.
+/// With fewer intervals than this, blocks cannot be drawn.
 const BLOCKS_FROM: usize = 8;
 
 /// Jain's index of fairness (Jain, Chiu and Hawe 1984): (sum x)^2 / (n sum x^2), from
-/// 1/n (one host does everything) to 1 (all are equal). None where nobody did anything.
+/// 1/n (one host does everything) to 1 (all are equal). `None` if all rates are 0.
 #[must_use]
 pub fn jain(rates: &[f64]) -> Option<f64> {
     let sum: f64 = rates.iter().sum();
@@ -23,8 +23,8 @@ pub fn jain(rates: &[f64]) -> Option<f64> {
 }
 
 /// Each rate's distance from the median of all, in standard deviations as the median
-/// absolute deviation estimates them; positive for slow ones. None where more than half
-/// are equal: there is no spread then.
+/// absolute deviation estimates them; positive for slow ones. `None` if more than half
+/// are equal: then there is no spread.
 #[must_use]
 pub fn robust_z(rates: &[f64]) -> Vec<Option<f64>> {
     let Some(middle) = median(rates) else {
@@ -36,8 +36,8 @@ pub fn robust_z(rates: &[f64]) -> Vec<Option<f64>> {
     rates.iter().map(z).collect()
 }
 
-/// Which of these rates are stragglers. Of two hosts none is: nobody can say which of
-/// them is as it should be.
+/// Which of these rates are stragglers. Of two hosts, neither is: it is unknown which of
+/// them is normal.
 pub(super) fn stragglers(rates: &[f64]) -> Vec<bool> {
     let middle = median(rates).unwrap_or(0.0);
     let judged = robust_z(rates).into_iter().zip(rates);
@@ -48,9 +48,9 @@ pub(super) fn stragglers(rates: &[f64]) -> Vec<bool> {
         .collect()
 }
 
-/// The mean of rates of consecutive intervals with its 95 % interval: neighbours
-/// depend on each other, so blocks of them are drawn; of few intervals Student's. None
-/// of fewer than two.
+/// The mean of rates of consecutive intervals with its 95 % interval: neighbours are
+/// correlated, so blocks of them are drawn; of few intervals, Student's. `None`
+/// for fewer than two.
 pub(super) fn mean_over_time(rates: &[f64]) -> Option<Estimate> {
     const LEVEL: f64 = 0.95;
     if rates.len() < BLOCKS_FROM {
@@ -94,15 +94,15 @@ mod tests {
     fn a_straggler_is_far_off_and_slow() {
         let cases: [(&[f64], &[usize]); 7] = [
             (&[100.0, 101.0, 99.0, 60.0], &[3]),
-            // Equals but for one.
+            // Equals except for one.
             (&[100.0, 100.0, 60.0], &[2]),
             // Far off in units of a tiny spread, and yet within 10 %.
             (&[100.0, 100.1, 99.9, 95.0], &[]),
-            // Slow, and so are others: they simply differ.
+            // Slow, but so are others: they simply differ.
             (&[100.0, 80.0, 60.0, 40.0], &[]),
-            // Faster is no straggler.
+            // A faster one is not a straggler.
             (&[100.0, 101.0, 99.0, 300.0], &[]),
-            // Nobody can say of two.
+            // Undecidable for two.
             (&[100.0, 10.0], &[]),
             (&[100.0], &[]),
         ];
@@ -113,7 +113,7 @@ mod tests {
         }
     }
 
-    /// METHODS 10: a z alone names one among equals in 29 % of groups of three.
+    /// METHODS 10: z alone names a straggler among equals in 29 % of groups of three.
     #[test]
     fn equals_are_hardly_ever_called_stragglers() {
         let mut random = stripewise_stats::Random::new(20);

@@ -1,4 +1,4 @@
-//! What keeps the total of several hosts from being higher, as far as records say.
+//! What limits the total of several hosts, as far as records show.
 
 use super::conditions::named;
 use super::host_part::HostPart;
@@ -6,12 +6,12 @@ use stripewise_results::{HostsLimit, HostsLimitKind, JobRecord};
 use stripewise_stats::median;
 use stripewise_units::format_iops;
 
-/// A rate that was asked for counts as reached from this share of it on.
+/// A requested rate counts as reached from this share of it on.
 const REACHED: f64 = 0.99;
-/// Warnings that say that a host's processors held it up.
+/// Warnings that a host's processors limited it.
 const PROCESSOR_CODES: [&str; 3] = ["cpu-bound", "cpu-quota", "cpu-steal"];
 
-/// A slow host first; then the rate that was asked for, where all reached it; then
+/// A slow host first; then the requested rate, if all reached it; then
 /// processors; else what the hosts share.
 pub(super) fn limited_by(
     parts: &[&HostPart],
@@ -91,7 +91,7 @@ fn is_held_up(part: &HostPart) -> bool {
     warnings.any(|warning| PROCESSOR_CODES.contains(&warning.code.as_str()))
 }
 
-/// Operations a second that were asked of all hosts; none where one job had no rate.
+/// IOPS requested of all hosts; `None` if a job had no rate.
 fn asked(parts: &[&HostPart]) -> Option<f64> {
     let jobs = parts.iter().flat_map(|part| &part.run.jobs);
     jobs.map(rate_of).sum()

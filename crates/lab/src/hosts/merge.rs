@@ -1,4 +1,4 @@
-//! A set of parts, and what they are together.
+//! A set of parts, and their combined record.
 
 use super::align::{Lane, Slot, common_slots, measured_ns};
 use super::conditions::{different_plans, named};
@@ -13,19 +13,19 @@ use std::collections::BTreeMap;
 use stripewise_results::{HostRecord, MergedRecord, Status};
 use stripewise_units::WallTime;
 
-/// Runs of several hosts that measured at once. Equal sets are equal, in whatever order
-/// they were put together.
+/// Runs of several hosts that measured at the same time. Equal sets are equal, in whatever
+/// order they were assembled.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Merge {
     parts: BTreeMap<(u32, String, String), HostPart>,
 }
 
-/// Whether hosts may be missing or have broken off.
+/// Whether hosts may be missing or partial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Missing {
     /// No: that is an error.
     Refused,
-    /// Yes: what the others have measured is merged, and marked.
+    /// Yes: the others' results are merged, and marked.
     Allowed,
 }
 
@@ -45,7 +45,7 @@ impl FromIterator<HostPart> for Merge {
 }
 
 impl Merge {
-    /// Both: the union of the two sets.
+    /// The union of the two sets.
     #[must_use]
     pub fn and(mut self, other: Merge) -> Merge {
         self.parts.extend(other.parts);
@@ -57,11 +57,11 @@ impl Merge {
         self.parts.values()
     }
 
-    /// What they are together.
+    /// Their combined record.
     ///
     /// # Errors
-    /// See [`MergeError`]: they do not say enough, did not run the same, or at no time
-    /// were all measuring; or, unless that is allowed, some are missing or partial.
+    /// See [`MergeError`]: data are missing, the runs differ, or there was no time at which
+    /// all were measuring; or, unless that is allowed, some are missing or partial.
     pub fn total(&self, missing: Missing) -> Result<Merged, MergeError> {
         let parts: Vec<&HostPart> = self.parts.values().collect();
         check(&parts)?;
@@ -85,7 +85,7 @@ impl Merge {
     }
 }
 
-/// Enough runs, of one group, that did the same.
+/// Requires enough runs, of one group, with the same plan.
 fn check(parts: &[&HostPart]) -> Result<(), MergeError> {
     let (run, host) = match parts {
         [] => return Err(MergeError::Nothing),
@@ -104,7 +104,7 @@ fn check(parts: &[&HostPart]) -> Result<(), MergeError> {
             return Ok(());
         }
     };
-    // A host that is left of a group is a partial answer; one that had none is alone.
+    // The last remaining host of a group is a partial result; one without a group is alone.
     match group(parts[0]) {
         Some(_) => Ok(()),
         None => Err(MergeError::Alone { run, host }),
@@ -126,8 +126,8 @@ fn same_group(a: &HostPart, b: &HostPart) -> Result<(), MergeError> {
     }
 }
 
-/// Those that have measured something, where any has, and the names of the others: a host
-/// that was lost before its first interval was kept is missing.
+/// The parts with measurements, if there are any, and the names of the others: a host
+/// that was lost before its first interval was stored is missing.
 fn measured(parts: Vec<&HostPart>) -> (Vec<&HostPart>, Vec<String>) {
     let has = |part: &&HostPart| {
         let mut jobs = part.jobs.iter();
@@ -139,12 +139,12 @@ fn measured(parts: Vec<&HostPart>) -> (Vec<&HostPart>, Vec<String>) {
             let names = silent.iter().map(|part| part.run.host.name.clone());
             (measured, names.collect())
         }
-        // What is wrong with them is said where they are read.
+        // Reading them reports what is wrong with them.
         false => (parts, Vec::new()),
     }
 }
 
-/// Hosts of the group of which there is no part; `silent` ones where there is no group.
+/// Hosts of the group without a part; `silent` ones if there is no group.
 fn lacking(parts: &[&HostPart], silent: Vec<String>) -> Vec<String> {
     let starts = parts.iter().filter_map(|part| part.run.start.as_ref());
     let Some(group) = starts.filter_map(|start| start.group.as_ref()).next() else {
@@ -222,12 +222,12 @@ fn lanes(parts: &[&HostPart]) -> Result<Vec<Lane>, MergeError> {
     Ok(lanes)
 }
 
-/// When each host was measuring.
+/// The error, with the times at which each host was measuring.
 fn no_overlap(parts: &[&HostPart], lanes: &[Lane]) -> MergeError {
     let jobs = parts.first().map_or(1, |part| part.jobs.len()).max(1);
     let time = |ns: i128| {
         let time = WallTime(u64::try_from(ns.max(0)).unwrap_or(u64::MAX)).to_string();
-        // The date is the same; milliseconds are enough to see it.
+        // The date is the same; milliseconds suffice to see the difference.
         time.get(11..23).unwrap_or_default().to_owned()
     };
     let times = parts.iter().zip(lanes.iter().step_by(jobs));
@@ -294,7 +294,7 @@ fn merged_record(
     }
 }
 
-/// Intervals of the host that loses most.
+/// Intervals left out of the host that loses most.
 fn left_out(parts: &[&HostPart], slots: &[Slot]) -> u64 {
     let jobs = parts.first().map_or(1, |part| part.jobs.len()).max(1);
     let lost = parts.iter().enumerate().map(|(host, part)| {
@@ -304,7 +304,7 @@ fn left_out(parts: &[&HostPart], slots: &[Slot]) -> u64 {
     lost.max().unwrap_or(0) as u64
 }
 
-/// Rates of all hosts together, of slots of full length.
+/// Combined rates of all hosts, for slots of full length.
 fn rates_over_time(slots: &[Slot], summed: &Summed) -> Vec<f64> {
     let longest = slots.iter().map(|slot| slot.duration_ns).max().unwrap_or(0);
     let whole = slots

@@ -1,13 +1,13 @@
-//! Records of several hosts that measured at once, as one.
+//! Merges the records of several hosts that measured at the same time.
 //!
-//! A [`Merge`] is a set of [`HostPart`]s, and putting two together is the union of
-//! their sets: associative, commutative, and a part that is there twice counts once.
+//! A [`Merge`] is a set of [`HostPart`]s, and combining two is the union of
+//! their sets: associative, commutative, and a duplicate part counts once.
 //! [`Merge::total`] is a pure function of that set. Only intervals in which *all* hosts
 //! were measuring count ([`common_slots`]); histograms are summed bucket by bucket,
 //! interval by interval, and every percentile comes from such a sum.
 //!
-//! Clocks are believed as far as records say nothing better: what two hosts' clocks
-//! differ by is subtracted where it was measured.
+//! Clocks are trusted unless records say otherwise: an offset between two hosts' clocks
+//! is subtracted if it was measured.
 
 mod align;
 mod base64;

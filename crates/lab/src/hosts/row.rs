@@ -6,12 +6,12 @@ use super::sum::Sums;
 use stripewise_results::{HostPoint, HostRecord, KindOutcome};
 use stripewise_units::WallTime;
 
-/// A curve that is drawn small needs no more points.
+/// A small curve needs no more points.
 const POINTS_MAX: usize = 64;
 const NS_PER_S: f64 = 1e9;
 const BYTES_PER_MIB: f64 = 1_048_576.0;
 
-/// Names by which the hosts are told apart, in the order of the parts.
+/// Distinct names of the hosts, in the order of the parts.
 pub(super) fn names(parts: &[&HostPart]) -> Vec<String> {
     let plain = |part: &HostPart| part.run.host.name.clone();
     let name = |(number, part): (usize, &&HostPart)| {
@@ -27,8 +27,8 @@ pub(super) fn names(parts: &[&HostPart]) -> Vec<String> {
     parts.iter().enumerate().map(name).collect()
 }
 
-/// When measuring began on the common clock; simulated arrays all begin at once unless
-/// their records say more.
+/// When measuring began on the common clock; simulated arrays all begin together unless
+/// their records say otherwise.
 pub(super) fn measured_from(part: &HostPart) -> Option<WallTime> {
     match &part.run.start {
         Some(start) => Some(start.on_common_clock()),
@@ -36,7 +36,7 @@ pub(super) fn measured_from(part: &HostPart) -> Option<WallTime> {
     }
 }
 
-/// What a row is made of.
+/// The input of a row.
 pub(super) struct RowParts<'a> {
     pub(super) name: &'a str,
     pub(super) part: &'a HostPart,
@@ -95,7 +95,7 @@ pub(super) fn row(of: &RowParts<'_>) -> HostRecord {
     }
 }
 
-/// A second.
+/// Amount per second.
 pub(super) fn rate(amount: u64, duration_ns: u64) -> f64 {
     match duration_ns {
         0 => 0.0,
@@ -103,7 +103,7 @@ pub(super) fn rate(amount: u64, duration_ns: u64) -> f64 {
     }
 }
 
-/// Neighbouring slots joined so that at most [`POINTS_MAX`] are left.
+/// Adjacent slots joined so that at most [`POINTS_MAX`] remain.
 fn curve(operations: &[u64], slots: &[Slot]) -> Vec<HostPoint> {
     let each = slots.len().div_ceil(POINTS_MAX).max(1);
     let groups = slots.chunks(each).zip(operations.chunks(each));
@@ -118,7 +118,7 @@ fn curve(operations: &[u64], slots: &[Slot]) -> Vec<HostPoint> {
     groups.map(point).collect()
 }
 
-/// Codes of a host's own warnings, each once.
+/// Distinct codes of a host's own warnings.
 fn codes(part: &HostPart) -> Vec<String> {
     let of_jobs = part.run.jobs.iter().flat_map(|job| &job.warnings);
     let mut codes: Vec<String> = Vec::new();

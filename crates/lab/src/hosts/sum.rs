@@ -1,4 +1,4 @@
-//! Sums over the slots that count: for each job over all hosts, for each host over all
+//! Sums over the slots that count: per job over all hosts, and per host over all
 //! of its jobs.
 
 use super::align::Slot;
@@ -61,8 +61,8 @@ pub(super) struct Summed {
     pub(super) operations: Vec<Vec<u64>>,
 }
 
-/// Adds up what lies in the slots. Lanes are numbered host by host, and in a host job
-/// by job.
+/// Sums the contents of the slots. Lanes are numbered host by host, and job by job
+/// within a host.
 pub(super) fn sum(parts: &[&HostPart], slots: &[Slot]) -> Result<Summed, MergeError> {
     let jobs = parts.first().map_or(0, |part| part.jobs.len());
     let mut summed = Summed {
@@ -100,8 +100,8 @@ pub(super) fn sum(parts: &[&HostPart], slots: &[Slot]) -> Result<Summed, MergeEr
     Ok(summed)
 }
 
-/// Bytes that were read of an interval's bytes: by the mean sizes of a read and of a write
-/// of the whole run, which are exact where all blocks are of one size.
+/// How many of an interval's bytes were read: from the mean sizes of a read and of a write
+/// over the whole run, exact if all blocks have one size.
 fn read_bytes(interval: &Interval, run: &JobOutcome) -> u64 {
     let weight = |operations: u64, of: &KindOutcome, other: &KindOutcome| {
         let sizes = u128::from(of.bytes).saturating_mul(u128::from(other.operations.max(1)));
@@ -119,7 +119,7 @@ fn read_bytes(interval: &Interval, run: &JobOutcome) -> u64 {
     }
 }
 
-/// Bytes that were discarded in an interval, which it does not hold: by the mean size of
+/// Bytes discarded in an interval, which its record does not contain: from the mean size over
 /// the whole run, as with [`read_bytes`].
 fn discard_bytes(interval: &Interval, run: &JobOutcome) -> u64 {
     let Some(discard) = &run.discard else {

@@ -87,7 +87,7 @@ fn part(host: &str, from: WallTime, seconds: &Seconds) -> HostPart {
     HostPart::new(run, vec![PartJob { intervals }])
 }
 
-/// So many reads of one latency in each of these seconds.
+/// As many reads of equal latency in each second as `rates` gives.
 fn steady(host: &str, from: WallTime, rates: &[u64]) -> HostPart {
     let second = |rate: &u64| [vec![1_000_000; usize::try_from(*rate).unwrap()], Vec::new()];
     part(host, from, &rates.iter().map(second).collect())
@@ -103,7 +103,7 @@ fn seconds() -> impl Strategy<Value = Seconds> {
     prop::collection::vec(second, 1..8)
 }
 
-/// The same seconds dealt out to hosts, operation by operation.
+/// The same seconds distributed over hosts, operation by operation.
 fn deal(seconds: &Seconds, hosts: usize, deal: &[usize]) -> Vec<Seconds> {
     let mut parts: Vec<Seconds> = vec![vec![[Vec::new(), Vec::new()]; seconds.len()]; hosts];
     let mut next = deal.iter().cycle();
@@ -129,7 +129,7 @@ fn config() -> ProptestConfig {
 proptest! {
     #![proptest_config(config())]
 
-    /// The parts of one run that was split are that run again, bit for bit.
+    /// Merging the parts of a split run gives that run, bit for bit.
     #[test]
     fn merging_the_parts_of_a_run_gives_the_run(
         seconds in seconds(), hosts in 2_usize..5, dealt in prop::collection::vec(0_usize..4, 1..40),
@@ -150,7 +150,7 @@ proptest! {
         prop_assert_eq!(summed, histogram(&reads));
     }
 
-    /// In whatever order and grouping parts come together, and however often one does.
+    /// The order and grouping of parts, and duplicates, do not matter.
     #[test]
     fn merging_is_associative_commutative_and_idempotent(
         runs in prop::collection::vec((seconds(), 0_u64..3), 3..6), turn in 0_usize..6,
@@ -173,7 +173,7 @@ proptest! {
         prop_assert_eq!(left.total(Missing::Refused), right.total(Missing::Refused));
     }
 
-    /// What is exported is what is merged.
+    /// Exporting a part and reading it back gives the same part.
     #[test]
     fn a_part_comes_back_from_its_line(seconds in seconds()) {
         let part = part("a", FROM, &seconds);
@@ -208,7 +208,7 @@ fn only_seconds_of_both_count_and_the_rest_is_counted_out() {
     );
 }
 
-/// Clocks that differ by 3 s are no skew where that was measured.
+/// A clock offset of 3 s is not skew if it was measured.
 #[test]
 fn measured_clock_offsets_are_taken_out() {
     let mut ahead = steady("b", WallTime(FROM.ns() + 3 * S + 250_000), &[50; 6]);
@@ -397,7 +397,7 @@ fn a_missing_host_of_a_group_is_named_and_allowed_on_request() {
             hosts: "b".to_owned()
         }
     );
-    // One that was lost before its first interval was kept is missing as well.
+    // A host that was lost before its first interval was stored is missing as well.
     let mut silent = in_group("b", 1);
     silent.jobs[0].intervals.clear();
     let with_silent = merge.clone().and(silent.into());
@@ -461,7 +461,7 @@ fn lines_that_nobody_exported_are_refused() {
     ));
 }
 
-/// What was merged and exported is merged with others as its hosts are.
+/// A merged and exported record is merged with others like its hosts.
 #[test]
 fn a_merged_line_brings_its_parts() {
     let [a, b, c] = ["a", "b", "c"].map(|host| steady(host, FROM, &[100; 4]));

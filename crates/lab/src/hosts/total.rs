@@ -1,4 +1,4 @@
-//! The record of several hosts: their jobs as sums, and what must be known of them.
+//! The merged record of several hosts: their jobs as sums, and warnings.
 
 use super::align::{Slot, measured_ns};
 use super::conditions::{different_conditions, named};
@@ -11,14 +11,14 @@ use stripewise_results::{
 };
 use stripewise_units::{WallTime, counted, format_duration};
 
-/// Starts that lie further apart than this are worth knowing of.
+/// Starts further apart than this cause a warning.
 const SKEW_NS_MAX: u64 = 10_000_000;
-/// What a run says that was told to stop.
+/// The reason recorded by a run that was told to stop.
 const STOPPED: &str = "interrupted";
-/// As are intervals that do not count, from this share of all on.
+/// A warning is given if at least this share of intervals does not count.
 const LEFT_OUT_SHARE: f64 = 0.1;
 
-/// Several hosts as one.
+/// Several hosts merged into one record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Merged {
     /// The record; id, command and label are the caller's.
@@ -27,7 +27,7 @@ pub struct Merged {
     pub jobs: Vec<PartJob>,
 }
 
-/// Makes it.
+/// Builds the merged record.
 pub(super) fn total(
     parts: &[&HostPart],
     names: &[String],
@@ -85,8 +85,8 @@ pub(super) fn total(
     }
 }
 
-/// What records say of whole runs only: operations in flight, processor time, failures,
-/// the drain, arrivals. Nothing that failed is left out because its interval is.
+/// Values that records give for whole runs only: operations in flight, processor time, failures,
+/// the drain, arrivals. Failures count even if their interval does not.
 fn whole_runs(jobs: &[&JobRecord], names: &[String], duration_ns: u64) -> OutcomeParts {
     let mut parts = OutcomeParts::default();
     let mut in_flight = 0.0;
@@ -95,7 +95,7 @@ fn whole_runs(jobs: &[&JobRecord], names: &[String], duration_ns: u64) -> Outcom
         let outcome = &job.outcome;
         in_flight += outcome.outstanding_mean;
         let operations = outcome.operations as f64;
-        // Of the part of the run that counts.
+        // The share of the run that counts.
         let share = match outcome.duration_ns {
             0 => 0.0,
             whole_ns => (duration_ns as f64 / whole_ns as f64).min(1.0),
@@ -159,7 +159,7 @@ fn job_of(jobs: &[&JobRecord], names: &[String], outcome: JobOutcome) -> JobReco
         }
     }
     let mut workload = first.workload.clone();
-    // What is in flight over all hosts, where that is the same sum.
+    // The total in flight over all hosts, which is the same sum.
     workload.threads = sum(jobs, |job| job.workload.threads);
     if let Some(rate) = &mut workload.rate {
         let rates = jobs.iter().filter_map(|job| job.workload.rate);
@@ -184,8 +184,8 @@ fn sum(jobs: &[&JobRecord], of: impl Fn(&JobRecord) -> u32) -> u32 {
     jobs.iter().map(|job| of(job)).fold(0, u32::saturating_add)
 }
 
-/// The warnings of the hosts, each code once: in the words of the first host that has
-/// it, with the names of all.
+/// The warnings of the hosts, each code once: with the text of the first host that has
+/// it, and the names of all.
 fn of_hosts<'a>(names: &[String], warnings: impl Iterator<Item = &'a [Warning]>) -> Vec<Warning> {
     let mut by_code: BTreeMap<&str, (Warning, Vec<&str>)> = BTreeMap::new();
     for (name, warnings) in names.iter().zip(warnings) {
@@ -243,7 +243,7 @@ fn partial_because(parts: &[&HostPart], names: &[String], missing: &[String]) ->
     let mut broken: Vec<(&&HostPart, &String)> = (parts.iter().zip(names))
         .filter(|(part, _)| part.run.status != Status::Complete)
         .collect();
-    // Why it ended first; hosts that were stopped because of it say only that.
+    // The original reason first; hosts that were stopped because of it only say so.
     broken.sort_by_key(|(part, _)| because(&part.run) == STOPPED);
     let reason = |(part, name): &(&&HostPart, &String)| {
         let until = measured_until(part).map(|at| format!(" (it measured until {at} UTC)"));
@@ -260,8 +260,8 @@ fn partial_because(parts: &[&HostPart], names: &[String], missing: &[String]) ->
     (!reasons.is_empty()).then(|| reasons.join("; "))
 }
 
-/// The common clock at the end of the last interval that a host has measured, to the
-/// millisecond; none of simulated arrays, whose time is no time of day.
+/// The common clock at the end of the last interval that a host measured, to the
+/// millisecond; `None` for simulated arrays, whose time is not a time of day.
 fn measured_until(part: &HostPart) -> Option<String> {
     let from = part.run.start.as_ref()?.on_common_clock();
     let ends = part.jobs.iter().filter_map(|job| {
@@ -273,7 +273,7 @@ fn measured_until(part: &HostPart) -> Option<String> {
     (!part.is_virtual()).then(|| text.get(11..23).map(str::to_owned))?
 }
 
-/// What merging itself found.
+/// Warnings about the merge itself.
 fn findings(parts: &[&HostPart], names: &[String], merged: &MergedRecord) -> Vec<Warning> {
     let found = [
         hosts_missing(merged),
@@ -374,7 +374,7 @@ fn clocks(parts: &[&HostPart], merged: &MergedRecord) -> Option<Warning> {
     )
 }
 
-/// Two runs of one host on one target are one path to it, counted twice; the same
+/// Two runs of one host on one target count the same path twice; equal
 /// streams on it find each other's blocks in the array's cache.
 fn same_target(parts: &[&HostPart], names: &[String]) -> Option<Warning> {
     let place = |part: &HostPart| {

@@ -1,7 +1,7 @@
-//! What arithmetic alone says of layouts that nothing could be measured of: how many stripe
-//! units the operations of a mix touch, by the law of crossings. It bounds what an offset
-//! can cost where all disks are busy; what an idle array, a cache or a file system makes of
-//! it only measuring tells, and so no layout gets a score.
+//! What arithmetic alone says about layouts that could not be measured: how many stripe
+//! units the operations of a mix touch, by the law of crossings. It bounds the cost of an
+//! offset when all disks are busy. Only a measurement shows the effect of an idle array, a
+//! cache or a file system, so no layout gets a score.
 
 use super::conduct::LayoutCell;
 use super::plain::plainness;
@@ -11,29 +11,29 @@ use stripewise_results::{AdviceCell, AdviceRecord, EffectRecord, RecommendationR
 use stripewise_units::ByteSize;
 use stripewise_workload::Workload;
 
-/// Taken where the stripe unit is not known: the smallest that is usual, on which an offset
+/// Assumed if the stripe unit is not known: the smallest usual one, on which an offset
 /// costs most.
 const UNIT_TAKEN_BYTES: u64 = 64 << 10;
 
-/// What is asked of arithmetic.
+/// Input for the arithmetic.
 #[derive(Clone, Copy, Debug)]
 pub struct Unmeasured<'a> {
-    /// In a line.
+    /// One line.
     pub title: &'a str,
     /// As typed.
     pub target: &'a str,
     /// The profile or mix by its name.
     pub profile: Option<&'a str>,
-    /// The layouts; only offsets and stripe units are looked at.
+    /// The layouts; only offsets and stripe units matter.
     pub set: &'a LayoutSet,
     /// The workloads.
     pub cells: &'a [LayoutCell],
-    /// What is there now, if it is one of the layouts.
+    /// The present layout, if it is among them.
     pub present: Option<usize>,
-    /// Bytes on one disk before the next is used, where the layout does not say; 0: it is
-    /// not striped.
+    /// Bytes on one disk before the next is used, if the layout does not specify it; 0: not
+    /// striped.
     pub unit_bytes: Option<u64>,
-    /// Where such a unit begins, counted as offsets are: 0 but for units that were measured.
+    /// Where such a unit begins, counted like offsets: 0 except for measured units.
     pub first_unit_bytes: u64,
     /// Differences up to this do not count.
     pub margin_percent: f64,
@@ -41,7 +41,7 @@ pub struct Unmeasured<'a> {
     pub because: &'a str,
 }
 
-/// The answer: a choice without a gain, effects that are bounds, no layout with a score.
+/// The answer: a choice without a gain, effects as bounds, no layout with a score.
 #[must_use]
 pub fn by_arithmetic(question: &Unmeasured<'_>) -> AdviceRecord {
     let set = question.set;
@@ -135,19 +135,19 @@ impl Unmeasured<'_> {
     fn unit_bytes(&self, layout: usize) -> u64 {
         let unit = self.size(layout, "stripe-unit").or(self.unit_bytes);
         match unit.unwrap_or(UNIT_TAKEN_BYTES) {
-            // Not striped: what is split then is the physical sector or page.
+            // Not striped: physical sectors or pages are split instead.
             0 => PARITY_PAGE_BYTES,
             unit => unit,
         }
     }
 
-    /// Stripe units that an operation of the mix touches, over those that it must touch.
+    /// Stripe units that an operation of the mix touches, relative to the minimum.
     fn cost(&self, layout: usize) -> f64 {
         let (unit, offset) = (
             self.unit_bytes(layout),
             self.size(layout, "offset").unwrap_or(0),
         );
-        // A stripe unit that the layout names is made, and made ones begin with the disk.
+        // A stripe unit named by the layout will be created, and created ones begin with the disk.
         let first = match self.size(layout, "stripe-unit") {
             None => self.first_unit_bytes % unit,
             Some(_) => 0,
@@ -163,7 +163,7 @@ impl Unmeasured<'_> {
         if shares > 0.0 { sum / shares } else { 1.0 }
     }
 
-    /// Of every pair of levels of every factor, averaged over the others: a bound.
+    /// For every pair of levels of every factor, averaged over the others: a bound.
     fn effects(&self, costs: &[f64]) -> Vec<EffectRecord> {
         let mut effects = Vec::new();
         for (number, factor) in self.set.factors.iter().enumerate() {
@@ -195,7 +195,7 @@ impl Unmeasured<'_> {
         effects
     }
 
-    /// What the arithmetic stands on.
+    /// The basis of the arithmetic, in words.
     fn basis(&self) -> String {
         let varied = self.set.factors.iter().any(|one| one.name == "stripe-unit");
         let unit = match (varied, self.unit_bytes) {
@@ -220,7 +220,7 @@ impl Unmeasured<'_> {
     }
 }
 
-/// Of the operations of a workload, on average.
+/// Mean over the operations of a workload.
 fn touched(workload: &Workload, unit: u64, offset: u64) -> f64 {
     let ratio = |size: u64| {
         Crossing::new(size, unit, offset).map_or(1.0, |crossing| {

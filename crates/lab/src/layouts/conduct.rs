@@ -1,5 +1,5 @@
-//! Carries out an experiment over layouts: pass after pass until two layouts within the
-//! margin could be told apart, or the passes or the time are spent.
+//! Conducts an experiment over layouts: pass after pass until two layouts within the
+//! margin could be distinguished, or the passes or the time are spent.
 
 use super::judge::resolution;
 use super::measured::{LayoutPass, Measured, MixCell};
@@ -16,7 +16,7 @@ use stripewise_workload::Workload;
 /// A workload that every layout runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct LayoutCell {
-    /// How the mix counts it.
+    /// Its part in the mix.
     #[serde(flatten)]
     pub mix: MixCell,
     /// With its ramp and duration. Its seed is not used: every run has its own.
@@ -54,12 +54,12 @@ pub struct LayoutPlan {
 }
 
 impl LayoutPlan {
-    /// Differences that do not count where nothing else is asked.
+    /// Default margin in per cent: smaller differences do not count.
     pub const MARGIN_PERCENT: f64 = 2.0;
-    /// Passes at most where nothing else is asked.
+    /// Default maximum number of passes.
     pub const PASSES_MAX: u32 = 30;
 
-    /// The cells as the mathematics wants them.
+    /// The cells as input for the statistics.
     #[must_use]
     pub fn mix(&self) -> Vec<MixCell> {
         self.cells.iter().map(|cell| cell.mix.clone()).collect()
@@ -72,7 +72,7 @@ impl LayoutPlan {
         lengths.fold(0, u64::saturating_add)
     }
 
-    /// The same of all layouts: a pass, as far as it is measuring.
+    /// The same over all layouts: the measuring time of a pass.
     #[must_use]
     pub fn pass_ns(&self) -> u64 {
         self.layout_ns().saturating_mul(self.set.len() as u64)
@@ -81,7 +81,7 @@ impl LayoutPlan {
     /// Checks what can be checked without a target.
     ///
     /// # Errors
-    /// Where there is nothing to score, or the margin or the passes are out of range.
+    /// If there is nothing to score, or the margin or the passes are out of range.
     pub fn check(&self) -> Result<(), PlanProblem> {
         if !self.cells.iter().any(|cell| cell.mix.share_percent > 0.0) {
             return Err(PlanProblem::new(
@@ -104,8 +104,8 @@ impl LayoutPlan {
         Ok(())
     }
 
-    /// What was measured as layouts are judged by: without the effects of slots. `None`
-    /// where these cannot be told from the layouts yet.
+    /// The measurements by which layouts are judged: without the effects of slots. `None`
+    /// if these cannot yet be separated from those of the layouts.
     #[must_use]
     pub fn levelled<'a>(&self, measured: &'a Measured) -> Option<Cow<'a, Measured>> {
         match &self.slots {
@@ -114,7 +114,7 @@ impl LayoutPlan {
         }
     }
 
-    /// The order in which a pass makes its layouts, the same for one plan and pass.
+    /// The order in which a pass makes its layouts, deterministic for a plan and pass.
     #[must_use]
     pub fn order(&self, pass: u32, layouts: &[usize]) -> Vec<usize> {
         let mut order = layouts.to_vec();
@@ -123,7 +123,7 @@ impl LayoutPlan {
     }
 
     /// The workload of a cell in a pass on a layout, with a seed of its own: layouts that
-    /// shared their positions would have in common what is chance.
+    /// shared their positions would share chance effects.
     #[must_use]
     pub fn workload(&self, pass: u32, layout: usize, cell: usize) -> Workload {
         let mut random = self.random(pass);
@@ -145,30 +145,30 @@ pub trait PassMaker {
     /// Why a pass could not be made.
     type Error;
 
-    /// Makes these layouts in this order, measures all cells on each, and unmakes them.
+    /// Makes these layouts in this order, measures all cells on each, and removes them.
     ///
     /// # Errors
-    /// Where a layout could not be made or measured; the pass does not count.
+    /// If a layout could not be made or measured; the pass does not count.
     fn pass(&mut self, pass: u32, order: &[usize]) -> Result<LayoutPass, Self::Error>;
 
-    /// Time that has gone by in all sittings; virtual on simulated arrays.
+    /// Time elapsed in all sessions; virtual on simulated arrays.
     fn elapsed_ns(&self) -> u64;
 
-    /// A pass is over and kept.
+    /// Called when a pass is finished and stored.
     ///
     /// # Errors
-    /// Where the experiment must not go on.
+    /// If the experiment must not go on.
     fn after_pass(&mut self, progress: &PassProgress<'_>) -> Result<bool, Self::Error>;
 }
 
-/// Where an experiment is.
+/// Progress of an experiment.
 #[derive(Clone, Copy, Debug)]
 pub struct PassProgress<'a> {
     /// All that was measured.
     pub measured: &'a Measured,
-    /// How close two layouts may be and still be told apart, per cent.
+    /// The smallest difference between two layouts that can be distinguished, in per cent.
     pub resolution_percent: Option<f64>,
-    /// Passes that it will probably take in all.
+    /// Estimated total number of passes.
     pub passes_likely: u32,
 }
 
@@ -186,11 +186,11 @@ pub enum PassesEnded {
     Interrupted,
 }
 
-/// Goes on from what was measured before. What there is when it ends is in `measured`,
-/// also with an error.
+/// Continues from earlier measurements. On return, `measured` has everything so far,
+/// even after an error.
 ///
 /// # Errors
-/// What [`PassMaker`] says.
+/// Errors of the [`PassMaker`].
 pub fn conduct_passes<M: PassMaker>(
     plan: &LayoutPlan,
     measured: &mut Measured,
@@ -198,7 +198,7 @@ pub fn conduct_passes<M: PassMaker>(
 ) -> Result<PassesEnded, M::Error> {
     let began_ns = maker.elapsed_ns();
     let before = measured.passes.len();
-    // Found once a pass: it is what the time between passes goes into.
+    // Computed once per pass: it takes most of the time between passes.
     let mut width = resolution_of(plan, measured);
     loop {
         if let Some(ended) = enough(plan, measured, width) {
@@ -271,7 +271,7 @@ fn likely(plan: &LayoutPlan, measured: &Measured, width: Option<f64>) -> u32 {
     let Some(width) = width.filter(|_| made >= 3.0) else {
         return PASSES_MIN;
     };
-    // The width of so many passes, read back as a spread.
+    // Converts the width after this many passes back to a spread.
     let quantile =
         libm::sqrt(2.0) * libm::sqrt(f64::from(passes_likely(1.0, 1.0, plan.set.len())) / 2.0);
     let spread = width * libm::sqrt(made) / quantile;

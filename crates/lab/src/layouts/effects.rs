@@ -1,4 +1,4 @@
-//! What matters and what does not: main effects and two-way interactions of the score.
+//! Which factors matter: main effects and two-way interactions of the score.
 
 use super::set::LayoutSet;
 use stripewise_results::EffectRecord;
@@ -7,13 +7,13 @@ use stripewise_stats::{contrast, holm, least_squares_weights};
 /// A contrast of levels.
 struct Contrast {
     factors: Vec<usize>,
-    /// Of each factor: from and to.
+    /// For each factor: from and to.
     levels: Vec<[usize; 2]>,
 }
 
 /// All main effects (every pair of levels) and two-way interactions (every pair of pairs)
-/// that the layouts tell, the largest of each factor or pair of factors first. `rows` are
-/// scores, a pass each, a column for each layout. Holm's correction is over all of them.
+/// that the layouts can show, the largest of each factor or pair of factors first. `rows` are
+/// scores: one row per pass, one column per layout. Holm's correction covers all of them.
 pub(super) fn effects(set: &LayoutSet, rows: &[Vec<f64>], level: f64) -> Vec<EffectRecord> {
     let mut found = Vec::new();
     let mut p_values = Vec::new();
@@ -73,9 +73,9 @@ fn pairs(levels: usize) -> Vec<[usize; 2]> {
     (0..levels).flat_map(from).collect()
 }
 
-/// Weights of the layouts: those of least squares with an effect for each level (or pair
-/// of levels) and one for each combination of all other factors. With all combinations
-/// there they are the plain differences of means.
+/// Weights of the layouts: least squares with an effect for each level (or pair
+/// of levels) and one for each combination of all other factors. If all combinations
+/// exist, these are the plain differences of means.
 fn weights(set: &LayoutSet, wanted: &Contrast) -> Option<Vec<f64>> {
     let sizes: Vec<usize> = (wanted.factors.iter())
         .map(|&factor| set.factors[factor].levels.len())
@@ -123,7 +123,7 @@ fn weights(set: &LayoutSet, wanted: &Contrast) -> Option<Vec<f64>> {
     least_squares_weights(&of_treatments, &of_blocks, &coefficients)
 }
 
-/// The effect in per cent, turned so that it is a gain.
+/// The effect in per cent, with the sign chosen so that it is a gain.
 fn record(
     set: &LayoutSet,
     wanted: &Contrast,
@@ -138,7 +138,7 @@ fn record(
     let named = |(place, (&factor, levels)): (usize, (&usize, &[usize; 2]))| {
         let name = |level: usize| set.factors[factor].levels[level].clone();
         let [from, to] = *levels;
-        // Of an interaction, turning one of the two factors turns the sign.
+        // For an interaction, reversing one of the two factors reverses the sign.
         match turned && place == 0 {
             true => [name(to), name(from)],
             false => [name(from), name(to)],

@@ -1,4 +1,4 @@
-//! From what was measured to the answer.
+//! Derives the answer from the measurements.
 
 use super::effects::effects;
 use super::limits::{Limit, Standing, limits};
@@ -14,18 +14,18 @@ use stripewise_stats::{BestSet, Estimate, Passes, mean, median};
 
 /// Confidence of the answer.
 const LEVEL: f64 = 0.95;
-/// Confidence of the set where limits choose, too: theirs is spent beside it.
+/// Confidence of the set if limits choose as well: part of the error is spent on them.
 const LEVEL_BESIDE_LIMITS: f64 = 0.97;
 
-/// Everything that follows from the scores of one mix.
+/// Everything derived from the scores of one mix.
 struct Ranking {
     /// The layouts that were measured to the end.
     alive: Vec<usize>,
     passes: Passes,
     best: BestSet,
-    /// Of `alive`, whether it breaks no limit.
+    /// For each of `alive`, whether it breaks no limit.
     candidates: Vec<bool>,
-    /// Of `alive`, whether it may be recommended at all: see [`is_on_page`].
+    /// For each of `alive`, whether it may be recommended at all: see [`is_on_page`].
     on_page: Vec<bool>,
 }
 
@@ -61,8 +61,8 @@ impl Question<'_> {
         let on_page: Vec<bool> = (alive.iter())
             .map(|layout| is_on_page(self.set, *layout))
             .collect();
-        // Where none is shown to meet all limits, those that may are compared. What is never
-        // recommended is no rival, unless there is nothing else.
+        // If none is shown to meet all limits, those that may are compared. Layouts that are never
+        // recommended do not compete, unless there is nothing else.
         let on_page_too = |some: &[bool]| -> Vec<bool> {
             let pairs = some.iter().zip(&on_page);
             pairs.map(|(some, on_page)| *some && *on_page).collect()
@@ -90,8 +90,8 @@ impl Question<'_> {
     }
 }
 
-/// How close two layouts may be and still be told apart, on the scale of logs, from what
-/// was measured so far; `None` below two passes. An experiment stops when this is within
+/// The smallest log-scale difference between two layouts that the measurements so far can
+/// distinguish; `None` below two passes. An experiment stops when this is within
 /// the margin, never on the set of the best itself.
 #[must_use]
 pub fn resolution(question: &Question<'_>) -> Option<f64> {
@@ -101,7 +101,7 @@ pub fn resolution(question: &Question<'_>) -> Option<f64> {
     Some(ranking.best.resolution)
 }
 
-/// The answer; `None` where fewer than two passes or layouts were measured.
+/// The answer; `None` if fewer than two passes or layouts were measured.
 #[must_use]
 pub fn judge(question: &Question<'_>) -> Option<AdviceRecord> {
     let limits = limits(question.measured, question.cells, question.set.len());
@@ -152,12 +152,12 @@ fn percent(log: f64) -> f64 {
     100.0 * libm::expm1(log)
 }
 
-/// Which layouts stay among the best, or within the margin of them, whatever the shares
-/// are that no source gives.
+/// Which layouts stay among the best, or within the margin of them, whatever the unsourced
+/// shares are.
 struct Survivors {
-    /// Each variation: cell, factor, and of each of `alive` whether it holds.
+    /// Each variation: cell, factor, and for each of `alive` whether it holds.
     each: Vec<(usize, f64, Vec<bool>)>,
-    /// Of each of `alive`, whether it holds in all of them.
+    /// For each of `alive`, whether it holds in all of them.
     holds: Vec<bool>,
 }
 
@@ -173,7 +173,7 @@ fn survivors(
         .cells
         .iter()
         .filter(|cell| cell.share_percent > 0.0);
-    // A mix of one part is the same whatever its share.
+    // A mix of one part does not depend on its share.
     let several = scored.count() > 1;
     let mut each = Vec::new();
     for (cell, _) in assumed.filter(|_| several) {
@@ -204,17 +204,17 @@ impl Survivors {
     }
 }
 
-/// The choice.
+/// The recommended layout.
 struct Choice {
-    /// Its place among `alive`.
+    /// Its index in `alive`.
     place: usize,
     is_shown: bool,
     why: String,
 }
 
 /// The plainest of those that are shown to be good enough, else the plainest of those
-/// that may be the best; in both cases such as hold whatever the assumed shares are, if
-/// there are any.
+/// that may be the best; in both cases preferring those that hold whatever the assumed
+/// shares are.
 fn choice(question: &Question<'_>, ranking: &Ranking, holds: &[bool]) -> Option<Choice> {
     let may = |l: &usize| ranking.candidates[*l] && ranking.on_page[*l];
     let places = || (0..ranking.alive.len()).filter(may);
@@ -260,7 +260,7 @@ impl Choice {
     }
 }
 
-/// What a layout gains over the present one. Where that was dropped on the way, from the
+/// The gain of a layout over the present one. If that was dropped on the way, from the
 /// passes that have both.
 fn gain(
     question: &Question<'_>,
@@ -279,7 +279,7 @@ fn gain(
 }
 
 /// Outside the set of the best by more than the margin; or it breaks a limit that another
-/// layout keeps, or was dropped on the way.
+/// layout meets, or was dropped on the way.
 fn present_is_outside(question: &Question<'_>, ranking: &Ranking) -> bool {
     let Some(present) = question.present else {
         return false;
@@ -291,7 +291,7 @@ fn present_is_outside(question: &Question<'_>, ranking: &Ranking) -> bool {
     })
 }
 
-/// All layouts with what is known of each; the best first, then those that break a limit,
+/// All layouts with their results; the best first, then those that break a limit,
 /// then those that were dropped.
 fn layouts(
     question: &Question<'_>,
@@ -339,7 +339,7 @@ fn layouts(
     records
 }
 
-/// The first limit that a layout breaks, in words.
+/// The first limit that a layout breaks, as text.
 fn broken(question: &Question<'_>, limits: &[Limit], layout: usize) -> Option<String> {
     let breaks = |limit: &&Limit| !limit.is_void && limit.standings[layout] == Standing::Breaks;
     let limit = limits.iter().find(breaks)?;

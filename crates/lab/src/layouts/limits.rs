@@ -1,12 +1,12 @@
-//! Limits on latency: which layouts are shown to meet them, and which to break them.
+//! Limits on latency: which layouts are shown to meet or to break them.
 
 use super::measured::{Measured, MixCell};
 use stripewise_stats::{mean, standard_deviation, student_quantile};
 
-/// Odds of calling a layout wrongly.
+/// Probability of misjudging a layout.
 const ODDS: f64 = 0.01;
 
-/// What is known of one layout and one limit.
+/// The state of one layout and one limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Standing {
     Meets,
@@ -14,9 +14,9 @@ pub(super) enum Standing {
     Open,
 }
 
-/// The logarithms of a layout's p99, a pass each, against that of the limit: it meets it
-/// where the mean and Student's bound at 1 - 0.01 / k are at most the limit, k the number
-/// of layouts, and breaks it where the mean less the bound at 0.99 is above it.
+/// Compares the logarithms of a layout's p99, one per pass, with that of the limit. The layout
+/// meets it if the mean and Student's bound at 1 - 0.01 / k are at most the limit, with k the
+/// number of layouts, and breaks it if the mean less the bound at 0.99 is above it.
 pub(super) fn standing(p99_ns: &[f64], limit_ns: u64, layouts: usize) -> Standing {
     let logs: Vec<f64> = p99_ns.iter().map(|ns| libm::log(*ns)).collect();
     let (Some(middle), Some(deviation)) = (mean(&logs), standard_deviation(&logs)) else {
@@ -40,7 +40,7 @@ pub(super) struct Limit {
     pub cell: usize,
     pub p99_ns: u64,
     pub standings: Vec<Standing>,
-    /// No layout is known to keep it: it cannot choose.
+    /// No layout is known to meet it, so it cannot choose.
     pub is_void: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What was measured of layouts, and the score of a mix.
+//! Measurements of layouts, and the score of a mix.
 
 use serde::{Deserialize, Serialize};
 
@@ -27,7 +27,7 @@ pub struct Measured {
     pub passes: Vec<LayoutPass>,
 }
 
-/// A workload as the mix counts it.
+/// A workload as part of the mix.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct MixCell {
     /// `random read`.
@@ -45,9 +45,9 @@ pub struct MixCell {
 
 impl Measured {
     /// Scores of these layouts, a row for each pass in which all of them were measured:
-    /// z = -ln(sum of p_c / X_c), p_c the cell's share of the operations and X_c its rate.
-    /// The mix of operations takes the sum of the times of its parts, so exp(z) is its
-    /// operations a second where each part runs at its own rate.
+    /// z = -ln(sum of p_c / X_c), with p_c the cell's share of the operations and X_c its rate.
+    /// The time of a mix is the sum of the times of its parts, so exp(z) is its
+    /// rate in IOPS if each part runs at its own rate.
     pub(super) fn scores(&self, layouts: &[usize], shares: &[f64]) -> Vec<Vec<f64>> {
         let all: f64 = shares.iter().sum();
         let score = |values: &Vec<CellValue>| {
@@ -62,7 +62,7 @@ impl Measured {
         self.passes.iter().filter_map(row).collect()
     }
 
-    /// Values of a cell on a layout, a pass each.
+    /// Values of a cell on a layout, one per pass.
     pub(super) fn cell(&self, layout: usize, cell: usize) -> Vec<CellValue> {
         let of = |pass: &LayoutPass| pass.of(layout)?.get(cell).copied();
         self.passes.iter().filter_map(of).collect()

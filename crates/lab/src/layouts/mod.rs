@@ -1,13 +1,13 @@
-//! Several factors at once: layouts (what must be made: partition offset, stripe unit,
+//! Several factors at once: layouts (settings to create: partition offset, stripe unit,
 //! RAID level, file system, allocation unit) and cells (workloads that every layout runs).
 //!
 //! Every *pass* makes every layout, in random order, in the same place, measures its cells
-//! and unmakes it. A row of the statistics is a pass. From the rows follow the set of the
-//! best, the gain over what is there now, which limits are met, what matters and what does
-//! not, and the plainest of the layouts that are good enough.
+//! and removes it. A row of the statistics is a pass. The rows give the set of the
+//! best, the gain over the present layout, which limits are met, which factors matter,
+//! and the plainest of the layouts that are good enough.
 //!
-//! Pure: whoever makes layouts hands in what was measured. The same numbers give the same
-//! answer. Left out: how layouts are made, and how much of a pass can be made at once.
+//! Pure: the caller makes the layouts and passes in the measurements. The same values give the
+//! same answer. Not covered: how layouts are made, and how much of a pass can be made at once.
 
 mod arithmetic;
 mod conduct;

@@ -1,21 +1,21 @@
-//! How many passes, how many runs of one making, and which of many layouts to drop.
+//! How many passes, how many runs per making, and which of many layouts to drop.
 
 use super::measured::{Measured, MixCell};
 use super::set::LayoutSet;
 use stripewise_stats::Passes;
 
-/// Passes before anything is said.
+/// Minimum number of passes for an answer.
 pub const PASSES_MIN: u32 = 6;
-/// Layouts that are carried through to the end; of more, the worse are dropped.
+/// Maximum number of layouts measured to the end; of more, the worse are dropped.
 pub const LAYOUTS_MAX: usize = 24;
 /// Confidence at which a layout is dropped after [`PASSES_MIN`] passes.
 pub const SCREENING_LEVEL: f64 = 0.99;
-/// Confidence of the end, where some were dropped: 1 % are spent.
+/// Final confidence if some were dropped: 1 % is spent on that.
 pub const SCREENING_FINISH: f64 = 0.96;
 
-/// Passes that it takes until two layouts that are `width` apart on the scale of logs can
-/// be told apart, where an alternative scatters by `spread` within a pass: 2 (d s / w)^2,
-/// d = 2.1, 2.35, 2.5, 2.7 for 4, 8, 12 and 24 layouts; 6 at least.
+/// Passes needed to distinguish two layouts that are `width` apart on the log scale,
+/// if a layout scatters by `spread` within a pass: 2 (d s / w)^2,
+/// d = 2.1, 2.35, 2.5, 2.7 for 4, 8, 12 and 24 layouts; at least 6.
 ///
 /// ```
 /// use stripewise_lab::layouts::passes_likely;
@@ -32,12 +32,12 @@ pub fn passes_likely(spread: f64, width: f64, layouts: usize) -> u32 {
         _ => 2.7,
     };
     let ratio = quantile * spread / width;
-    // Float to integer saturates. The 12 and 15 of the trials are 11.05 and 14.6.
+    // A float-to-integer cast saturates. The 12 and 15 of the doc-test are 11.05 and 14.6.
     ((2.0 * ratio * ratio).ceil() as u32).max(PASSES_MIN)
 }
 
-/// Runs of one making that are worth their time: K = max(1, round(sqrt(making time /
-/// measuring time * s_run^2 / s_making^2))), 10 at most. They are averaged: runs of one
+/// Worthwhile number of runs per making: K = max(1, round(sqrt(making time /
+/// measuring time * s_run^2 / s_making^2))), at most 10. They are averaged: runs of one
 /// making are no replicates.
 #[must_use]
 pub fn runs_per_making(
@@ -55,8 +55,8 @@ pub fn runs_per_making(
     libm::round(libm::sqrt(times) * spreads).clamp(1.0, MOST) as u32
 }
 
-/// Layouts that need not be made again: with more than [`LAYOUTS_MAX`], those that are
-/// out of the set of the best after [`PASSES_MIN`] passes. None otherwise.
+/// Layouts that need not be made again: if there are more than [`LAYOUTS_MAX`], those
+/// outside the set of the best after [`PASSES_MIN`] passes. Empty otherwise.
 #[must_use]
 pub fn to_drop(set: &LayoutSet, cells: &[MixCell], measured: &Measured, seed: u64) -> Vec<usize> {
     let layouts = set.len();
@@ -72,7 +72,7 @@ pub fn to_drop(set: &LayoutSet, cells: &[MixCell], measured: &Measured, seed: u6
     let best = passes.best(&vec![true; layouts], SCREENING_LEVEL, seed);
     let mut worst_first: Vec<usize> = all;
     worst_first.sort_by(|&a, &b| passes.means()[a].total_cmp(&passes.means()[b]));
-    // Two at least go on: one alone has nothing to be compared with.
+    // At least two go on: a single one has nothing to be compared with.
     worst_first.truncate(layouts - 2);
     worst_first.retain(|&layout| !best.kept[layout]);
     worst_first

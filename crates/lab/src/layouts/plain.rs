@@ -1,19 +1,19 @@
-//! Which of several layouts is the plainest: what is there now, then a start at 1 MiB,
-//! then what changes least, then the larger allocation unit, then the system's default.
+//! Which of several layouts is the plainest: the present one, then a start at 1 MiB,
+//! then the fewest changes, then the larger allocation unit, then the system's default.
 
 use super::set::LayoutSet;
 use std::cmp::Reverse;
 use stripewise_units::ByteSize;
 
 const MIB: u64 = 1 << 20;
-/// mdadm's chunk where none is given.
+/// mdadm's default chunk.
 const CHUNK_DEFAULT_BYTES: u64 = 512 << 10;
 
 /// Physical sectors of drives, pages of memory and of parity.
 const PAGE_BYTES: u64 = 4_096;
 
 /// The volume starts at a multiple of 4 KiB. Another start is never recommended, whatever
-/// it gains in the loads that were measured: each page of everything else on the volume
+/// its gain in the measured loads: each page of everything else on the volume
 /// would lie on two physical sectors of a drive, and on two pages of parity.
 pub(super) fn is_on_page(set: &LayoutSet, layout: usize) -> bool {
     let levels = set.levels(layout);
@@ -48,7 +48,7 @@ pub(super) fn plainness(set: &LayoutSet, layout: usize, present: Option<usize>) 
     )
 }
 
-/// Why it was chosen among those that are as good.
+/// Why it was chosen among equally good ones.
 pub(super) fn why(
     set: &LayoutSet,
     layout: usize,

@@ -1,12 +1,12 @@
-//! What an experiment over layouts is asked.
+//! The question an experiment over layouts answers.
 
 use super::measured::{Measured, MixCell};
 use super::set::LayoutSet;
 
-/// What is asked of the numbers.
+/// The input for judging layouts.
 #[derive(Clone, Copy, Debug)]
 pub struct Question<'a> {
-    /// In a line.
+    /// One line.
     pub title: &'a str,
     /// As typed.
     pub target: &'a str,
@@ -16,12 +16,12 @@ pub struct Question<'a> {
     pub set: &'a LayoutSet,
     /// The workloads.
     pub cells: &'a [MixCell],
-    /// What was measured.
+    /// The measurements.
     pub measured: &'a Measured,
-    /// What is there now, if it is one of the layouts.
+    /// The present layout, if it is among them.
     pub present: Option<usize>,
     /// Differences up to this do not count.
     pub margin_percent: f64,
-    /// Of the resampling.
+    /// Seed of the resampling.
     pub seed: u64,
 }

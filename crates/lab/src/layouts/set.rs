@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use stripewise_results::{FactorRecord, LayoutLevels};
 
-/// Layouts of one experiment at most; far above what can be made in a night.
+/// Maximum number of layouts in one experiment; far more than can be made in a night.
 const COMBINATIONS_MAX: usize = 256;
 
 /// What is varied.
@@ -39,10 +39,10 @@ pub struct LayoutSet {
 }
 
 impl LayoutSet {
-    /// All combinations but those for which `cannot` has a reason, the last factor fastest.
+    /// All combinations except those for which `cannot` returns a reason, the last factor fastest.
     ///
     /// # Errors
-    /// Where a factor has one level only, two alike, or comes twice; where there are more
+    /// If a factor has only one level, two equal ones, or appears twice; if there are more
     /// than 256 combinations, or fewer than two can exist.
     pub fn full(
         factors: Vec<Factor>,
@@ -98,25 +98,25 @@ impl LayoutSet {
             .collect()
     }
 
-    /// How many layouts there are.
+    /// Number of layouts.
     #[must_use]
     pub fn len(&self) -> usize {
         self.layouts.len()
     }
 
-    /// There are none, which no plan that was checked has.
+    /// There are none; a checked plan always has some.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.layouts.is_empty()
     }
 
-    /// The levels of a layout by name.
+    /// The level names of a layout.
     #[must_use]
     pub fn levels(&self, layout: usize) -> LayoutLevels {
         self.named(&self.layouts[layout])
     }
 
-    /// A layout in words: `offset 1M, stripe unit 64K`.
+    /// A layout as text: `offset 1M, stripe unit 64K`.
     #[must_use]
     pub fn words(&self, layout: usize) -> String {
         words_of(&self.factors, &self.levels(layout))
@@ -128,7 +128,7 @@ impl LayoutSet {
         (0..self.len()).find(|&layout| self.levels(layout) == *levels)
     }
 
-    /// The factors as records keep them.
+    /// The factors as records.
     #[must_use]
     pub fn records(&self) -> Vec<FactorRecord> {
         let record = |factor: &Factor| FactorRecord {
@@ -139,7 +139,7 @@ impl LayoutSet {
     }
 }
 
-/// Levels in words, in the order of the factors.
+/// Levels as text, in the order of the factors.
 pub(super) fn words_of(factors: &[Factor], levels: &BTreeMap<String, String>) -> String {
     let each = factors.iter().filter_map(|factor| {
         let level = levels.get(&factor.name)?;

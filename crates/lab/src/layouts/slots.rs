@@ -1,22 +1,22 @@
-//! Layouts side by side: which layout lies in which slot in which pass, and how much the
+//! Layouts side by side: the slot of each layout in each pass, and how much the
 //! slots themselves differ.
 //!
-//! Places of a disk differ (outer tracks transfer twice as fast as inner ones), so layouts
-//! must change places. A random Latin square lets every layout lie in every slot once;
-//! with fewer passes than layouts each pass is a shift of one random order, and the shifts
+//! Locations on a disk differ (outer tracks transfer twice as fast as inner ones), so layouts
+//! must change places. A random Latin square puts every layout in every slot once;
+//! with fewer passes than layouts, each pass is a shift of one random order, and the shifts
 //! are chosen so that layouts are compared within slots almost as well as in a square.
-//! Where neither can be had with enough left to judge the noise by, it is refused.
+//! Refuses if neither leaves enough degrees of freedom to judge the noise.
 
 use super::measured::{CellValue, Measured, MixCell};
 use crate::experiment::PlanProblem;
 use serde::{Deserialize, Serialize};
 use stripewise_stats::{Random, least_squares_weights};
 
-/// Efficiency that shifts must have, 1 being a Latin square's.
+/// Minimum efficiency of shifts, 1 being a Latin square's.
 const EFFICIENCY_MIN: f64 = 0.8;
-/// Residual degrees of freedom at least.
+/// Minimum residual degrees of freedom.
 const DEGREES_MIN: usize = 10;
-/// Sets of shifts that are tried.
+/// Number of sets of shifts tried.
 const TRIES: usize = 200;
 
 /// Where each layout lies.
@@ -29,10 +29,10 @@ pub struct SlotPlan {
 /// Why no plan was made.
 pub type SlotProblem = PlanProblem;
 
-/// Places `layouts` layouts in as many slots over `passes` passes.
+/// Assigns `layouts` layouts to as many slots over `passes` passes.
 ///
 /// # Errors
-/// Where the passes are too few to tell slots and layouts apart and to judge the noise.
+/// If the passes are too few to separate slots from layouts and to judge the noise.
 pub fn slot_plan(layouts: usize, passes: usize, seed: u64) -> Result<SlotPlan, SlotProblem> {
     let needed = |passes: usize| degrees(layouts, passes);
     let refuse = |why: String| {
@@ -72,13 +72,13 @@ pub fn slot_plan(layouts: usize, passes: usize, seed: u64) -> Result<SlotPlan, S
     })
 }
 
-/// Residual degrees of freedom: passes, slots and layouts each take their effects.
+/// Residual degrees of freedom, after the effects of passes, slots and layouts.
 fn degrees(layouts: usize, passes: usize) -> usize {
     (layouts * passes).saturating_sub(passes + 2 * layouts.saturating_sub(1))
 }
 
 impl SlotPlan {
-    /// The slot of each layout in this pass. Passes beyond the plan begin it again.
+    /// The slot of each layout in this pass. Passes beyond the plan start over.
     #[must_use]
     pub fn of_pass(&self, pass: usize) -> &[usize] {
         match self.slots.len() {
@@ -87,15 +87,15 @@ impl SlotPlan {
         }
     }
 
-    /// After so many passes layouts and slots can be told apart, and the noise be judged,
-    /// as well as [`slot_plan`] asks for.
+    /// After this many passes, layouts and slots can be separated, and the noise judged,
+    /// as well as [`slot_plan`] requires.
     #[must_use]
     pub fn can_tell(&self, passes: usize) -> bool {
         let layouts = self.of_pass(0).len();
         if layouts < 2 || degrees(layouts, passes) < DEGREES_MIN {
             return false;
         }
-        // Only where passes lie to each other counts.
+        // Only the relative position of passes counts.
         let shift = |pass: usize| (layouts + self.of_pass(pass)[0] - self.of_pass(0)[0]) % layouts;
         let shifts: Vec<usize> = (0..passes).map(shift).collect();
         passes.is_multiple_of(layouts)
@@ -103,11 +103,11 @@ impl SlotPlan {
     }
 }
 
-/// What was measured as it would be were all slots alike: effects of slots are taken off
+/// Adjusts the measurements as if all slots were equal: subtracts slot effects from
 /// the logarithms of every cell's rate and latency. They take k - 1 of the (n - 1)(k - 1)
-/// degrees of freedom that judging counts on, so what is left of the noise is stretched by
-/// sqrt((n - 1) / (n - 2)): means stay, and intervals are as wide as they must be. `None`
-/// where slots and layouts cannot be told apart yet.
+/// degrees of freedom that judging assumes, so residuals are scaled by
+/// sqrt((n - 1) / (n - 2)): means stay, and intervals get their proper width. `None`
+/// if slots and layouts cannot be separated yet.
 #[must_use]
 pub fn without_slots(plan: &SlotPlan, measured: &Measured) -> Option<Measured> {
     if !plan.can_tell(measured.passes.len()) {
@@ -129,8 +129,8 @@ pub fn without_slots(plan: &SlotPlan, measured: &Measured) -> Option<Measured> {
     Some(level)
 }
 
-/// By how much the best slot is ahead of the worst, per cent, for each cell of the mix.
-/// Empty where slots and layouts cannot be told apart.
+/// How far the best slot is ahead of the worst, in per cent, for each cell of the mix.
+/// Empty if slots and layouts cannot be separated.
 #[must_use]
 pub fn slot_differences(
     plan: &SlotPlan,
@@ -186,7 +186,7 @@ fn set(
     }
 }
 
-/// Values without the effects of slots, what is left of the noise stretched.
+/// Values without the effects of slots, with scaled residuals.
 fn levelled(plan: &SlotPlan, values: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
     let effects = slot_effects(plan, values)?;
     let (passes, layouts) = (values.len(), effects.len());
@@ -244,9 +244,9 @@ fn best_shifts(layouts: usize, passes: usize, random: &mut Random) -> Option<Vec
     (efficiency >= EFFICIENCY_MIN).then_some(shifts)
 }
 
-/// How well layouts are compared, 1 being as well as without slots: the variance of a mean
-/// difference without slot effects over that with them, averaged over pairs. `None` where
-/// some pair cannot be compared. By symmetry the first layout stands for all.
+/// Efficiency of comparing layouts, 1 being that without slots: the variance of a mean
+/// difference without slot effects over that with them, averaged over pairs. `None` if
+/// some pair cannot be compared. By symmetry, the first layout represents all.
 fn efficiency(layouts: usize, shifts: &[usize]) -> Option<f64> {
     let columns = || {
         shifts
@@ -254,7 +254,7 @@ fn efficiency(layouts: usize, shifts: &[usize]) -> Option<f64> {
             .flat_map(|shift| (0..layouts).map(move |l| (l, (l + shift) % layouts)))
     };
     let treatments: Vec<usize> = columns().map(|(l, _)| l).collect();
-    // Every pass has every slot and every layout once, so passes take nothing from either.
+    // Every pass has every slot and every layout once, so passes are orthogonal to both.
     let slots: Vec<usize> = columns().map(|(_, slot)| slot).collect();
     let ideal = 2.0 / shifts.len() as f64;
     let mut sum = 0.0;
@@ -268,9 +268,9 @@ fn efficiency(layouts: usize, shifts: &[usize]) -> Option<f64> {
     Some(ideal * (layouts - 1) as f64 / sum)
 }
 
-/// Effects of the slots on the scale of the values, 0 in sum, by joint least squares with
-/// an effect for each layout and each pass: what to take off before layouts are compared.
-/// `values` are by pass, then by layout. `None` where they cannot be told apart.
+/// Effects of the slots on the scale of the values, summing to 0, by joint least squares with
+/// an effect for each layout and each pass: to be subtracted before layouts are compared.
+/// `values` are by pass, then by layout. `None` if they cannot be separated.
 #[must_use]
 pub fn slot_effects(plan: &SlotPlan, values: &[Vec<f64>]) -> Option<Vec<f64>> {
     let layouts = plan.slots.first()?.len();
@@ -281,7 +281,7 @@ pub fn slot_effects(plan: &SlotPlan, values: &[Vec<f64>]) -> Option<Vec<f64>> {
     let slots = passes.clone().flat_map(|pass| plan.of_pass(pass));
     let slots: Vec<usize> = slots.copied().collect();
     let treatments: Vec<usize> = passes.flat_map(|_| 0..layouts).collect();
-    // Passes have every slot and every layout once: taking their means out leaves both.
+    // Passes have every slot and every layout once: subtracting their means keeps both.
     let centred: Vec<f64> = values
         .iter()
         .flat_map(|row| {

@@ -1,4 +1,4 @@
-//! Answers from made-up numbers whose truth is known.
+//! Answers from made-up values with a known truth.
 
 use super::*;
 use stripewise_stats::Random;
@@ -99,7 +99,7 @@ fn the_better_offset_is_recommended_with_its_gain_and_nothing_is_invented() {
         factor("stripe-unit", &["64K", "256K"]),
     ]);
     let cells = [cell("random read", 100.0)];
-    // 1M is 10 % faster; the unit does nothing.
+    // 1M is 10 % faster; the unit has no effect.
     let truth = [0.0, 0.0, 1.1f64.ln(), 1.1f64.ln()];
     let measured = measured(&truth, 1, 8, 0.004, 7);
     let record = judge(&question(&set, &cells, &measured)).unwrap();
@@ -163,7 +163,7 @@ fn a_layout_that_breaks_a_limit_is_out_however_fast_it_is() {
     assert_eq!(record.recommendation.unwrap().layout["offset"], "64K");
     assert!(record.layouts[1].breaks.is_some() && !record.layouts[1].among_best);
     assert!(!record.present_is_outside);
-    // A limit that all break chooses nothing.
+    // A limit that all break cannot choose.
     for pass in &mut measured.passes {
         pass.values[0].as_mut().unwrap()[1].latency_ns_p99 = Some(8e6);
     }
@@ -182,7 +182,7 @@ fn a_choice_that_hangs_on_an_assumed_share_is_not_made_firmly() {
     let cells = [assumed("random read", 50.0), assumed("scan", 50.0)];
     let mut measured = measured(&[0.0, 0.0], 2, 8, 0.001, 5);
     for pass in &mut measured.passes {
-        // Equally good at half and half; one is better at either kind.
+        // Equally good at half and half; each is better at one kind.
         pass.values[1].as_mut().unwrap()[0].iops *= 1.25;
         pass.values[1].as_mut().unwrap()[1].iops /= 1.25;
     }
@@ -236,7 +236,7 @@ fn slots_form_latin_squares_or_good_shifts_or_are_refused() {
         slots.sort_unstable();
         assert_eq!(slots, [0, 0, 1, 1, 2, 2, 3, 3]);
     }
-    // Efficiencies of the trials: 8 layouts in 3 passes 0.75, in 4 0.85.
+    // Simulated efficiencies: 8 layouts in 3 passes 0.75, in 4 0.85.
     assert!(slot_plan(8, 3, 1).is_err());
     assert!(slot_plan(8, 4, 1).is_ok());
     assert!(
@@ -277,7 +277,7 @@ fn runs_of_one_making_are_worth_it_where_making_is_dear() {
     assert_eq!(runs_per_making(1_000_000, 1, 1.0, 0.01), 10);
 }
 
-/// Rates of exp(truth + slot + noise), a cell, by the slots of a plan.
+/// Rates of exp(truth + slot + noise) per cell, by the slots of a plan.
 fn in_slots(plan: &SlotPlan, passes: usize, truth: &[f64], slots: f64) -> Measured {
     let mut random = Random::new(7);
     let value = |log: f64| {
@@ -311,7 +311,7 @@ fn slots_are_taken_out_of_rates_and_latencies_and_noise_is_stretched() {
         let rate: fn(&CellValue) -> f64 = |value| libm::log(value.iops);
         let p99: fn(&CellValue) -> f64 =
             |value| libm::log(value.latency_ns_p99.unwrap_or_default());
-        // In a Latin square every layout has every slot, so means stay but for their level.
+        // In a Latin square every layout has every slot, so means stay up to a shift.
         let gone = mean(&level, rate) - mean(&plain, rate);
         assert!((gone - 0.15).abs() < 1e-9, "{layout}: {gone}");
         let gone = mean(&level, p99) - mean(&plain, p99);
@@ -322,7 +322,7 @@ fn slots_are_taken_out_of_rates_and_latencies_and_noise_is_stretched() {
         (differs[0].1 - 100.0 * libm::expm1(0.3)).abs() < 2.0,
         "{differs:?}"
     );
-    // Too little to tell slots from layouts says nothing.
+    // Too few passes to separate slots from layouts give no answer.
     assert!(without_slots(&plan, &in_slots(&plan, 3, &truth, 0.1)).is_none());
     assert!(!plan.can_tell(1) && plan.can_tell(8));
 }
@@ -339,7 +339,7 @@ fn cells_of_sizes(sizes: &[(u64, f64)]) -> Vec<LayoutCell> {
     sizes.iter().map(of).collect()
 }
 
-/// Nothing is known but the layouts and the cells.
+/// Only the layouts and the cells are known.
 fn unmeasured<'a>(set: &'a LayoutSet, cells: &'a [LayoutCell]) -> Unmeasured<'a> {
     Unmeasured {
         title: "test",
@@ -359,7 +359,7 @@ fn unmeasured<'a>(set: &'a LayoutSet, cells: &'a [LayoutCell]) -> Unmeasured<'a>
 fn arithmetic_counts_from_where_measured_units_begin() {
     let set = full(vec![factor("offset", &["1M", "1056.5K"])]);
     let cells = cells_of_sizes(&[(8 << 10, 100.0)]);
-    // Behind 1 MiB a unit of 64K begins at 1,056.5K where one begins at byte 33,280.
+    // From 1 MiB on, a unit of 64K begins at 1,056.5K if one begins at byte 33,280.
     for (first, choice) in [(0, "1M"), (33_280, "1056.5K")] {
         let record = by_arithmetic(&Unmeasured {
             unit_bytes: Some(64 << 10),
@@ -376,7 +376,7 @@ fn arithmetic_counts_from_where_measured_units_begin() {
 #[test]
 fn arithmetic_bounds_what_an_offset_costs_and_claims_no_more() {
     let offsets = |levels: &[&str]| full(vec![factor("offset", levels)]);
-    // Start now, blocks with shares, stripe unit; the choice, and what it gains at most.
+    // Present start, blocks with shares, stripe unit; the choice, and its maximum gain.
     for (levels, blocks, unit, choice, percent) in [
         (
             ["63s", "1M"],
@@ -401,7 +401,7 @@ fn arithmetic_bounds_what_an_offset_costs_and_claims_no_more() {
             0.0,
         ),
         (["63s", "1M"], &[(8 << 10, 100.0)], Some(0), "1M", 50.0),
-        // A limit is not in the mix.
+        // A limit is not part of the mix.
         (
             ["36K", "1M"],
             &[(4 << 10, 100.0), (64 << 10, 0.0)],
@@ -429,7 +429,7 @@ fn arithmetic_bounds_what_an_offset_costs_and_claims_no_more() {
     }
 }
 
-/// Makes passes of 10 ns each; earlier sittings took some time.
+/// Makes passes of 10 ns each; earlier sessions took some time.
 struct Sitting {
     elapsed_ns: u64,
 }
@@ -452,8 +452,8 @@ impl PassMaker for Sitting {
     }
 }
 
-/// The time may be up before the first pass of a sitting. An experiment that is resumed again
-/// and again must come to its end all the same.
+/// Time may be up before the first pass of a session. An experiment that is resumed again
+/// and again must finish all the same.
 #[test]
 fn a_sitting_makes_one_pass_however_little_time_it_has() {
     for (time_ns, passes) in [(1, 1), (119, 1), (120, 2), (130, 3)] {
@@ -507,10 +507,10 @@ fn a_start_off_4_kib_is_listed_and_never_recommended() {
             "{sentences}"
         );
         assert!(sentences.contains("o other layout that starts at a multiple of 4 KiB"));
-        // The present layout is not worse for that.
+        // That does not make the present layout worse.
         assert!(!record.present_is_outside, "{present:?}");
     }
-    // There is nothing else: nothing is recommended.
+    // There is nothing else, so nothing is recommended.
     let set = full(vec![factor("offset", &["31.5K", "63.5K"])]);
     let pair = measured_pair(&measured);
     let question = Question {
@@ -554,7 +554,7 @@ fn limits_that_no_layout_meets_come_first_and_doubt_is_explained() {
             .iter()
             .all(|note| !note.contains("No layout meets"))
     );
-    // One layout is shown to be good enough, others may be: over many draws both are said.
+    // One layout is shown to be good enough, others may be: over many draws, both cases occur.
     let cells = [cell("random-read", 100.0)];
     let mut explained = 0;
     for seed in 0..20 {

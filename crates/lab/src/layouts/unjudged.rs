@@ -1,12 +1,12 @@
-//! What is known of layouts before they can be judged: what they are and what they are
-//! asked, and what was measured of each. None gets a score, which would be a number without
+//! Reports on layouts before they can be judged: what they are, the question,
+//! and the measurements of each. None gets a score, which would be a value without
 //! an interval.
 
 use super::measured::Measured;
 use super::question::Question;
 use stripewise_results::{AdviceCell, AdviceRecord, MeasuredLayout};
 
-/// The record of an experiment that has no answer yet; `because` says why, in sentences.
+/// The record of an experiment without an answer yet; `because` gives the reasons, in sentences.
 #[must_use]
 pub fn unjudged(question: &Question<'_>, because: Vec<String>) -> AdviceRecord {
     let cells = question.cells.iter().map(|cell| AdviceCell {

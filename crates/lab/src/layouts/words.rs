@@ -1,4 +1,4 @@
-//! What an answer says to people.
+//! The sentences of an answer.
 
 use super::plain::is_on_page;
 use super::question::Question;
@@ -6,7 +6,7 @@ use super::set::{LayoutSet, LeftOut, words_of};
 use stripewise_results::{AdviceRecord, EffectRecord, LayoutLevels, RecommendationRecord};
 use stripewise_units::{capitalised, counted, format_duration};
 
-/// Above this a bound says nothing but that it was too restless to tell.
+/// A bound above this says only that the noise was too high.
 const BOUND_MAX: f64 = 50.0;
 
 /// `p99 of log at most 5 ms`.
@@ -14,7 +14,7 @@ pub(super) fn limit(cell: &str, p99_ns: u64) -> String {
     format!("p99 of {cell} at most {}", format_duration(p99_ns))
 }
 
-/// A combination that cannot exist, for the list of what was not tried.
+/// A combination that cannot exist, for the list of those not tried.
 pub(super) fn left_out(set: &LayoutSet) -> impl Fn(&LeftOut) -> String {
     |left: &LeftOut| format!("{}: {}", words_of(&set.factors, &left.layout), left.why)
 }
@@ -27,7 +27,7 @@ fn with_interval(value: f64, low: f64, high: f64) -> String {
 /// Fills in sentences and notes.
 pub(super) fn write(question: &Question<'_>, record: &mut AdviceRecord) {
     let words = |levels: &LayoutLevels| words_of(&question.set.factors, levels);
-    // What no layout can do comes before what the best of them does.
+    // What no layout achieves comes before what the best of them achieves.
     let mut sentences: Vec<String> = of_void_limits(record).into_iter().collect();
     if let Some(choice) = &record.recommendation {
         let verb = match (choice.is_present, choice.is_shown) {
@@ -70,7 +70,7 @@ pub(super) fn write(question: &Question<'_>, record: &mut AdviceRecord) {
     record.notes.extend(of_shares(record));
 }
 
-/// Why this one.
+/// The reason for this choice.
 fn reason(question: &Question<'_>, margin_percent: f64, choice: &RecommendationRecord) -> String {
     let why = &choice.why;
     if !choice.is_shown {
@@ -83,14 +83,14 @@ fn reason(question: &Question<'_>, margin_percent: f64, choice: &RecommendationR
     format!("no other layout{of_which} is better by more than {margin_percent} %, and {why}")
 }
 
-/// Layouts that are never recommended for where they start.
+/// Layouts that are never recommended because of where they start.
 fn off_page<'a>(question: &'a Question<'_>) -> impl Iterator<Item = LayoutLevels> + 'a {
     let layouts = 0..question.set.len();
     let off = layouts.filter(|layout| !is_on_page(question.set, *layout));
     off.map(|layout| question.set.levels(layout))
 }
 
-/// What the best of those would gain, and why it is not recommended.
+/// The gain of the best of those, and why it is not recommended.
 fn of_off_page(question: &Question<'_>, record: &AdviceRecord) -> Option<String> {
     let why = "a start off 4 KiB puts each page of everything else on the volume on two \
                physical sectors of a drive, or two pages of parity";
@@ -128,7 +128,7 @@ fn of_void_limits(record: &AdviceRecord) -> Option<String> {
     }
 }
 
-/// What the choice gains over the present layout.
+/// The gain of the choice over the present layout.
 fn of_gain(question: &Question<'_>, record: &AdviceRecord) -> Option<String> {
     let choice = record.recommendation.as_ref()?;
     let gain = choice.gain_percent?;
@@ -145,7 +145,7 @@ fn of_gain(question: &Question<'_>, record: &AdviceRecord) -> Option<String> {
     })
 }
 
-/// Why the present layout is none to keep, where its loss does not say so.
+/// Why not to keep the present layout, if its loss does not show it.
 fn of_present_outside(question: &Question<'_>, record: &AdviceRecord) -> Option<String> {
     let gain = record.recommendation.as_ref();
     let gain = gain.and_then(|choice| choice.gain_percent_low);
@@ -214,7 +214,7 @@ fn of_shares(record: &AdviceRecord) -> Vec<String> {
     )]
 }
 
-/// What matters and what does not: a sentence for each factor and each pair of factors
+/// Which factors matter: a sentence for each factor and each pair of factors
 /// with an effect, then one for the pairs without.
 #[must_use]
 pub fn effect_sentences(record: &AdviceRecord) -> Vec<String> {
@@ -265,7 +265,7 @@ pub fn effect_sentences(record: &AdviceRecord) -> Vec<String> {
     sentences
 }
 
-/// By how much slots differ; none where that is not known.
+/// How much slots differ; `None` if that is not known.
 #[must_use]
 pub fn slot_note(differences: &[(String, f64)]) -> Option<String> {
     let each: Vec<String> = (differences.iter())
@@ -284,7 +284,7 @@ fn name_of(factors: &[String]) -> String {
     names.join(" x ")
 }
 
-/// Of a factor without an effect that is shown: the bound, as far as it is one.
+/// A factor without a demonstrated effect: its upper bound, if it is useful.
 fn quiet_words(name: &str, most_percent: f64) -> String {
     match most_percent > BOUND_MAX {
         true => format!("{name}: not known, an effect of {BOUND_MAX:.0} % would not show"),

@@ -39,45 +39,45 @@ const KEYS: [&str; 18] = [
     "slots", "name", "label", "target", "devices", "layout", "factors", "factor", "profile", "mix",
     "cores", "margin", "passes", "time", "seed", "size", "defaults", "cell",
 ];
-/// Processors where a plan does not say for how many it is.
+/// Assumed number of processors if a plan does not give one.
 const CORES: u32 = 4;
 
-/// An experiment over layouts as its file says it.
+/// An experiment over layouts as read from its file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LayoutsFile {
-    /// In a line, for people.
+    /// One line for people.
     pub name: Option<String>,
-    /// The user's words.
+    /// The user's label.
     pub label: Option<String>,
-    /// As on the command line; of devices, their names joined by commas.
+    /// As on the command line; for devices, their names joined by commas.
     pub target: String,
-    /// Devices that layouts are made on, by name; empty where a target is measured.
+    /// Devices that layouts are made on, by name; empty if a target is measured.
     pub devices: Vec<String>,
     /// Levels of factors that are not varied.
     pub fixed: LayoutLevels,
     /// In the order of the file.
     pub factors: Vec<Factor>,
-    /// The profile or mix; none where the plan has cells of its own.
+    /// The profile or mix; `None` if the plan has cells of its own.
     pub profile: Option<Profile>,
     /// The plan's own cells, or those of the profile.
     pub cells: Vec<LayoutCell>,
-    /// Every cell says how long its runs are.
+    /// Every cell specifies the duration of its runs.
     pub duration_given: bool,
     /// Differences up to this do not count.
     pub margin_percent: Option<f64>,
-    /// Passes at most.
+    /// Maximum number of passes.
     pub passes_max: Option<u32>,
-    /// Time for everything.
+    /// Time limit for everything.
     pub time_ns: Option<u64>,
-    /// How much of the target is used.
+    /// Bytes of the target that are used.
     pub size_bytes: Option<u64>,
-    /// Of the order and of all streams.
+    /// Seed of the order and of all streams.
     pub seed: Option<u64>,
     /// Layouts lie side by side and change places.
     pub slots: bool,
 }
 
-/// Whether a plan names several factors: a table `[factors]`, or tables `[[factor]]`.
+/// Whether a plan has several factors: a table `[factors]`, or tables `[[factor]]`.
 pub(super) fn names_several(document: &DeTable<'_>) -> bool {
     let is_several = |(key, value): (&str, &PlanValue<'_>)| {
         key == "factors" || (key == "factor" && matches!(value.get_ref(), DeValue::Array(_)))
@@ -214,7 +214,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// What is measured: a target, or devices.
+    /// The target to measure, or the devices.
     fn target(&self, head: &Head) -> Result<String, PlanError> {
         match (&head.top.target, head.devices.as_slice()) {
             (Some(target), []) => Ok(target.clone()),

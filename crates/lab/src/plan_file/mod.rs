@@ -1,10 +1,10 @@
 //! Plan files of experiments (`lab run PLAN.toml`): one target, one factor at
 //! several levels, one or more cells of workload.
 //!
-//! TOML, in the manner of the plans of `run`: every key of a workload has the
+//! TOML, like the plans of `run`: every key of a workload has the
 //! name of a switch and takes the same text. Strict: an unknown key is an error
-//! that names the line and the keys there are. Permission to destroy or
-//! overwrite is not in plans. [`TEMPLATE`] shows all keys.
+//! that names the line and the valid keys. Permission to destroy or
+//! overwrite is not part of plans. [`TEMPLATE`] shows all keys.
 
 mod layouts;
 mod top;
@@ -20,13 +20,13 @@ use stripewise_workload::{
 use toml::de::DeTable;
 use top::{Top, count, percent};
 
-/// What `lab init` writes: a plan that runs as it is, with every key explained.
+/// What `lab init` writes: a runnable plan that explains every key.
 pub const TEMPLATE: &str = include_str!("template.toml");
 
 /// The factor whose levels are offsets from the start of the disk, corrected for
 /// where the target starts.
 pub const OFFSET_FACTOR: &str = "offset";
-/// Options that are no factor: what differs must not be chance or length.
+/// Options that cannot be factors: levels must not differ by chance or length.
 const NO_FACTORS: [&str; 3] = ["seed", "duration", "ramp"];
 const PLAN_KEYS: [&str; 14] = [
     "name",
@@ -45,42 +45,42 @@ const PLAN_KEYS: [&str; 14] = [
     "cell",
 ];
 
-/// An experiment as its file says it.
+/// An experiment as read from its file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LabPlan {
-    /// In a line, for people.
+    /// One line for people.
     pub name: Option<String>,
-    /// The user's words.
+    /// The user's label.
     pub label: Option<String>,
     /// As on the command line.
     pub target: String,
-    /// What differs: `offset`, or the name of an option of a workload.
+    /// What varies: `offset`, or the name of an option of a workload.
     pub factor: String,
-    /// Levels of any factor but `offset`; empty for that one.
+    /// Levels of any factor other than `offset`; empty for that one.
     pub levels: Vec<Level>,
     /// Levels of the factor `offset`, in bytes from the start of the disk.
     pub offsets_bytes: Vec<u64>,
-    /// Index of the level that the others are held against.
+    /// Index of the level that the others are compared with.
     pub baseline: usize,
-    /// Index of the cell that the primary hypothesis is about.
+    /// Index of the cell of the primary hypothesis.
     pub primary: Option<usize>,
-    /// What is compared.
+    /// The metric that is compared.
     pub metric: Metric,
-    /// Width at which it stops.
+    /// Width at which it stops, in percentage points.
     pub precision_percent: Option<f64>,
-    /// Time for everything.
+    /// Time limit for everything.
     pub time_ns: Option<u64>,
-    /// Blocks at most.
+    /// Maximum number of blocks.
     pub blocks_max: Option<u32>,
-    /// Of the order and of all streams.
+    /// Seed of the order and of all streams.
     pub seed: Option<u64>,
     /// `auto`, `uring`, `nvme`, `threads`.
     pub engine: Option<String>,
     /// One or more.
     pub cells: Vec<Cell>,
-    /// Every cell says how long its runs are.
+    /// Every cell specifies the duration of its runs.
     pub duration_given: bool,
-    /// A cell says how much is in flight.
+    /// A cell specifies how much is in flight.
     pub load_given: bool,
 }
 
@@ -118,10 +118,10 @@ impl std::str::FromStr for LabPlan {
     }
 }
 
-/// Reads the parts of an experiment.
+/// Parses the parts of an experiment.
 struct Reader<'a>(PlanReader<'a>);
 
-/// What the head of a plan says, as text.
+/// The head of a plan, as text.
 #[derive(Default)]
 struct Head {
     top: Top,
@@ -136,7 +136,7 @@ struct Head {
     cells: Vec<CellText>,
 }
 
-/// What the table of a cell says.
+/// The table of a cell, as text.
 #[derive(Default)]
 struct CellText {
     options: PlanOptions,
@@ -234,7 +234,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// A table of options: those of a cell, or the defaults of all.
+    /// A table of options: of a cell, or the defaults of all cells.
     fn options(&self, table: &PlanValue<'a>, is_cell: bool) -> Result<CellText, PlanError> {
         let mut cell = CellText {
             at: table.span(),

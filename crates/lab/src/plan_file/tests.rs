@@ -15,7 +15,7 @@ fn the_template_is_a_plan() {
     assert_eq!(plan.primary, Some(1));
     assert_eq!(plan.cells[0].workload.outstanding, 4);
     assert!(!plan.duration_given);
-    // What is commented out is valid, too.
+    // Commented-out lines are valid, too.
     let all: String = TEMPLATE
         .lines()
         .map(|line| match line.strip_prefix("# ") {

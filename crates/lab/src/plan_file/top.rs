@@ -1,25 +1,25 @@
-//! What plans of both kinds have at their top, and the numbers in them.
+//! The top-level keys that both kinds of plans share, and the numbers in plans.
 
 use stripewise_units::Nanoseconds;
 use stripewise_workload::{PlanError, PlanReader, PlanValue};
 
-/// What plans of both kinds say at their top.
+/// The top-level keys of plans of both kinds.
 #[derive(Default)]
 pub(super) struct Top {
-    /// In a line, for people.
+    /// One line for people.
     pub name: Option<String>,
-    /// The user's words.
+    /// The user's label.
     pub label: Option<String>,
     /// As on the command line.
     pub target: Option<String>,
-    /// Time for everything.
+    /// Time limit for everything.
     pub time_ns: Option<u64>,
-    /// Of the order and of all streams.
+    /// Seed of the order and of all streams.
     pub seed: Option<u64>,
 }
 
 impl Top {
-    /// Takes an entry; `false` where it is none of these.
+    /// Parses an entry; `false` if it is none of these.
     pub(super) fn take(
         &mut self,
         reader: PlanReader<'_>,

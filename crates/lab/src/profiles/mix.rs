@@ -1,11 +1,11 @@
-//! A mix of one's own: `random-read=70,log=10,sequential-read:1M=20`.
+//! A user-defined mix: `random-read=70,log=10,sequential-read:1M=20`.
 
 use super::{Profile, ProfileRow, workload};
 use crate::experiment::PlanProblem;
 use stripewise_units::nearest;
 use stripewise_workload::WorkloadOptions;
 
-/// The words, and what each stands for.
+/// The words and their workloads.
 const WORDS: [(&str, &str); 8] = [
     ("random-read", "read block=8K threads=C outstanding=8"),
     ("random-write", "write block=8K threads=1 outstanding=32"),
@@ -35,12 +35,12 @@ const WORDS: [(&str, &str); 8] = [
     ),
 ];
 
-/// The profile of such a text: words with their shares of the operations, each with a
-/// block size of its own where it has one after a colon. Shares are the user's, and not
-/// assumed; they need not make 100.
+/// Parses such a mix: words with their shares of the operations, each with an optional
+/// block size after a colon. The shares are the user's, so they are not
+/// assumed; they need not add up to 100.
 ///
 /// # Errors
-/// Where a word is unknown or comes twice, or a share is not a number above 0.
+/// If a word is unknown or appears twice, or a share is not a number above 0.
 pub fn mix(text: &str, cores: u32) -> Result<Profile, PlanProblem> {
     let mut rows: Vec<ProfileRow> = Vec::new();
     for part in text

@@ -1,12 +1,12 @@
-//! Profiles: what databases, file servers and virtual machines ask of a disk, as cells of
+//! Profiles: the loads of databases, file servers and virtual machines on a disk, as cells of
 //! workload, their shares of the operations, and limits on latency.
 //!
-//! A share that no source gives is *assumed*, and so is printed and varied by a half and
-//! by two. What a session is to a log or a commit is never in the mix: at a depth of one
-//! it measures latency, and is a limit. Sources stand with each profile in
+//! A share without a source is *assumed*: it is printed as such, and varied by factors of a half
+//! and two. A session's log write or commit is never in the mix: at a depth of one
+//! it measures latency, and is a limit. Sources are given with each profile in
 //! [`table`](self).
 //!
-//! Pure. `C` in the table stands for processors: most engines keep some operations in
+//! Pure. `C` in the table is the number of processors: most engines keep some operations in
 //! flight for each.
 
 mod mix;
@@ -23,18 +23,18 @@ use stripewise_workload::{
 };
 use table::{Basis, PROFILES, Row};
 
-/// What a use asks of a disk.
+/// The load that a use puts on a disk.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile {
-    /// `sqlserver-oltp`; of a mix of one's own, as typed.
+    /// `sqlserver-oltp`; for a user-defined mix, as typed.
     pub name: String,
-    /// In a line.
+    /// One line.
     pub title: String,
-    /// Cells: in the mix, or limits only.
+    /// Cells: in the mix, or only with a limit.
     pub rows: Vec<ProfileRow>,
     /// Where sizes, shares and limits come from.
     pub sources: Vec<String>,
-    /// What it leaves out, or stands for.
+    /// What it leaves out, or assumes.
     pub notes: Vec<String>,
 }
 
@@ -43,13 +43,13 @@ pub struct Profile {
 pub struct ProfileRow {
     /// `random read`.
     pub name: String,
-    /// What it does, at the profile's depth.
+    /// Its workload, at the profile's depth.
     pub workload: Workload,
     /// Share of the operations of the mix; 0: a limit only.
     pub share_percent: f64,
-    /// No source gives that share.
+    /// No source gives the share.
     pub assumed: bool,
-    /// p99 latency that must not be exceeded.
+    /// Maximum p99 latency.
     pub limit_ns_p99: Option<u64>,
 }
 
@@ -62,10 +62,10 @@ pub fn profiles() -> Vec<(&'static str, &'static str)> {
         .collect()
 }
 
-/// The profile of this name, for so many processors.
+/// The profile of this name, for this many processors.
 ///
 /// # Errors
-/// Where there is none; the hint names the nearest.
+/// If there is none; the hint names the closest match.
 pub fn profile(name: &str, cores: u32) -> Result<Profile, PlanProblem> {
     let Some(known) = PROFILES.iter().find(|known| known.name == name) else {
         let names: Vec<&str> = PROFILES.iter().map(|known| known.name).collect();
@@ -99,21 +99,21 @@ pub fn profile(name: &str, cores: u32) -> Result<Profile, PlanProblem> {
     })
 }
 
-/// The workload behind `read block=8K threads=C outstanding=8`.
+/// Parses a workload such as `read block=8K threads=C outstanding=8`.
 fn workload(options: &str, cores: u32) -> Result<Workload, WorkloadError> {
     let mut given = WorkloadOptions::default();
     for pair in options.split_whitespace() {
         let (name, text) = pair.split_once('=').unwrap_or((pair, "true"));
         let count = cores.clamp(1, 64).to_string();
         let text = if text == "C" { &count } else { text };
-        // The table is ours, and a test builds all of it.
+        // The table is built in, and a test builds all of it.
         let _ = given.set(name, text);
     }
     given.build(&Workload::default())
 }
 
 impl Profile {
-    /// The cells as the mathematics of layouts wants them.
+    /// The cells as input for the statistics of layouts.
     #[must_use]
     pub fn cells(&self) -> Vec<MixCell> {
         let cell = |row: &ProfileRow| MixCell {
@@ -126,8 +126,8 @@ impl Profile {
         self.rows.iter().map(cell).collect()
     }
 
-    /// The same on a target with this sector: sizes that are no multiples of it fall away.
-    /// What fell away, in sentences.
+    /// Adapts it to a target with this sector size: block sizes that are not multiples of it are
+    /// dropped. Returns a sentence for each.
     pub fn fit_sector(&mut self, sector_bytes: u64) -> Vec<String> {
         let mut notes = Vec::new();
         for row in &mut self.rows {
@@ -158,7 +158,7 @@ impl Profile {
         notes
     }
 
-    /// The profile as a plan on one target: all cells at once, each a job.
+    /// The profile as a plan on one target: all cells concurrently, each a job.
     #[must_use]
     pub fn request(&self, target: &str) -> Request {
         let job = |row: &ProfileRow| RequestJob {
@@ -234,7 +234,7 @@ mod tests {
         }
     }
 
-    /// Each word of the table is an option with a value that it takes.
+    /// Each word of the table is an option with a valid value.
     #[test]
     fn the_table_has_no_slips() {
         for known in PROFILES {

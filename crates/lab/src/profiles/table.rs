@@ -1,4 +1,4 @@
-//! The table of profiles. `Basis::Source`: the share is stated by a source; `Basis::Ours`:
+//! The table of profiles. `Basis::Source`: a source states the share; `Basis::Ours`:
 //! no public figure was found, so it is assumed.
 
 /// Where a share comes from.
@@ -15,7 +15,7 @@ pub(super) struct Row {
     pub basis: Basis,
     /// Options of a workload; `C` is the number of processors.
     pub options: &'static str,
-    /// Milliseconds that its p99 may take.
+    /// Maximum p99 latency in milliseconds.
     pub limit_ms: Option<u64>,
 }
 
@@ -50,7 +50,7 @@ const fn limited(row: Row, ms: u64) -> Row {
     }
 }
 
-/// A cell that is a limit and not in the mix.
+/// A cell that is only a limit, not part of the mix.
 const fn limit(name: &'static str, options: &'static str, ms: u64) -> Row {
     limited(scored(name, 0.0, Basis::Source, options), ms)
 }

@@ -1,4 +1,4 @@
-//! The answers read off a finished series. Pure: the same records always give
+//! Derives the answers from a finished series. Pure: the same records always give
 //! the same summary, so that a stored series can be summarised again.
 
 use crate::answer::{Judged, estimate};
@@ -15,11 +15,11 @@ use stripewise_results::{
 use stripewise_stats::Slo;
 use stripewise_stats::{Bootstrap, LadderStep, LoadBracket, bracketed, knee_brackets};
 
-/// Level of the knee's brackets.
+/// Confidence level of the knee's brackets.
 const LEVEL: f64 = 0.90;
 
 /// Summaries of all series that runs belong to, in the order of their first
-/// runs. A run whose part or latency limit is not known to this version stays out.
+/// runs. Runs whose part or latency limit is unknown to this version are left out.
 #[must_use]
 pub fn series_of(runs: &[RunRecord]) -> Vec<SeriesRecord> {
     let key = |run: &RunRecord| Some((run.series.clone()?, run.series_part.clone()?));
@@ -41,8 +41,8 @@ pub fn series_of(runs: &[RunRecord]) -> Vec<SeriesRecord> {
         .collect()
 }
 
-/// The summary of a series. `records` are its runs in the order in which they
-/// ran; runs without a job are passed over. `None` where there is no run.
+/// The summary of a series. `records` are its runs in chronological
+/// order; runs without a job are skipped. `None` if there is no run.
 #[must_use]
 pub fn summarise(
     id: &str,
@@ -61,13 +61,13 @@ pub fn summarise(
         .map(|(run, job, bisection)| step_record(run, job, *bisection))
         .collect();
     let view: Vec<Step> = steps.iter().map(|(_, job, _)| step_of(job, slo)).collect();
-    // A step that was stopped may have had a very lucky or unlucky moment, and a
-    // void number is not the disk's: no answer rests on either.
+    // A stopped step may have had a very lucky or unlucky moment, and a
+    // void value is not the disk's: no answer uses either.
     let judged: Vec<usize> = (0..series_steps.len())
         .filter(|&index| series_steps[index].counts())
         .collect();
     // On a quiet disk throughput grows with the load, and this is the largest
-    // load; where a step had a bad moment, a smaller load that gave more is the
+    // load; if a step was disturbed, a smaller load with a higher rate is the
     // better answer.
     let within_limit = judged
         .iter()
@@ -117,7 +117,7 @@ pub fn summarise(
     Some(series)
 }
 
-/// Why there is none: the steps only measured a cache, or none of them counts.
+/// Why there is none: the steps only measured a cache, or none of them is valid.
 fn no_answer(
     kind: SeriesKind,
     steps: &[StepRecord],
@@ -134,7 +134,7 @@ fn answer(kind: SeriesKind, slo: Slo, records: &[&RunRecord]) -> Option<AnswerRe
     let climb = records.iter().filter(|run| run.answer_block.is_none());
     let climbed: Vec<Climbed> = climb.filter_map(|run| Climbed::of(run, slo)).collect();
     let aim = aim_of_climb(kind, slo, &climbed)?;
-    // Where there is one load only, its first run is as good as those after it.
+    // If there is only one load, its first run counts like those after it.
     let meant = records
         .iter()
         .filter(|run| run.answer_block.is_some() || !kind.climbs());
@@ -152,12 +152,12 @@ fn answer(kind: SeriesKind, slo: Slo, records: &[&RunRecord]) -> Option<AnswerRe
     ))
 }
 
-/// What a histogram tells apart, and by how much runs that are equal to the last digit, as
-/// of a stream on a simulated array, would differ if they began elsewhere.
+/// Relative resolution of a histogram, and the difference that exactly equal runs, such as
+/// a stream on a simulated array, would show if they began elsewhere.
 const RESOLUTION: f64 = 0.001;
 
-/// A rate is a count of whole operations, and where a run begins and ends decides about
-/// one of them: however equal runs are, the interval reaches that far.
+/// A rate counts whole operations, and where a run begins and ends decides about
+/// one of them: however equal runs are, the interval is at least that wide.
 fn no_finer_than(mut answer: AnswerRecord, operations: Option<u64>) -> AnswerRecord {
     let share = operations.map_or(0.0, |count| 1.0 / count as f64);
     let share = share.max(RESOLUTION);
@@ -173,7 +173,7 @@ fn no_finer_than(mut answer: AnswerRecord, operations: Option<u64>) -> AnswerRec
     answer
 }
 
-/// Each step with its run, by work in flight. A step is a bisection when one
+/// Each step with its run, by operations in flight. A step is a bisection if one
 /// with more in flight ran before it: a climb only goes up.
 fn steps_in_order<'a>(records: &[&'a RunRecord]) -> Vec<(&'a RunRecord, &'a JobRecord, bool)> {
     let mut highest = 0;
@@ -186,7 +186,7 @@ fn steps_in_order<'a>(records: &[&'a RunRecord]) -> Vec<(&'a RunRecord, &'a JobR
         steps.push((run, job, in_flight < highest));
         highest = highest.max(in_flight);
     }
-    // A step that was broken off before anything came of it is no step, unless
+    // A step that was interrupted without a result is not a step, unless
     // there is nothing else.
     let is_empty = |(run, job, _): &(&RunRecord, &JobRecord, bool)| {
         run.status != Status::Complete && job.outcome.operations == 0
@@ -203,8 +203,8 @@ fn meets(step: Step, slo: Slo) -> bool {
         .is_some_and(|latency_ns| slo.is_met_by(latency_ns))
 }
 
-/// Why a series ended, read off its runs: what the ladder's rules say of them,
-/// and where they would have gone on, the time was up.
+/// Why a series ended, derived from its runs by the ladder's rules;
+/// if these would have continued, the time was up.
 fn ended(kind: SeriesKind, slo: Slo, records: &[&RunRecord]) -> Ended {
     if records.iter().any(|run| run.status != Status::Complete) {
         return Ended::Partial;

@@ -1,4 +1,4 @@
-//! What a series answers where steps are void, were stopped, or are missing.
+//! Answers of series in which steps are void, were stopped, or are missing.
 
 use super::*;
 use stripewise_results::{AnswerPlace, AnswerRecord, LatencySummary};
@@ -60,7 +60,7 @@ fn of(runs: &[RunRecord]) -> SeriesRecord {
     all.remove(0)
 }
 
-/// Neither an index nor a number that somebody could take for the answer.
+/// Neither an index nor a value that could be mistaken for the answer.
 fn has_no_answer(series: &SeriesRecord, reason: &str) {
     assert_eq!(series.no_answer.as_deref(), Some(reason));
     assert_eq!(
@@ -160,7 +160,7 @@ fn an_answer_above_all_steps_is_set_beside_no_lower_ceiling() {
 
 #[test]
 fn a_series_whose_only_step_was_stopped_has_no_answer() {
-    // The second Ctrl-C: nothing completed, and the latency is not known.
+    // After the second Ctrl-C: nothing completed, and the latency is unknown.
     let mut nothing = stopped(step(1, 0.0, 0));
     nothing.jobs[0].outcome.read.latency_ns = None;
     let series = of(&[nothing]);
@@ -180,16 +180,16 @@ fn a_limit_is_missed_only_at_loads_that_ran() {
         "{}",
         missed.sentence
     );
-    // Tables take it from there.
+    // Tables use this value.
     assert_eq!(missed.least_load(), Some((1, Some(8e6))));
-    // One rung of a ladder, as `report RUN` shows it: the others are not here.
+    // One step of a ladder, as `report RUN` shows it: the others are absent.
     let rung = of(&[step(128, 90_000.0, 6)]);
     assert_eq!(
         rung.sentence,
         "Random read: not within p99 < 5 ms with 128 in flight (p99 is 6 ms there); the highest rate of the steps shown is 90,000 IOPS at 128."
     );
     assert_eq!(rung.stopped, "only some of its steps are present");
-    // The first step was stopped: what it would have given is not known.
+    // The first step was stopped: its result is unknown.
     let later = of(&[stopped(step(1, 300.0, 8)), step(2, 500.0, 9)]);
     assert!(
         later
@@ -241,7 +241,7 @@ fn equal_runs_have_an_interval_of_an_operation_to_either_side() {
     assert!(mib[1] > answer.mib_per_s);
 }
 
-/// Two runs of a log are one answer without an interval, in rate and in latency.
+/// Two runs of a log give one answer without an interval, in rate and in latency.
 #[test]
 fn a_log_of_two_runs_is_answered_by_both() {
     let log = |number: u32, iops: f64, p99_ms: u64| {

@@ -1,5 +1,5 @@
-//! `disks` foretells what an offset costs, `align` explains what it cost: of the same
-//! layout they must say the same.
+//! `disks` predicts the cost of an offset, `align` explains the measured cost: for the same
+//! layout they must agree.
 
 use stripewise_disk_inspect::verdict::{
     Boundary, Cost, Judgement, Subject, UnitSource, Usage, judge,
@@ -8,7 +8,7 @@ use stripewise_lab::experiment::{Cause, CauseQuestion, LayoutFacts, Unexplained,
 
 const K: u64 = 1024;
 
-/// What `disks` says of a volume at this offset of an array.
+/// The prediction of `disks` for a volume at this offset of an array.
 fn foretold(offset_bytes: u64, unit_bytes: u64, block_size_bytes: u64) -> Judgement {
     let boundary = Boundary {
         first_unit_bytes: 0,
@@ -30,7 +30,7 @@ fn foretold(offset_bytes: u64, unit_bytes: u64, block_size_bytes: u64) -> Judgem
     judge(&subject, &[block_size_bytes])
 }
 
-/// What `align` says where this offset was found slower than a boundary of units, by
+/// The explanation of `align` if this offset was slower than a boundary of units, by
 /// no more than the law allows.
 fn explained(offset_bytes: u64, unit_bytes: u64, block_size_bytes: u64) -> Cause {
     let facts = LayoutFacts {

@@ -1,3 +1,3 @@
-//! What an experiment says, beside what other commands say of the same layout.
+//! Checks an experiment's explanation against those of other commands for the same layout.
 
 mod layouts;

@@ -1,4 +1,4 @@
-//! Before the first byte: who is here, what is to be measured, and whether all can.
+//! Before the first byte: which ranks are present, the request, and whether all can run it.
 
 use super::Member;
 use super::state::{Greeting, State};
@@ -11,11 +11,11 @@ use stripewise_workload::Request;
 
 impl<C: Carrier> Member<C> {
     /// The request that all run, with this rank's own targets and seeds. Rank 0 has read
-    /// it, and the map; it hands both on once all ranks have said who they are.
+    /// it, and the map; it sends both once all ranks have introduced themselves.
     ///
     /// # Errors
-    /// Where a rank runs another version of the program or does not answer, where
-    /// another one failed, or the map lacks this host.
+    /// If a rank runs another version of the program or does not answer, if
+    /// another rank failed, or if the map lacks this host.
     pub fn request(&self, context: &Context, read: Option<(Request, Places)>) -> Outcome<Request> {
         let answer_ns = self.settings.patience.answer_ns;
         let (request, places) = if let Some((request, places)) = read {
@@ -35,7 +35,7 @@ impl<C: Carrier> Member<C> {
             .map_err(|error| Failure::usage(error.to_string(), error.hint()))
     }
 
-    /// Says who this is.
+    /// Introduces this rank.
     pub(super) fn greet(&self) {
         let greeting = Message::Greeting {
             version: self.settings.version.clone(),
@@ -48,8 +48,8 @@ impl<C: Carrier> Member<C> {
         }
     }
 
-    /// On rank 0: waits until all have said who they are, and refuses what does not belong
-    /// together.
+    /// On rank 0: waits until all have introduced themselves, and refuses incompatible
+    /// ones.
     pub(super) fn gather(&self, context: &Context) -> Outcome<()> {
         self.greet();
         self.wait(context, self.settings.patience.answer_ns, |state| {
@@ -58,7 +58,7 @@ impl<C: Carrier> Member<C> {
         self.state.borrow().refuse_others()
     }
 
-    /// This rank has judged its targets. Returns once all have.
+    /// This rank has checked its targets. Returns once all have.
     pub(super) fn agree(
         &self,
         context: &Context,
@@ -88,7 +88,7 @@ impl<C: Carrier> Member<C> {
 }
 
 impl State {
-    /// Other versions, and devices named for no host in particular.
+    /// Refuses other versions, and devices to be destroyed that are named without a host.
     fn refuse_others(&self) -> Outcome<()> {
         let all: Vec<&Greeting> = self.greetings.iter().flatten().collect();
         let Some(first) = all.first() else {
@@ -140,8 +140,8 @@ impl State {
         }
     }
 
-    /// Two ranks of one host on one file or device, or one on the disk of the other's
-    /// partition. What names they have does not matter.
+    /// Refuses two ranks of one host on one file or device, or one on the disk of the other's
+    /// partition, whatever their names.
     fn refuse_shared(&self) -> Outcome<()> {
         let mut seen: Vec<(&str, &MeasuredPlace)> = Vec::new();
         for (checked, greeting) in self.checked.iter().zip(&self.greetings) {
@@ -157,7 +157,7 @@ impl State {
                     return Err(shared(host, &other.name, &place.name));
                 }
             }
-            // Within a rank the same file twice is one rank's affair.
+            // The same file twice within a rank concerns only that rank.
             seen.extend(checked.targets.iter().map(|place| (host, place)));
         }
         Ok(())

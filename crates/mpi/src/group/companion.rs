@@ -1,4 +1,4 @@
-//! What goes along with a rank's runs.
+//! The companion of a rank's runs.
 
 use super::Member;
 use crate::carrier::Carrier;
@@ -79,14 +79,14 @@ impl<C: Carrier> Companion for Member<C> {
             }
             let record = Box::new(record);
             self.send(0, &Message::Record { run, record });
-            // Rank 0 compares clocks once more. Nothing is lost where it does not.
+            // Rank 0 compares clocks once more. Nothing is lost if it does not.
             let _ = self.wait(context, self.settings.patience.answer_ns, |state| {
                 state.runs_over > run
             });
             return;
         }
         if context.signal().is_none() {
-            // What is decided now may take its time.
+            // Decisions from here on may take time.
             self.pulse.set(true);
         }
         let is_early = record.status == Status::Partial;

@@ -1,4 +1,4 @@
-//! While ranks measure: who is lost, when all stop, and whose record is waited for.
+//! While ranks measure: which are lost, when all stop, and whose record is awaited.
 
 use super::start::PER_RANK_NS;
 use super::state::State;
@@ -8,15 +8,15 @@ use crate::message::Message;
 use stripewise_campaign::Context;
 use stripewise_units::WallTime;
 
-/// From the decision to stop to the stop: all must have heard of it.
+/// Delay from the decision to stop to the stop, so that all receive it in time.
 const STOP_IN_NS: u64 = 200 * MS;
-/// Records are waited for this long where all were stopped early, and this long after a
-/// signal: mpirun ends a process one second after that.
+/// How long to wait for records if all were stopped early, and after a
+/// signal: mpirun kills a process one second after that.
 const STOPPED_NS: u64 = 8 * S;
 const SIGNALLED_NS: u64 = 400 * MS;
 
 impl<C: Carrier> Member<C> {
-    /// Stops all ranks that are there, at one moment.
+    /// Stops all remaining ranks at one moment.
     pub(super) fn stop_all(&self) {
         let in_ns = STOP_IN_NS + PER_RANK_NS * u64::from(self.carrier.size());
         let at = WallTime(self.clock.wall().ns() + in_ns);
@@ -34,7 +34,7 @@ impl<C: Carrier> Member<C> {
         }
     }
 
-    /// On rank 0: names ranks that were lost, broke off, or whose disk does not answer,
+    /// On rank 0: reports ranks that were lost, stopped early, or whose disk does not respond,
     /// and stops the others.
     pub(super) fn look_for_losses(&self, context: &Context) {
         let now_ns = self.clock.now_ns();
@@ -46,7 +46,7 @@ impl<C: Carrier> Member<C> {
         }
     }
 
-    /// Whether rank 0 has not been heard of; what was measured is kept without it.
+    /// Whether rank 0 is silent; the results are kept without it.
     pub(super) fn is_alone(&self, context: &Context) -> bool {
         let silence_ns = self.settings.patience.silence_ns;
         let mut state = self.state.borrow_mut();
@@ -61,12 +61,12 @@ impl<C: Carrier> Member<C> {
         let text = format!("rank 0 {why}; each host keeps what it measured");
         state.is_lost(0, why);
         drop(state);
-        // The others print nothing: one of them is enough.
+        // The others print nothing: one message is enough.
         context.note(text);
         true
     }
 
-    /// Waits for the records of all ranks that are there; those that are silent are lost.
+    /// Waits for the records of all remaining ranks; silent ones count as lost.
     pub(super) fn await_records(&self, context: &Context, run: u32) {
         let began_ns = self.clock.now_ns();
         loop {
@@ -98,16 +98,16 @@ impl<C: Carrier> Member<C> {
     }
 }
 
-/// What is found while records are waited for.
+/// Findings while waiting for records.
 struct Missing {
     /// A loss, as a sentence.
     said: Option<String>,
-    /// All records are there that will come.
+    /// All expected records have arrived.
     is_none_left: bool,
 }
 
 impl State {
-    /// A loss that was not known before: a sentence with the host's name.
+    /// A newly detected loss: a sentence with the host's name.
     fn loss(&mut self, now_ns: u64, patience: &Patience) -> Option<String> {
         let stops = |text: String| Some(format!("{text}; all hosts stop"));
         if let Some(rank) = self.silent(true, 0, now_ns, patience.silence_ns) {

@@ -1,5 +1,5 @@
-//! Commands that decide from result to result: rank 0 decides, and tells the others what
-//! is opened and each run.
+//! Commands that decide from result to result: rank 0 decides, and sends the others the
+//! target to open and each run.
 
 use super::{Member, S, aborted};
 use crate::carrier::Carrier;
@@ -14,13 +14,13 @@ use stripewise_conductor::start::Companion;
 use stripewise_lab::hosts::HostPart;
 use stripewise_workload::derived_seed;
 
-/// Hosts that verify end when their own work does, not at one moment: after a signal they
-/// are waited for this long.
+/// Hosts that verify end when their own work does, not at one moment: after a signal, this is
+/// how long to wait for them.
 const SIGNALLED_NS: u64 = S * 2 / 5;
 
 impl<C: Carrier> Member<C> {
-    /// The targets by the names that this rank has for them. Rank 0 has read them, and the
-    /// map; it hands both on once all ranks have said who they are.
+    /// The targets by this rank's names for them. Rank 0 has read them, and the
+    /// map; it sends both once all ranks have introduced themselves.
     ///
     /// # Errors
     /// As [`Member::request`].
@@ -47,10 +47,10 @@ impl<C: Carrier> Member<C> {
             .map_err(|error| Failure::usage(error.to_string(), error.hint()))
     }
 
-    /// What this rank found by itself. On rank 0: what all found, once they have.
+    /// Reports what this rank found by itself. On rank 0, returns what all found, once they have.
     ///
     /// # Errors
-    /// Where a rank does not say it any more.
+    /// If a rank no longer answers.
     pub fn found(&self, context: &Context, document: Value) -> Outcome<Vec<HostDocument>> {
         if !self.leads() {
             self.pulse.set(false);
@@ -133,7 +133,7 @@ impl<C: Carrier + 'static> HostGroup for Member<C> {
         })?;
         let step = self.state.borrow_mut().steps.pop_front();
         let rank = u64::from(self.rank());
-        // Hosts that share a device do not read the same blocks one after the other.
+        // Hosts that share a device must not read the same blocks one after the other.
         Ok(step.map(|mut step| {
             for (_, workload) in &mut step.jobs {
                 workload.seed = derived_seed(workload.seed, rank);

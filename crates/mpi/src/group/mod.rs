@@ -1,10 +1,10 @@
-//! A rank among the others: what it knows of them, and what goes along with its runs.
+//! A rank in its group: its knowledge of the others, and the companion of its runs.
 //!
-//! Nothing here waits inside of a carrier. A rank looks at its messages whenever the use
-//! case says that time passes (twenty times a second in a run, at each step of filling a
-//! file), and sleeps between two looks where it has to wait. Rank 0 leads: it checks all
-//! others before the first byte (`before.rs`), compares clocks and says when to start
-//! (`start.rs`), watches over them and says when to stop (`during.rs`), and ends with
+//! Nothing here blocks inside a carrier. A rank polls its messages whenever the use
+//! case reports that time passes (twenty times a second in a run, at each step of filling a
+//! file), and sleeps between polls when it has to wait. Rank 0 leads: it checks all
+//! others before the first byte (`before.rs`), compares clocks and decides when to start
+//! (`start.rs`), monitors them and decides when to stop (`during.rs`), and ends with
 //! all of them.
 
 mod before;
@@ -30,42 +30,42 @@ use stripewise_lab::hosts::HostPart;
 
 const MS: u64 = 1_000_000;
 const S: u64 = 1_000 * MS;
-/// A rank says at least this often that it is there.
+/// Interval of heartbeats.
 const BEAT_EVERY_NS: u64 = S;
-/// Between two looks where there is nothing to do but to wait.
+/// Interval of polls while only waiting.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
-/// A rank whose clock was asked for expects to be asked again for this long.
+/// A rank whose clock was queried expects further queries for this long.
 const ATTENTIVE_NS: u64 = 50 * MS;
-/// Of that, without any sleep; then with naps.
+/// The initial part of that without any sleep; then with short naps.
 const AWAKE_NS: u64 = MS / 5;
 const NAP: Duration = Duration::from_micros(50);
-/// Where one rank has failed, others may fail for the same reason: all are named.
+/// After one failure, others may follow for the same reason: wait this long to report all.
 const MORE_FAILURES_NS: u64 = 500 * MS;
-/// Pieces that a rank sends to rank 0 without hearing of it. Open MPI takes some twenty for
-/// a process that stands still, and then keeps whoever sends another one.
+/// Maximum pieces that a rank sends to rank 0 without hearing from it. Open MPI accepts about
+/// twenty for a stopped process, and then blocks the sender of the next one.
 const UNHEARD_MAX: usize = 8;
-/// A rank that goes on without rank 0 leaves the others this long to keep what they have.
+/// A rank that goes on without rank 0 leaves the others this long to store their results.
 const LAST_GRACE: Duration = Duration::from_millis(1_500);
 
-/// How long others are waited for, nanoseconds.
+/// Time limits for other ranks, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Patience {
-    /// A rank that measures and says nothing for this long is lost: the others stop, and
-    /// it is named.
+    /// A measuring rank that is silent for this long is lost: the others stop, and
+    /// it is reported.
     pub silence_ns: u64,
-    /// The same before anything is written, and while a run is put into the store.
+    /// The same before anything is written, and while a run is being stored.
     pub answer_ns: u64,
-    /// The same while test files are made and filled: a rank that is held up by its disk
-    /// says so all the same ([`Pulse`]).
+    /// The same while test files are made and filled: a rank blocked by its disk
+    /// still sends heartbeats ([`Pulse`]).
     pub preparing_ns: u64,
-    /// A host whose operations do not complete for this long has lost its disk.
+    /// A host without completed operations for this long has lost its disk.
     pub stall_ns: u64,
-    /// Operations in flight are waited for at the planned end, and then there is a record.
+    /// Operations in flight are awaited at the planned end, before there is a record.
     pub record_ns: u64,
 }
 
 impl Patience {
-    /// Where nobody says for a rank that it is there while its disk holds it up.
+    /// For ranks without a thread that sends heartbeats while their disk blocks them.
     #[must_use]
     pub fn without_pulse(self) -> Patience {
         Patience {
@@ -88,23 +88,23 @@ impl Default for Patience {
     }
 }
 
-/// Says whether the process is to be heard of although it cannot look at its messages: a
-/// disk that stalls for minutes while a test file is filled holds the rank up in a call of
-/// the system. Another thread then says that the process is there; one that is stopped or
-/// dead is silent all the same. While a rank measures it must look itself.
+/// Whether the process must send heartbeats although it cannot poll its messages: a
+/// disk that stalls for minutes while a test file is filled blocks the rank in a system
+/// call. Then another thread sends heartbeats; a stopped or
+/// dead process is silent all the same. While a rank measures, it must poll itself.
 #[derive(Clone, Debug, Default)]
 pub struct Pulse {
     is_needed: Arc<AtomicBool>,
 }
 
 impl Pulse {
-    /// The others are to hear of this rank now and then.
+    /// Whether the others expect heartbeats.
     #[must_use]
     pub fn is_needed(&self) -> bool {
         self.is_needed.load(Ordering::Relaxed)
     }
 
-    /// What is said then, and to whom.
+    /// The heartbeat message and its recipients.
     #[must_use]
     pub fn beats(rank: u32, size: u32) -> (Vec<u8>, Range<u32>) {
         let to = match rank {
@@ -119,20 +119,20 @@ impl Pulse {
     }
 }
 
-/// What a rank brings with it.
+/// Parameters of a rank.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The program's version.
     pub version: String,
     /// Name of this host.
     pub host: String,
-    /// Several ranks may work on one device.
+    /// Several ranks may use one device.
     pub shared: bool,
-    /// Devices may be destroyed that were named without their host.
+    /// Some devices to be destroyed were named without their host.
     pub destroys_anywhere: bool,
-    /// An id that no other group has; that of rank 0 counts.
+    /// A unique id of the group; that of rank 0 counts.
     pub group: String,
-    /// How long others are waited for.
+    /// Time limits for other ranks.
     pub patience: Patience,
 }
 
@@ -141,7 +141,7 @@ pub struct Settings {
 pub enum Closing {
     /// All ranks end together.
     Together,
-    /// A rank does not answer: who ends in order would wait for it.
+    /// A rank does not respond: an orderly end would wait for it.
     WithoutAll,
 }
 
@@ -150,11 +150,11 @@ pub struct Member<C> {
     carrier: C,
     clock: Box<dyn Clock>,
     settings: Settings,
-    /// It was told to end, as were the others perhaps: MPI ends whoever sends to a
-    /// process that is gone, so nothing is sent before what was measured is kept.
+    /// It was told to end, and perhaps the others too: MPI kills a process that sends to
+    /// one that is gone, so nothing is sent before the results are stored.
     is_ending: Cell<bool>,
     pulse: Pulse,
-    /// For rank 0, in order, and how many pieces have gone since it was heard of.
+    /// Queue for rank 0, in order, and the number of pieces sent since it was last heard from.
     waiting: RefCell<VecDeque<Vec<u8>>>,
     unheard: Cell<usize>,
     state: RefCell<State>,
@@ -167,7 +167,7 @@ impl<C> fmt::Debug for Member<C> {
 }
 
 impl<C: Carrier> Member<C> {
-    /// Of this carrier. `clock` is the one that the use case reads as well.
+    /// A rank with this carrier. `clock` is the one that the use case reads as well.
     #[must_use]
     pub fn new(carrier: C, clock: Box<dyn Clock>, settings: Settings) -> Member<C> {
         let pulse = Pulse::default();
@@ -185,7 +185,7 @@ impl<C: Carrier> Member<C> {
         }
     }
 
-    /// It leads.
+    /// Whether it leads.
     #[must_use]
     pub fn leads(&self) -> bool {
         self.rank() == 0
@@ -197,7 +197,7 @@ impl<C: Carrier> Member<C> {
         self.carrier.rank()
     }
 
-    /// Whether somebody else must say that this rank is there.
+    /// The heartbeat state for another thread.
     #[must_use]
     pub fn pulse(&self) -> Pulse {
         self.pulse.clone()
@@ -210,7 +210,7 @@ impl<C: Carrier> Member<C> {
             self.to_all(&Message::Abort);
             return;
         }
-        // Rank 0 knows already why this one ends.
+        // Rank 0 already knows why this one ends.
         if !self.state.borrow().is_aborted {
             self.send(
                 0,
@@ -223,14 +223,14 @@ impl<C: Carrier> Member<C> {
         }
     }
 
-    /// What was measured, run by run: a part for each rank, also of those that were lost
-    /// on the way as far as they came.
+    /// The results, run by run: a part for each rank, including those that were lost,
+    /// as far as they got.
     #[must_use]
     pub fn collected(&self) -> Vec<Vec<HostPart>> {
         self.state.borrow().runs.parts()
     }
 
-    /// Why ranks are missing, a line each.
+    /// Why ranks are missing, one line each.
     #[must_use]
     pub fn losses(&self) -> Vec<String> {
         let state = self.state.borrow();
@@ -242,7 +242,7 @@ impl<C: Carrier> Member<C> {
         .collect()
     }
 
-    /// Nothing is left to be done: ends with all others, asleep until rank 0 says so.
+    /// All work is done: sleeps until rank 0 ends all ranks together.
     pub fn close(&self) -> Closing {
         self.pulse.set(false);
         if self.leads() {
@@ -285,8 +285,8 @@ impl<C: Carrier> Member<C> {
         self.hand_over(UNHEARD_MAX);
     }
 
-    /// Hands over what waits for rank 0, until so many pieces have gone since it was heard
-    /// of.
+    /// Sends the queue for rank 0, until `pieces_max` pieces have been sent since it was last heard
+    /// from.
     fn hand_over(&self, pieces_max: usize) {
         while self.unheard.get() < pieces_max {
             let Some(bytes) = self.waiting.borrow_mut().pop_front() else {
@@ -305,11 +305,11 @@ impl<C: Carrier> Member<C> {
         others.for_each(|rank| self.carrier.send(rank, bytes.clone()));
     }
 
-    /// Takes all messages, and says that this rank is there.
+    /// Receives all messages, and sends a heartbeat.
     pub fn look(&self) {
         while let Some((from, bytes)) = self.carrier.receive() {
             if from == 0 {
-                // It takes messages: all that wait may go.
+                // It receives messages: the whole queue may be sent.
                 self.unheard.set(0);
                 self.hand_over(usize::MAX);
             }
@@ -336,13 +336,13 @@ impl<C: Carrier> Member<C> {
         }
     }
 
-    /// A signal came: nothing more is said before what was measured is kept.
+    /// A signal came: nothing more is sent before the results are stored.
     fn ends(&self) {
         self.is_ending.set(true);
         self.pulse.set(false);
     }
 
-    /// Sleeps a little; hardly while clocks are being compared.
+    /// Sleeps briefly; even less while clocks are being compared.
     fn rest(&self) {
         let pinged_ns = self.state.borrow().pinged_ns;
         let is_over = |pinged_ns| self.clock.now_ns() > pinged_ns + ATTENTIVE_NS;
@@ -352,8 +352,8 @@ impl<C: Carrier> Member<C> {
         }
     }
 
-    /// Between two looks for a message that belongs to the one that went at `since_ns`: where
-    /// it comes at once it is seen at once, and where the processors are busy with other
+    /// Waits between polls for the answer to a message sent at `since_ns`: an immediate
+    /// answer is seen immediately, and if the processors are busy with other
     /// work, they get to it.
     fn stay_awake(&self, since_ns: u64) {
         match self.clock.now_ns().saturating_sub(since_ns) < AWAKE_NS {
@@ -362,8 +362,8 @@ impl<C: Carrier> Member<C> {
         }
     }
 
-    /// Looks until `done` says so. Fails where another rank did, where one that must be
-    /// heard of is silent for longer than `silence_ns`, and on a signal.
+    /// Polls until `done` returns true. Fails if another rank did, if an expected
+    /// rank is silent for longer than `silence_ns`, and on a signal.
     fn wait(
         &self,
         context: &Context,
@@ -405,7 +405,7 @@ impl<C: Carrier> Member<C> {
         }
     }
 
-    /// What ranks said that failed, with those that fail at the same time.
+    /// The reports of failed ranks, including those that fail at the same time.
     fn failures(&self) -> Failure {
         let until_ns = self.clock.now_ns() + MORE_FAILURES_NS;
         loop {
@@ -421,7 +421,7 @@ impl<C: Carrier> Member<C> {
     }
 }
 
-/// What is said of a rank that is not heard of.
+/// The message about a silent rank.
 fn says_nothing(silence_ns: u64) -> String {
     format!("says nothing for {} s", silence_ns / S)
 }
@@ -434,7 +434,7 @@ fn interrupted(signal: u8) -> Failure {
     )
 }
 
-/// On ranks that do not lead, and print nothing.
+/// For ranks that do not lead, and print nothing.
 fn aborted() -> Failure {
     Failure::new(
         Exit::Target,

@@ -1,4 +1,4 @@
-//! The agreed start: clocks are compared, and all are told an instant on their own.
+//! The agreed start: compares clocks, and sends each rank an instant on its own clock.
 
 use super::{MS, Member, S, interrupted};
 use crate::carrier::Carrier;
@@ -10,15 +10,15 @@ use stripewise_conductor::start::{Agreed, ClockOffset, Waiting};
 use stripewise_results::GroupRecord;
 use stripewise_units::WallTime;
 
-/// From the decision to start to the start: all must have heard of it.
+/// Delay from the decision to start to the start, so that all receive it in time.
 const START_IN_NS: u64 = 300 * MS;
-/// More for many ranks.
+/// Additional delay per rank.
 pub(super) const PER_RANK_NS: u64 = 2 * MS;
-/// Round trips with one rank take this long at most, once one has come to its end.
+/// Time limit for round trips with one rank, once one has completed.
 const COMPARING_NS: u64 = S;
 
 impl<C: Carrier> Member<C> {
-    /// Says that everything is open here, and returns what rank 0 agrees with all.
+    /// Reports that everything is open here, and returns the agreement from rank 0.
     pub(super) fn agreed_start(&self, waiting: &Waiting<'_>, run: u32) -> Outcome<Agreed> {
         let (context, preparing_ns) = (waiting.context, self.settings.patience.preparing_ns);
         if self.leads() {
@@ -51,12 +51,12 @@ impl<C: Carrier> Member<C> {
             state.ready.iter().all(|ready| *ready == Some(run))
         })?;
         let offsets = match waiting.is_virtual {
-            // Simulated arrays begin at one instant of no clock.
+            // Simulated arrays begin at an instant without a clock.
             true => vec![Some(ClockOffset::default()); self.carrier.size() as usize],
             false => self.compare_clocks(context),
         };
         if let Some(signal) = context.signal() {
-            // Nobody has failed to answer: nobody was asked any more.
+            // No rank failed to answer: the queries were abandoned.
             self.ends();
             return Err(interrupted(signal));
         }
@@ -131,7 +131,7 @@ impl<C: Carrier> Member<C> {
                 if let Some(wall) = self.state.borrow_mut().answer(rank, number) {
                     break wall;
                 }
-                // One answer is enough, and a busy host takes its time.
+                // One answer is enough, and a busy host may be slow.
                 let limit_ns = match comparison.offset() {
                     Some(_) => COMPARING_NS,
                     None => self.settings.patience.answer_ns,
@@ -147,8 +147,8 @@ impl<C: Carrier> Member<C> {
         comparison.offset()
     }
 
-    /// Sleeps until the agreed instant, on the monotonic clock: whoever sets the other
-    /// one meanwhile moves nothing.
+    /// Sleeps until the agreed instant on the monotonic clock: setting the wall
+    /// clock meanwhile has no effect.
     pub(super) fn sleep_until(&self, context: &Context, at: WallTime) {
         let left_ns = u64::try_from(at.since(self.clock.wall())).unwrap_or(0);
         let until_ns = self.clock.now_ns().saturating_add(left_ns);

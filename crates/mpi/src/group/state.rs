@@ -1,4 +1,4 @@
-//! What a rank has heard of the others.
+//! What a rank has received from the others.
 
 use crate::message::Message;
 use crate::places::Places;
@@ -11,7 +11,7 @@ use stripewise_conductor::start::{Agreed, ClockOffset, MeasuredPlace};
 use stripewise_units::{Hint, WallTime};
 use stripewise_workload::Request;
 
-/// Who a rank is.
+/// A rank's introduction.
 #[derive(Clone, Debug)]
 pub(super) struct Greeting {
     pub(super) version: String,
@@ -19,22 +19,22 @@ pub(super) struct Greeting {
     pub(super) destroys_anywhere: bool,
 }
 
-/// What a rank is to measure.
+/// A rank's checked targets and plan.
 #[derive(Clone, Debug)]
 pub(super) struct Checked {
     pub(super) targets: Vec<MeasuredPlace>,
     pub(super) plan: String,
 }
 
-/// Why a rank takes no part any more.
+/// Why a rank no longer takes part.
 #[derive(Clone, Debug)]
 pub(super) struct Gone {
     pub(super) why: String,
-    /// It said so itself, and still answers.
+    /// It reported that itself, and still answers.
     pub(super) answers: bool,
 }
 
-/// What a rank said that failed.
+/// The report of a failed rank.
 #[derive(Clone, Debug)]
 struct RankFailure {
     rank: usize,
@@ -45,39 +45,39 @@ struct RankFailure {
 
 #[derive(Default)]
 pub(super) struct State {
-    /// When each rank was heard of last; 0 for never.
+    /// When each rank was last heard from; 0 for never.
     pub(super) heard_ns: Vec<u64>,
-    /// When this one said last that it is there.
+    /// When this rank last sent a heartbeat.
     pub(super) beat_ns: u64,
     pub(super) greetings: Vec<Option<Greeting>>,
     pub(super) checked: Vec<Option<Checked>>,
     pub(super) request: Option<(Request, Places)>,
-    /// Of a command that decides from result to result: what it works on as rank 0 read it,
-    /// what it does to it, and runs that are to be made.
+    /// For a command that decides from result to result: its targets as rank 0 read them,
+    /// its aim, and the pending runs.
     pub(super) targets: Option<(Vec<String>, Places)>,
     pub(super) aim: Option<Aim>,
     pub(super) steps: VecDeque<Step>,
     /// What each rank found by itself.
     pub(super) found: Vec<Option<Value>>,
     pub(super) may_proceed: bool,
-    /// Number of the current run, and for which one each rank is ready.
+    /// Number of the current run, and the run that each rank is ready for.
     pub(super) run: u32,
     pub(super) ready: Vec<Option<u32>>,
     pub(super) go: Option<(u32, Agreed)>,
-    /// Questions for a clock so far, and answers that nobody has taken yet. No number is
-    /// used twice: an answer that comes late belongs to no later question.
+    /// Number of clock queries so far, and unprocessed answers. Numbers are not
+    /// reused, so a late answer cannot match a later query.
     pings: u32,
     pongs: Vec<(u32, u32, WallTime)>,
-    /// When rank 0 asked for the clock last.
+    /// When rank 0 last queried the clock.
     pub(super) pinged_ns: Option<u64>,
-    /// When to stop, on the own clock.
+    /// When to stop, on this rank's clock.
     pub(super) stop: Option<WallTime>,
-    /// Nothing comes of it: a rank failed.
+    /// The group gives up: a rank failed.
     pub(super) is_aborted: bool,
     pub(super) gone: Vec<Option<Gone>>,
-    /// Failures that nobody has dealt with yet.
+    /// Failures not handled yet.
     told: Vec<RankFailure>,
-    /// Runs that rank 0 is done with.
+    /// Number of runs that rank 0 has finished with.
     pub(super) runs_over: u32,
     pub(super) is_at_end: bool,
     pub(super) runs: Runs,
@@ -166,13 +166,13 @@ impl State {
         }
     }
 
-    /// The number of the next question for a clock.
+    /// The number of the next clock query.
     pub(super) fn next_ping(&mut self) -> u32 {
         self.pings = self.pings.wrapping_add(1);
         self.pings
     }
 
-    /// The answer to a question; late ones to others are forgotten.
+    /// The answer to a query; late ones to others are dropped.
     pub(super) fn answer(&mut self, rank: u32, number: u32) -> Option<WallTime> {
         let mut pongs = std::mem::take(&mut self.pongs).into_iter();
         pongs
@@ -180,7 +180,7 @@ impl State {
             .map(|(_, _, wall)| wall)
     }
 
-    /// The host's name, with the rank where several ranks are on it.
+    /// The host's name, with the rank if several are on it.
     pub(super) fn name_of(&self, rank: usize) -> String {
         let name = |rank: usize| Some(self.greetings.get(rank)?.as_ref()?.host.as_str());
         let Some(host) = name(rank) else {
@@ -203,7 +203,7 @@ impl State {
         greetings.map(host).collect()
     }
 
-    /// A rank that should have been heard of: rank 0 expects all others, the others it.
+    /// A rank that is overdue: rank 0 expects all others, the others expect rank 0.
     pub(super) fn silent(
         &self,
         leads: bool,
@@ -221,7 +221,7 @@ impl State {
         }
     }
 
-    /// A rank does not answer any more.
+    /// A rank no longer answers.
     pub(super) fn is_lost(&mut self, rank: usize, why: String) {
         self.gone[rank] = Some(Gone {
             why,
@@ -233,15 +233,15 @@ impl State {
         !self.told.is_empty()
     }
 
-    /// All ranks have said something, or failed.
+    /// Whether all ranks have reported, or failed.
     pub(super) fn all_answered<T>(&self, said: &[Option<T>]) -> bool {
         let failed = |rank: usize| self.told.iter().any(|told| told.rank == rank);
         let mut said = said.iter().enumerate().skip(1);
         said.all(|(rank, said)| said.is_some() || failed(rank) || self.gone[rank].is_some())
     }
 
-    /// What ranks said that failed, a line for each, as one failure. They take no part
-    /// any more.
+    /// The reports of failed ranks, one line each, as one failure. Those ranks no longer take
+    /// part.
     pub(super) fn failure(&mut self) -> Option<Failure> {
         let told = std::mem::take(&mut self.told);
         let first = told.first()?.clone();
@@ -261,7 +261,7 @@ impl State {
     }
 }
 
-/// The use case's end whose process would return `code`.
+/// The exit for this process exit code.
 fn exit_of(code: u8) -> Exit {
     match code {
         2 => Exit::Usage,
@@ -288,7 +288,7 @@ mod tests {
         };
         state.take(1, pong(late, 5));
         assert_eq!(state.answer(1, now), None);
-        // Whatever comes beside it, and from whom.
+        // Whatever arrives in addition, and from any rank.
         state.take(1, pong(now, 7));
         state.take(2, pong(late, 9));
         assert_eq!(state.answer(1, now), Some(WallTime(7)));

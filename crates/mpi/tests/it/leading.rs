@@ -1,4 +1,4 @@
-//! Commands that decide from result to result: one rank decides, on what all measured.
+//! Commands that decide from result to result: one rank decides, based on all results.
 
 use crate::ranks::{Group, Own, Rank, S, places};
 use std::rc::Rc;
@@ -17,8 +17,8 @@ fn hosts(target: &str) -> [Rank; 3] {
     ["alpha", "beta", "gamma"].map(|host| Rank::on(host, target))
 }
 
-/// Rank 0 does `lead`, the others what it wants; what rank 0 has, and how many runs the
-/// store of each has.
+/// Rank 0 does `lead`, the others follow; returns the result of rank 0, and the number of runs in
+/// each store.
 fn led<T: Send>(
     group: &Group,
     ranks: &[Rank],
@@ -59,7 +59,7 @@ fn one<C: Carrier + 'static, T>(
     lead(own, target, leads).map(Some)
 }
 
-/// Of each step the operations in flight over all hosts.
+/// Total operations in flight over all hosts, for each step.
 fn in_flight(run: &RunRecord) -> u64 {
     let load = &run.jobs[0].workload;
     u64::from(load.threads) * u64::from(load.outstanding)
@@ -104,7 +104,7 @@ fn a_ladder_doubles_what_all_hosts_have_in_flight_and_the_answer_is_the_arrays()
         let each = facts.hosts.iter().map(|host| host.read.operations);
         assert_eq!(run.jobs[0].outcome.operations, each.sum::<u64>());
     }
-    // Each host keeps its own runs, and the first one those of all besides.
+    // Each host stores its own runs, and the first one also the combined ones.
     let runs = records.len();
     assert_eq!([came[0].1, came[1].1, came[2].1], [2 * runs, runs, runs]);
     let document = documents::document(records.clone());

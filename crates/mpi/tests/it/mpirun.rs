@@ -1,5 +1,5 @@
-//! The program under `mpirun`. Without the feature there is no such program: the tests are
-//! named and counted as ignored.
+//! The program under `mpirun`. Without the feature, there is no such program: the tests are
+//! listed and counted as ignored.
 
 use crate::wait::wait_until;
 use std::io::Read;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use stripewise_store::{Filter, Store, StoredInterval};
 use tempfile::TempDir;
 
-/// How long `mpirun` may need to end when all of its ranks have.
+/// Time limit for `mpirun` to end after all of its ranks.
 const END: Duration = Duration::from_secs(20);
 
 /// A directory with the stores of all ranks.
@@ -29,7 +29,7 @@ impl Desk {
         self.directory.path()
     }
 
-    /// `mpirun` with four ranks, each with a store of its own.
+    /// `mpirun` with four ranks, each with its own store.
     fn command(&self, words: &[&str]) -> Command {
         let program = option_env!("CARGO_BIN_EXE_stripewise-mpi");
         let program = program.expect("cargo test -p stripewise-mpi --features mpi");
@@ -59,7 +59,7 @@ impl Desk {
         command.spawn().expect("mpirun of openmpi-bin")
     }
 
-    /// The one document that is printed.
+    /// The single printed document.
     fn json(&self, words: &[&str]) -> serde_json::Value {
         let output = self.run(&[words, &["--json"]].concat());
         let said = String::from_utf8_lossy(&output.stderr);
@@ -128,7 +128,7 @@ fn a_missing_target_is_one_line_and_nothing_is_written() {
     }
 }
 
-/// Four ranks that measure for ten minutes, each a file of its own.
+/// Four ranks that measure for ten minutes, each on its own file.
 fn long_run(desk: &Desk) -> Child {
     for rank in 0..4 {
         std::fs::write(desk.path().join(format!("{rank}.data")), vec![1; 1 << 20]).unwrap();
@@ -149,13 +149,13 @@ fn long_run(desk: &Desk) -> Child {
     ])
 }
 
-/// A rank that stands still is named, and the others end with what was measured.
+/// A stopped rank is reported, and the others end with their results.
 #[test]
 #[cfg_attr(not(feature = "mpi"), ignore = "needs MPI: --features mpi")]
 fn a_rank_that_stands_still_is_named_and_nobody_hangs() {
     let desk = Desk::new();
     let child = long_run(&desk);
-    // Once rank 2 has kept an interval it measures.
+    // Rank 2 is measuring once it has stored an interval.
     let store = desk.path().join("2.db");
     let pid = measuring(child.id(), &store);
     let kill = |signal: &str| {
@@ -175,8 +175,8 @@ fn a_rank_that_stands_still_is_named_and_nobody_hangs() {
     assert!(count(&run["jobs"][0]["outcome"]["operations"]) > 0);
 }
 
-/// A rank that is killed: mpirun ends the others, each keeps its part, and what is merged
-/// names the host and when it was heard of last.
+/// A killed rank: mpirun ends the others, each stores its part, and the merged record
+/// names the host and when it was last heard from.
 #[test]
 #[cfg_attr(not(feature = "mpi"), ignore = "needs MPI: --features mpi")]
 fn a_killed_rank_is_named_with_the_instant_and_nothing_is_lost() {
@@ -188,8 +188,8 @@ fn a_killed_rank_is_named_with_the_instant_and_nothing_is_lost() {
     let (output, _) = ended(child);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!((0..4).all(|rank| desk.path().join(format!("{rank}.db")).exists()));
-    // mpirun gives the others a second: on a machine that is busy rank 0 may not get to it,
-    // and `merge --partial` of the stores says the same.
+    // mpirun gives the others a second: on a busy machine, rank 0 may not finish,
+    // and `merge --partial` of the stores gives the same result.
     if let Ok(document) = serde_json::from_slice::<serde_json::Value>(&output.stdout) {
         let run = &document["runs"][0];
         assert_eq!(run["status"], "partial", "{said}");
@@ -203,7 +203,7 @@ fn a_killed_rank_is_named_with_the_instant_and_nothing_is_lost() {
     }
 }
 
-/// Commands that decide from result to result, with the switches that they have alone.
+/// Commands that decide from result to result, with switches only they have.
 #[test]
 #[cfg_attr(not(feature = "mpi"), ignore = "needs MPI: --features mpi")]
 fn bench_and_align_run_on_all_hosts() {
@@ -244,7 +244,7 @@ fn bench_and_align_run_on_all_hosts() {
     }
 }
 
-/// Each host verifies its own; the answer has all of them.
+/// Each host verifies its own target; the answer includes all of them.
 #[test]
 #[cfg_attr(not(feature = "mpi"), ignore = "needs MPI: --features mpi")]
 fn each_host_verifies_its_own_target() {
@@ -277,7 +277,7 @@ fn each_host_verifies_its_own_target() {
     assert_eq!(output.status.code(), Some(0), "{said}");
 }
 
-/// Waits until the rank with this store has kept intervals in which it worked; its process.
+/// Waits until the rank with this store has stored intervals with operations; returns its process.
 fn measuring(mpirun: u32, store: &Path) -> String {
     wait_until("a rank measures", || has_measured(store).is_some());
     child_with(mpirun, store).expect("the rank is there")
@@ -291,9 +291,9 @@ fn has_measured(store: &Path) -> Option<()> {
     intervals.iter().any(worked).then_some(())
 }
 
-/// What an `mpirun` printed, and whether it had to be killed because it did not end though
-/// all of its ranks had: its library (PMIx 4.2) locks itself out now and then while it is
-/// taken down.
+/// The output of an `mpirun`, and whether it had to be killed because it did not end although
+/// all of its ranks had: its library (PMIx 4.2) occasionally deadlocks during
+/// shutdown.
 fn ended(mut child: Child) -> (Output, bool) {
     let stdout = drained(child.stdout.take());
     let stderr = drained(child.stderr.take());
@@ -330,13 +330,13 @@ fn drained(pipe: Option<impl Read + Send + 'static>) -> JoinHandle<Vec<u8>> {
     })
 }
 
-/// Whether a child of this process has not ended.
+/// Whether a child of this process is still running.
 fn has_ranks(mpirun: u32) -> bool {
     let children = format!("/proc/{mpirun}/task/{mpirun}/children");
     let children = std::fs::read_to_string(children).unwrap_or_default();
     children.split_whitespace().any(|pid| {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        // Behind the name, which may hold anything.
+        // After the name, which may contain anything.
         let state = stat
             .rsplit_once(") ")
             .map(|(_, rest)| rest.starts_with('Z'));
@@ -344,7 +344,7 @@ fn has_ranks(mpirun: u32) -> bool {
     })
 }
 
-/// The process of the rank that has this store open; all have the same words.
+/// The process of the rank that has this store open; all ranks have the same words.
 fn child_with(mpirun: u32, store: &Path) -> Option<String> {
     let children = format!("/proc/{mpirun}/task/{mpirun}/children");
     let children = std::fs::read_to_string(children).ok()?;

@@ -1,4 +1,4 @@
-//! Ranks as threads of one process: every rank is a use case of its own with its own
+//! Ranks as threads of one process: every rank is a use case with its own
 //! store, clock and targets, and messages travel through memory.
 
 use std::collections::{BTreeSet, VecDeque};
@@ -20,23 +20,23 @@ use stripewise_units::WallTime;
 use stripewise_workload::{Request, RequestJob, Workload};
 
 pub const S: u64 = 1_000_000_000;
-/// Waited for only where something is broken.
+/// Never reached unless something is broken.
 const NEVER_NS: u64 = 300 * S;
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
 /// Messages from every rank to every rank, in order.
 type Post = Arc<Mutex<Vec<VecDeque<(u32, Vec<u8>)>>>>;
 
-/// Carries messages, until its rank falls silent.
+/// Carries messages until its rank falls silent.
 pub struct Memory {
     rank: u32,
     size: u32,
     post: Post,
     time: Arc<Time>,
-    /// Nothing goes or comes any more once it has sent this many intervals.
+    /// It sends and receives nothing more after sending this many intervals.
     intervals_left: AtomicU32,
     is_silent: AtomicBool,
-    /// Asked for its clock it says nothing, and this is raised.
+    /// On a clock query it sends nothing and raises this instead.
     raises_at_ping: Option<Interrupt>,
 }
 
@@ -74,22 +74,22 @@ impl Carrier for Memory {
     }
 }
 
-/// The time of all ranks. It stands still while a rank that is to be heard says nothing for
-/// longer than `UNHEARD_MAX_NS`: on a machine that is too busy for that rank, no other finds
-/// it silent.
+/// The clock of all ranks. It is paused while an expected rank is silent for
+/// longer than `UNHEARD_MAX_NS`: on a machine too busy for that rank, no other rank counts
+/// it as silent.
 struct Time(Mutex<Pace>);
 
 struct Pace {
     now_ns: u64,
     read: Instant,
-    /// It does not go on past this.
+    /// It does not advance past this.
     until_ns: u64,
-    /// Ranks that are to be heard, and those of them that were not since `until_ns` was set.
+    /// Ranks expected to send, and those that have not since `until_ns` was set.
     talkers: BTreeSet<u32>,
     unheard: BTreeSet<u32>,
 }
 
-/// Ranks say something every second.
+/// Ranks send something every second.
 const UNHEARD_MAX_NS: u64 = 2 * S;
 
 impl Time {
@@ -120,7 +120,7 @@ impl Time {
         pace.go_on();
     }
 
-    /// It is done, and says nothing any more.
+    /// The rank is done, and sends nothing more.
     fn is_done(&self, rank: u32) {
         self.0.lock().unwrap().talkers.remove(&rank);
         self.heard(rank);
@@ -139,7 +139,7 @@ impl Pace {
     }
 }
 
-/// A clock on the wall that is wrong by this much.
+/// A wall clock that is wrong by this much.
 #[derive(Clone)]
 struct Wrong {
     time: Arc<Time>,
@@ -161,11 +161,11 @@ impl Clock for Wrong {
     }
 }
 
-/// What a rank says to people.
+/// What a rank reports to people.
 #[derive(Clone)]
 struct Notes {
     texts: Arc<Mutex<Vec<String>>>,
-    /// So long its target does not answer when it is opened.
+    /// How long its target does not respond when opened.
     held_up_ns: u64,
     time: Arc<Time>,
 }
@@ -185,26 +185,26 @@ impl Observer for Notes {
     }
 }
 
-/// What differs from rank to rank.
+/// Parameters of a rank.
 #[derive(Clone, Debug)]
 pub struct Rank {
     pub version: &'static str,
     pub host: String,
     pub target: String,
     pub clock_by_ns: i64,
-    /// It never says anything.
+    /// It never sends anything.
     pub is_silent: bool,
-    /// It says nothing any more after eight intervals.
+    /// It sends nothing after eight intervals.
     pub falls_silent: bool,
     pub is_shared: bool,
     pub destroys_anywhere: bool,
-    /// So long its target does not answer when it is opened.
+    /// How long its target does not respond when opened.
     pub held_up_ns: u64,
-    /// Another thread says meanwhile that it is there.
+    /// Another thread sends heartbeats meanwhile.
     pub has_pulse: bool,
-    /// The wish that it stops.
+    /// Its stop request.
     pub interrupt: Interrupt,
-    /// Asked for its clock it says nothing, and this is raised.
+    /// On a clock query it sends nothing and raises this instead.
     pub raises_at_ping: Option<Interrupt>,
 }
 
@@ -226,24 +226,24 @@ impl Rank {
         }
     }
 
-    /// The others hear of it as long as it is there.
+    /// Whether the others receive messages from it while it runs.
     fn is_heard(&self) -> bool {
         self.has_pulse && !self.is_silent && !self.falls_silent
     }
 }
 
-/// What came of a rank.
+/// The results of a rank.
 #[derive(Debug)]
 pub struct Came {
     pub ended: Result<Vec<RunRecord>, String>,
     pub notes: Vec<String>,
     pub parts: Vec<Vec<HostPart>>,
-    /// Of rank 0: the record of all.
+    /// On rank 0: the merged records.
     pub merged: Option<Vec<RunRecord>>,
     pub closing: Closing,
 }
 
-/// What all are asked for: each its own target by the map `{target}`.
+/// The request of all: each rank has its own target through the map `{target}`.
 pub fn request(workload: &Workload, repetitions: u32) -> Request {
     Request {
         jobs: vec![RequestJob {
@@ -259,7 +259,7 @@ pub fn request(workload: &Workload, repetitions: u32) -> Request {
     }
 }
 
-/// Ranks that are to do something together, and where they keep it.
+/// A group of ranks, and the directory of their stores.
 pub struct Group {
     pub directory: tempfile::TempDir,
     pub patience: Patience,
@@ -283,7 +283,7 @@ impl Group {
         self.directory.path().join(format!("{rank}.db"))
     }
 
-    /// A file with something in it.
+    /// A non-empty file.
     pub fn file(&self, name: &str) -> String {
         let file = self.directory.path().join(name);
         let content: Vec<u8> = (0..1_u32 << 20).map(|at| (at * 7 / 3) as u8).collect();
@@ -291,7 +291,7 @@ impl Group {
         file.to_str().unwrap().to_owned()
     }
 
-    /// All do the same at once.
+    /// All run the same concurrently.
     pub fn run(&self, ranks: &[Rank], request: &Request) -> Vec<Came> {
         self.each(ranks, &|member, own| {
             let read = member.leads().then(|| (request.clone(), places(ranks)));
@@ -299,7 +299,7 @@ impl Group {
         })
     }
 
-    /// Each rank does this, all at once.
+    /// Each rank does this, concurrently.
     pub fn each<T: Send>(&self, ranks: &[Rank], work: &Work<'_, T>) -> Vec<T> {
         let post: Post = Arc::new(Mutex::new(vec![VecDeque::new(); ranks.len()]));
         let is_silence_judged = ranks
@@ -345,10 +345,10 @@ impl Group {
     }
 }
 
-/// What a rank does, with what is its own.
+/// The work of a rank, given its own state.
 pub type Work<'a, T> = dyn Fn(&Rc<Member<Memory>>, &mut Own) -> T + Sync + 'a;
 
-/// What each rank has.
+/// The state of each rank.
 pub struct Own {
     pub context: Context,
     pub store: Store,
@@ -423,13 +423,13 @@ fn one<T>(
                 std::thread::sleep(Duration::from_millis(100));
             }
         });
-        // Also where the work panics: nothing waits for a thread that never ends.
+        // Also if the work panics: nothing must wait for a thread that never ends.
         let _over = Over(&is_over, &time, number);
         work(&member, &mut own)
     })
 }
 
-/// Says at its end that it is over.
+/// Marks the end of a rank when dropped.
 struct Over<'a>(&'a AtomicBool, &'a Time, u32);
 
 impl Drop for Over<'_> {
@@ -491,7 +491,7 @@ fn ran(
         companion: Some(Rc::clone(member) as Rc<_>),
         ..Beside::default()
     };
-    // Others use the disk below these files, other tests among them.
+    // Others use the disk below these files, including other tests.
     let permissions = Permissions {
         busy_ok: true,
         ..Permissions::default()

@@ -1,4 +1,4 @@
-//! What a group of ranks does, without MPI: clocks are wrong on purpose, and ranks fail.
+//! The behaviour of a group of ranks without MPI: clocks are wrong on purpose, and ranks fail.
 
 use crate::ranks::{Came, Group, Rank, S, request};
 use stripewise_campaign::merge::{MergeRequest, merge};
@@ -15,7 +15,7 @@ fn workload() -> Workload {
     }
 }
 
-/// Of a file, slowly, whatever else the machine does.
+/// Slow reads from a file, independent of the machine's load.
 fn slow_reads() -> Workload {
     Workload {
         cache: CacheMode::Buffered,
@@ -28,7 +28,7 @@ fn slow_reads() -> Workload {
     }
 }
 
-/// On arrays that differ.
+/// On different arrays.
 fn arrays() -> [Rank; 3] {
     [
         Rank::on("alpha", "sim:raid10-10k"),
@@ -66,7 +66,7 @@ fn ranks_on_simulated_arrays_are_the_sum_of_each_alone() {
     assert!(came.iter().all(|came| came.closing == Closing::Together));
 }
 
-/// What rank 0 has put together from messages is what merging the stores gives, to the
+/// What rank 0 assembled from messages equals the merged stores, to the
 /// last bucket.
 #[test]
 fn histograms_are_those_of_the_merged_stores() {
@@ -121,8 +121,8 @@ impl stripewise_campaign::Clock for Stopped {
     }
 }
 
-/// The skew that is recorded is right although clocks are wrong by seconds: what a record
-/// says of its start agrees with the instant that was common to all.
+/// The recorded skew is right although clocks are wrong by seconds: the recorded
+/// start agrees with the common instant.
 #[test]
 fn clocks_that_are_wrong_by_seconds_do_no_harm() {
     let group = Group::new();
@@ -160,7 +160,7 @@ fn clocks_that_are_wrong_by_seconds_do_no_harm() {
     assert!(facts.hosts.iter().all(|host| host.clock_drift_ns.is_some()));
 }
 
-/// Who cannot do it, and what rank 0 says of it.
+/// A rank that cannot do it, and the message of rank 0 about it.
 #[test]
 fn a_rank_that_cannot_do_it_stops_all_before_the_first_byte() {
     let change = |change: &dyn Fn(&mut Rank)| {
@@ -242,7 +242,7 @@ fn two_ranks_of_a_host_share_a_file_only_where_that_is_allowed() {
     }
 }
 
-/// A link, a second name, another way of writing it: one file all the same.
+/// A link, a second name, another spelling: still the same file.
 #[test]
 fn a_file_is_told_by_what_it_is_and_not_by_its_name() {
     let group = Group::new();
@@ -268,8 +268,8 @@ fn a_file_is_told_by_what_it_is_and_not_by_its_name() {
     );
 }
 
-/// A disk that stalls while a test file is made holds its rank up for longer than anybody
-/// is waited for: it is there all the same. One that says nothing is not.
+/// A disk that stalls while a test file is made blocks its rank for longer than the time
+/// limit: it counts as present. A rank without heartbeats does not.
 #[test]
 fn a_disk_that_stalls_before_the_start_is_waited_for_and_a_dead_host_is_not() {
     let workload = Workload {
@@ -295,7 +295,7 @@ fn a_disk_that_stalls_before_the_start_is_waited_for_and_a_dead_host_is_not() {
     }
 }
 
-/// Nobody has failed to answer where nobody waits for the answer any more.
+/// No rank has failed to answer if the answer is no longer awaited.
 #[test]
 fn a_signal_while_clocks_are_compared_is_called_one() {
     let group = Group::new();
@@ -313,8 +313,8 @@ fn a_signal_while_clocks_are_compared_is_called_one() {
     assert!(came[0].merged.is_none());
 }
 
-/// A rank that falls silent while it measures: the others stop, it is named, and what it
-/// had said counts.
+/// A rank that falls silent while it measures: the others stop, it is reported, and its
+/// earlier messages count.
 #[test]
 fn a_rank_that_falls_silent_is_named_and_what_was_measured_is_merged() {
     let mut group = Group::new();
@@ -341,7 +341,7 @@ fn a_rank_that_falls_silent_is_named_and_what_was_measured_is_merged() {
     let ended = came[0].ended.as_ref().unwrap_err();
     assert!(ended.contains("a host is missing"), "{ended}");
     assert_eq!(came[0].closing, Closing::WithoutAll);
-    // It has found itself alone, and kept its own.
+    // It has detected that it is alone, and stored its own part.
     assert!(
         came[1]
             .notes

@@ -1,19 +1,19 @@
-//! Pictures of advice: the ranking with intervals, the effects, and how factors interact.
+//! Charts of advice: the ranking with intervals, the effects, and interactions of factors.
 
 use super::{effect_levels, effect_name, largest, layout_words};
 use crate::chart::{Annotation, Chart, Form, Panel, Point, Quantity, Scale, Series};
 use crate::choose::axis;
 use stripewise_results::{AdviceRecord, FactorRecord, LayoutRecord};
 
-/// Layouts that one picture has room for.
+/// Maximum number of layouts in one picture.
 const LAYOUTS_MAX: usize = 24;
 
-/// All pictures, the ranking first; none before there is an answer.
+/// All charts, the ranking first; empty before there is an answer.
 #[must_use]
 pub fn advice_charts(record: &AdviceRecord) -> Vec<Chart> {
     if record.layouts.is_empty() {
-        // Where nothing was measured there are effects by arithmetic alone; before there is an
-        // answer they would be a picture of what nobody measured.
+        // If nothing was measured, the effects come from arithmetic alone; before there is an
+        // answer, they would show something no one measured.
         let by_arithmetic = record.recommendation.as_ref().and_then(|_| effects(record));
         return by_arithmetic.into_iter().collect();
     }
@@ -27,7 +27,7 @@ pub fn advice_charts(record: &AdviceRecord) -> Vec<Chart> {
 /// are not among the best are pale.
 fn ranking(record: &AdviceRecord) -> Chart {
     let shown: Vec<&LayoutRecord> = record.layouts.iter().take(LAYOUTS_MAX).collect();
-    // The title of the axis names the factors.
+    // The axis title names the factors.
     let levels = |layout: &LayoutRecord| {
         let of = |factor: &FactorRecord| layout.layout.get(&factor.name).cloned();
         let each: Vec<String> = record.factors.iter().filter_map(of).collect();
@@ -107,7 +107,7 @@ fn effects(record: &AdviceRecord) -> Option<Chart> {
     })
 }
 
-/// A value with its interval and a name, which may be long.
+/// A value with its interval and a possibly long name.
 struct Row {
     name: String,
     value: f64,
@@ -115,8 +115,8 @@ struct Row {
     pale: bool,
 }
 
-/// Rows below each other, the first one highest: names of layouts and effects have no room
-/// beside each other.
+/// Rows one below the other, the first at the top: names of layouts and effects are too long to
+/// be placed side by side.
 fn panel_of_rows(title: &str, name: &str, rows: Vec<Row>, annotation: Option<Annotation>) -> Panel {
     let points = rows.iter().rev().enumerate().map(|(index, row)| Point {
         x: row.value,
@@ -135,8 +135,8 @@ fn panel_of_rows(title: &str, name: &str, rows: Vec<Row>, annotation: Option<Ann
     }
 }
 
-/// For each pair of factors a line for each level of the second over the levels of the
-/// first: parallel lines do not interact.
+/// For each pair of factors, a line for each level of the second over the levels of the
+/// first: parallel lines mean no interaction.
 fn interactions(record: &AdviceRecord) -> Vec<Chart> {
     let factors = &record.factors;
     let mut charts = Vec::new();
@@ -199,7 +199,7 @@ mod tests {
         ("file-system", ["ext4", "xfs", "btrfs"]),
     ];
 
-    /// As many layouts and effects as one picture may have.
+    /// The maximum number of layouts and effects of one picture.
     fn record() -> AdviceRecord {
         let numbers = 0..LAYOUTS_MAX;
         let layouts = numbers.map(|number| {
@@ -264,7 +264,7 @@ mod tests {
         }
     }
 
-    /// Where the words of a picture stand that are aligned right: the names of rows.
+    /// Vertical positions of the right-aligned texts of a picture: the names of rows.
     fn heights(svg: &str, names: &[String]) -> Vec<f64> {
         let height = |name: &String| {
             let (before, _) = svg
@@ -301,7 +301,7 @@ mod tests {
             numbers += usize::from(cell.value.is_some());
         }
         assert!(numbers > 2 * LAYOUTS_MAX, "{numbers}");
-        // The first look has fewer rows, and the same in them.
+        // The short form has fewer rows with the same content.
         let first = crate::advice_sheet(&record, &effects, false);
         assert!(first.tables[0].rows.len() < sheet.tables[0].rows.len());
         for row in &first.tables[0].rows {

@@ -8,7 +8,7 @@ pub use sheet::advice_sheet;
 
 use stripewise_results::{AdviceRecord, EffectRecord, LayoutLevels};
 
-/// A layout in words, in the order of the factors: `offset 1M, stripe unit 64K`.
+/// A layout as text, in the order of the factors: `offset 1M, stripe unit 64K`.
 fn layout_words(record: &AdviceRecord, levels: &LayoutLevels) -> String {
     let each = record.factors.iter().filter_map(|factor| {
         let level = levels.get(&factor.name)?;
@@ -27,7 +27,7 @@ fn effect_name(effect: &EffectRecord) -> String {
     names.join(" x ")
 }
 
-/// `1M over 63s`; of an interaction `63s to 1M, at 256K against 64K`.
+/// `1M over 63s`; for an interaction `63s to 1M, at 256K against 64K`.
 fn effect_levels(effect: &EffectRecord) -> String {
     match effect.levels.as_slice() {
         [[from, to]] => format!("{to} over {from}"),

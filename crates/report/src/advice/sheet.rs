@@ -1,5 +1,5 @@
-//! Advice as a sheet: the choice, the ranking, what matters, and behind it every layout, effect
-//! and cell.
+//! Advice as a sheet: the choice, the ranking, which factors matter, and behind it every layout,
+//! effect and cell.
 
 use super::{advice_charts, effect_levels, effect_name, layout_words};
 use crate::number::{latency, rate};
@@ -7,11 +7,11 @@ use crate::sheet::{Cell, Column, Judgement, Sheet, SheetTable};
 use stripewise_results::{AdviceCell, AdviceRecord, EffectRecord, LayoutRecord, MeasuredLayout};
 use stripewise_units::{counted, format_duration};
 
-/// Layouts of the first look.
+/// Number of layouts in the short form.
 const LAYOUTS_SHOWN: usize = 6;
 
-/// The answer. `effects` are sentences on what matters; `explain` asks for everything behind
-/// it, which is also shown where there is no ranking.
+/// The answer. `effects` are sentences on which factors matter; `explain` adds everything behind
+/// it, which is also shown if there is no ranking.
 #[must_use]
 pub fn advice_sheet(record: &AdviceRecord, effects: &[String], explain: bool) -> Sheet {
     let mut sentences = record.sentences.iter();
@@ -55,7 +55,7 @@ fn subtitle(record: &AdviceRecord) -> String {
     }
 }
 
-/// The best layouts, `most` of them, and the present one.
+/// The best layouts, at most `most`, and the present one.
 fn ranking(record: &AdviceRecord, most: usize) -> SheetTable {
     let columns = [
         Column::text("Layout"),
@@ -80,7 +80,7 @@ fn ranking(record: &AdviceRecord, most: usize) -> SheetTable {
     SheetTable::new("", columns, rows).with_note(note)
 }
 
-/// What each pass measured, where layouts cannot be judged yet.
+/// The measurements of each pass, if layouts cannot be judged yet.
 fn measured(record: &AdviceRecord) -> SheetTable {
     let columns = [
         Column::number("Pass"),
@@ -108,7 +108,7 @@ fn measured(record: &AdviceRecord) -> SheetTable {
 }
 
 fn layout_row(record: &AdviceRecord, index: usize, layout: &LayoutRecord) -> Vec<Cell> {
-    // The first is ahead of the second by this; it is not behind itself.
+    // The first is ahead of the second by this; it has no difference to itself.
     let [difference, interval] = match index {
         0 => [Cell::from("-"), Cell::default()],
         _ => [
@@ -161,7 +161,7 @@ fn remark(layout: &LayoutRecord) -> Cell {
     }
 }
 
-/// What matters, and what does not.
+/// Which factors matter, and which do not.
 fn matters(effects: &[String]) -> SheetTable {
     let row = |sentence: &String| match sentence.split_once(": ") {
         Some((name, what)) => vec![name.to_owned(), what.to_owned()],
@@ -170,7 +170,7 @@ fn matters(effects: &[String]) -> SheetTable {
     SheetTable::without_headings("What matters", effects.iter().map(row).collect())
 }
 
-/// What makes the layout, by the system that it is typed into.
+/// The commands that create the layout, by operating system.
 fn commands(record: &AdviceRecord) -> SheetTable {
     let commands = &record.commands;
     let is_unnamed = commands.iter().any(|one| one.line.contains("DISK"));
@@ -236,7 +236,7 @@ fn cells(record: &AdviceRecord) -> SheetTable {
     SheetTable::new("Cells", columns, layouts.flat_map(of_layout).collect())
 }
 
-/// What the mix is made of.
+/// The parts of the mix.
 fn mix(record: &AdviceRecord) -> SheetTable {
     let columns = [
         Column::text("Cell"),

@@ -1,12 +1,12 @@
-//! A chart as plain data: what is on which axis, which series, which intervals,
-//! what is worth pointing at. It says nothing about pixels or colours.
+//! A chart as plain data: its axes, series, intervals and annotations.
+//! It contains neither pixels nor colours.
 //!
 //! Two renderers draw the same description: [`crate::svg`] (and from it
 //! [`crate::png`]) and the interactive page, which gets it as JSON. The table
-//! behind a chart is made from it, too, so that it cannot say something else.
+//! behind a chart is derived from it, too, so that they always agree.
 //!
 //! Values are those of the records: IOPS, MiB/s, nanoseconds, bytes, percent.
-//! Formatting is in [`quantity`], places of ticks in [`ticks`].
+//! Formatting is in [`quantity`], tick positions are in [`ticks`].
 
 mod quantity;
 mod table;
@@ -24,12 +24,12 @@ use serde::{Serialize, Serializer};
 pub struct Chart {
     /// Unique in its report, safe in file names and addresses: `random-read-load`.
     pub name: String,
-    /// What is shown, in a few words.
+    /// A few words on its content.
     pub title: String,
-    /// One or two sentences: the gist, for those who cannot see it.
+    /// One or two sentences with the gist, for those who cannot see it.
     pub summary: String,
-    /// What must be known before any of its numbers: they are void, or of something
-    /// that was stopped. It stands in the picture itself. Empty: nothing.
+    /// What a reader must know before any of its numbers: that they are void, or from a
+    /// stopped run. Shown in the picture itself. May be empty.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cautions: Vec<String>,
     /// Shared by all panels.
@@ -41,40 +41,40 @@ pub struct Chart {
 /// An axis.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Axis {
-    /// What it measures: `Operations in flight`.
+    /// Its quantity: `Operations in flight`.
     pub title: String,
     /// Unit and format of its numbers.
     pub quantity: Quantity,
-    /// How values become places.
+    /// How values map to positions.
     pub scale: Scale,
 }
 
-/// How values become places on an axis.
+/// How values map to positions on an axis.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scale {
-    /// Even, from 0 (or the lowest negative value) up.
+    /// Linear, from 0 (or the lowest negative value) up.
     FromZero,
-    /// Even, over the range of the values.
+    /// Linear, over the range of the values.
     Linear,
-    /// Powers of ten at even distances. Values are above 0.
+    /// Logarithmic to base 10. Values are above 0.
     Log10,
-    /// Powers of two at even distances. Values are above 0.
+    /// Logarithmic to base 2. Values are above 0.
     Log2,
-    /// Values are -log10(1 - p): 90 %, 99 %, 99.9 % at even distances.
+    /// Values are -log10(1 - p): 90 %, 99 %, 99.9 % are equally spaced.
     Nines,
     /// Values are indices into these names.
     Names(Vec<String>),
 }
 
-/// One pair of axes with what is drawn in it.
+/// One pair of axes with its content.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Panel {
     /// Its own vertical axis.
     pub y: Axis,
-    /// In the order of the legend.
+    /// In legend order.
     pub series: Vec<Series>,
-    /// What is worth pointing at.
+    /// What deserves attention.
     pub annotations: Vec<Annotation>,
 }
 
@@ -88,44 +88,44 @@ pub enum Form {
     Trace,
     /// A staircase: a value holds until the next x.
     Steps,
-    /// Marks with intervals that lie along the x axis, a row for each name of the y axis.
+    /// Marks with intervals along the x axis, a row for each name of the y axis.
     Intervals,
-    /// Bars from 0, side by side with those of other series at the same name.
+    /// Bars from 0, next to those of other series at the same name.
     Bars {
-        /// Place among the bars of one name, from 0.
+        /// Position among the bars of one name, from 0.
         slot: usize,
-        /// Bars of one name.
+        /// Number of bars per name.
         slots: usize,
     },
-    /// Rectangles whose `value` is told by shade.
+    /// Rectangles whose shade shows `value`.
     Cells {
         /// Writes the value into each cell.
         labelled: bool,
     },
 }
 
-/// Values of one kind.
+/// A series of values.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Series {
-    /// As the legend has it.
+    /// As in the legend.
     pub name: String,
     /// How it is drawn.
     pub form: Form,
-    /// Which colour and mark; equal numbers mean the same thing in all panels.
+    /// Colour and mark; equal numbers mean the same thing in all panels.
     pub tone: usize,
     /// By rising x.
     pub points: Vec<Point>,
-    /// What a cell's value is.
+    /// Quantity of a cell's value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<Quantity>,
-    /// The value of the darkest shade, where charts beside each other share one scale;
-    /// else the largest value is the darkest.
+    /// The value of the darkest shade if adjacent charts share one scale;
+    /// otherwise the largest value is the darkest.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "brief_one")]
     pub darkest: Option<f64>,
 }
 
 impl Series {
-    /// Points without values beside them.
+    /// Points without additional values.
     #[must_use]
     pub fn new(name: &str, form: Form, tone: usize, points: Vec<Point>) -> Series {
         Series {
@@ -149,33 +149,33 @@ impl Series {
 /// One value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Point {
-    /// Place on the x axis.
+    /// Position on the x axis.
     #[serde(serialize_with = "brief")]
     pub x: f64,
     /// Value on the y axis; a cell's lower edge.
     #[serde(serialize_with = "brief")]
     pub y: f64,
-    /// Interval around `y`, of [`Form::Intervals`] around `x`; a cell's right and upper edges.
+    /// Interval around `y`, or around `x` with [`Form::Intervals`]; a cell's right and upper edges.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "briefs")]
     pub span: Option<[f64; 2]>,
     /// A cell's value.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "brief_one")]
     pub value: Option<f64>,
-    /// Nothing can be said with confidence: drawn pale.
+    /// No conclusion is possible: drawn pale.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub pale: bool,
-    /// No line comes here from the point before: between the two a value is not known.
+    /// No line from the previous point: the value between the two is not known.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub apart: bool,
 }
 
-/// Nine digits, and no point where none is needed: whole values exactly, others
-/// as exactly as anybody reads them.
+/// Nine digits, and no decimal point unless needed: integers exactly, others
+/// as precisely as anyone reads them.
 struct Brief(f64);
 
 impl Serialize for Brief {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        /// Whole numbers up to here are exact in an `f64`.
+        /// Integers up to here are exact in an `f64`.
         const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
         let value = self.0;
         if value.fract() == 0.0 && value.abs() <= WHOLE_MAX {
@@ -210,48 +210,48 @@ impl Point {
     }
 }
 
-/// Something worth pointing at.
+/// An annotation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Annotation {
-    /// A vertical line with words.
+    /// A vertical line with text.
     AtX {
         /// Where.
         x: f64,
-        /// What is there.
+        /// Its text.
         label: String,
     },
-    /// A stretch of the x axis.
+    /// A range of the x axis.
     RangeX {
-        /// From.
+        /// Start.
         from: f64,
-        /// To.
+        /// End.
         to: f64,
-        /// What it is.
+        /// Its text.
         label: String,
     },
-    /// A horizontal line with words.
+    /// A horizontal line with text.
     AtY {
         /// Where.
         y: f64,
-        /// What is there.
+        /// Its text.
         label: String,
-        /// The series that it is about, where it is about one of several.
+        /// The series that it belongs to, if it belongs to one of several.
         #[serde(skip_serializing_if = "Option::is_none")]
         tone: Option<usize>,
     },
-    /// Everything above a value, where nobody wants to be.
+    /// The region above a value, which is undesirable.
     AboveY {
-        /// From here up.
+        /// Its lower edge.
         y: f64,
     },
-    /// A limit that holds at one place of the x axis: a short bar with words.
+    /// A limit that applies at one place of the x axis: a short bar with text.
     Bound {
         /// Where.
         x: f64,
         /// The limit.
         y: f64,
-        /// What it is.
+        /// Its text.
         label: String,
     },
     /// A ring around one value.
@@ -260,13 +260,13 @@ pub enum Annotation {
         x: f64,
         /// Where.
         y: f64,
-        /// What is there.
+        /// Its text.
         label: String,
     },
 }
 
 impl Scale {
-    /// Where a value is on an even scale.
+    /// Position of a value on a linear scale.
     #[must_use]
     pub fn place(&self, value: f64) -> f64 {
         match self {

@@ -1,17 +1,17 @@
-//! What the numbers of an axis are, and how they are written: the same words as
-//! in the tables. `page/page.js` writes numbers by the same rules.
+//! The quantities of axes and their formats: the same as
+//! in the tables. `page/page.js` formats numbers by the same rules.
 
 use crate::number::rate;
 use serde::Serialize;
 use stripewise_units::{ByteSize, format_count, format_duration};
 
-/// What a number is.
+/// The quantity of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Quantity {
-    /// Operations a second.
+    /// IOPS.
     Iops,
-    /// Units of 1,048,576 bytes a second.
+    /// MiB/s: 1,048,576 bytes per second.
     MibPerSecond,
     /// A latency in nanoseconds.
     Latency,
@@ -21,7 +21,7 @@ pub enum Quantity {
     Date,
     /// A number of things: operations in flight, threads, blocks of an experiment.
     Count,
-    /// Per cent, with a sign where it is a difference.
+    /// Per cent, with a sign if it is a difference.
     Difference,
     /// Per cent of a whole.
     Share,
@@ -34,7 +34,7 @@ pub enum Quantity {
 }
 
 impl Quantity {
-    /// The unit, where numbers do not carry one themselves.
+    /// The unit, unless numbers carry one themselves.
     #[must_use]
     pub fn unit(self) -> &'static str {
         match self {
@@ -45,7 +45,7 @@ impl Quantity {
         }
     }
 
-    /// A value as tables and tooltips have it, without [`Quantity::unit`].
+    /// A value as in tables and tooltips, without [`Quantity::unit`].
     #[must_use]
     pub fn format(self, value: f64) -> String {
         match self {
@@ -61,7 +61,7 @@ impl Quantity {
         }
     }
 
-    /// A value as an axis has it: round numbers, as short as they can be.
+    /// A value as an axis label: rounded, as short as possible.
     #[must_use]
     pub fn tick(self, value: f64) -> String {
         match self {
@@ -78,7 +78,7 @@ impl Quantity {
             },
             Quantity::Difference => format!("{} %", shortened(&signed(value, 2))),
             Quantity::Share => format!("{} %", self.format(value)),
-            // Days have no hour, hours are of a day that stands near.
+            // Days are without an hour, hours without a day, which is shown nearby.
             Quantity::Date if value % DAY == 0.0 => date(value, "%Y-%m-%d"),
             Quantity::Date => date(value, "%m-%d %H:%M"),
             _ => self.format(value),
@@ -89,7 +89,7 @@ impl Quantity {
 /// Seconds of a day.
 pub(super) const DAY: f64 = 86_400.0;
 
-/// Nothing where no calendar reaches.
+/// Empty outside the range of the calendar.
 fn date(seconds: f64, form: &str) -> String {
     let moment = jiff::Timestamp::from_second(seconds.round() as i64);
     moment.map_or_else(
@@ -103,7 +103,7 @@ fn whole(value: f64) -> u64 {
     value.round().max(0.0) as u64
 }
 
-/// With a sign, except where it is rounded to nothing.
+/// With a sign, except if it rounds to zero.
 pub(crate) fn signed(value: f64, decimals: usize) -> String {
     let text = format!("{value:+.decimals$}");
     if text
@@ -115,7 +115,7 @@ pub(crate) fn signed(value: f64, decimals: usize) -> String {
     text.replace('-', "\u{2212}")
 }
 
-/// Without zeros behind the point that say nothing.
+/// Without trailing zeros after the decimal point.
 fn shortened(number: &str) -> String {
     if !number.contains('.') {
         return number.to_owned();
@@ -126,10 +126,10 @@ fn shortened(number: &str) -> String {
         .to_owned()
 }
 
-/// `99.9 %` of its place on the axis of nines.
+/// `99.9 %` from its position on the axis of nines.
 fn percentile(place: f64) -> String {
     let percent = 100.0 - 100.0 * 10f64.powf(-place);
-    // As many decimals as there are nines, and one more.
+    // One decimal more than there are nines.
     let decimals = (place.floor().max(0.0) as usize).clamp(1, 8);
     format!("{} %", shortened(&format!("{percent:.decimals$}")))
 }

@@ -1,13 +1,13 @@
-//! The table behind a chart: the same values, in words.
+//! The table behind a chart: the same values as text.
 
 use super::{Chart, Form, Panel, Point, Scale, Series};
 
-/// Headings and cells, all text; the first column is the x axis.
+/// Headings and cells as text; the first column is the x axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChartTable {
-    /// One for each column, with units.
+    /// One per column, with units.
     pub headings: Vec<String>,
-    /// As many cells as there are headings; empty where there is no value.
+    /// As many cells as headings; empty if there is no value.
     pub rows: Vec<Vec<String>>,
 }
 
@@ -52,7 +52,7 @@ impl Chart {
         }
     }
 
-    /// As many rows as a series has points at this x at most: two loads may give the same
+    /// As many rows as the series with the most points at this x: two loads may have the same
     /// throughput.
     fn lines_at(&self, x: f64, series: &[(&Panel, Sorted<'_>)]) -> Vec<Vec<String>> {
         let at_x = series.iter().map(|(panel, points)| (panel, points.at(x)));
@@ -147,8 +147,8 @@ impl Chart {
     }
 }
 
-/// Points by rising place on an axis; those at one place in their order. A table looks for
-/// each of its places, and a history has tens of thousands.
+/// Points sorted by position on an axis, stable for equal positions. A table searches for
+/// each position, and a history has tens of thousands.
 struct Sorted<'a> {
     points: Vec<&'a Point>,
     axis: fn(&Point) -> f64,
@@ -161,7 +161,7 @@ impl<'a> Sorted<'a> {
         Sorted { points, axis }
     }
 
-    /// Those at this place.
+    /// The points at this position.
     fn at(&self, place: f64) -> &[&'a Point] {
         let from = self
             .points
@@ -180,7 +180,7 @@ fn name_of(scale: &Scale, value: f64) -> Option<String> {
     }
 }
 
-/// Series and unit; the panel's title where several panels have that series.
+/// Series and unit; the panel's title if several panels have that series.
 fn heading(chart: &Chart, panel: &Panel, series: &Series) -> String {
     let repeated = chart
         .panels

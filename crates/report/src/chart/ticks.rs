@@ -1,26 +1,26 @@
-//! Round places for the ticks of an axis.
+//! Round positions for the ticks of an axis.
 
 use super::quantity::DAY;
 use super::{Axis, Scale, nines};
 use crate::chart::Quantity;
 
-/// A tick: where, and what it says.
+/// A tick: position and label.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tick {
     /// A value of the axis.
     pub value: f64,
-    /// Its words; empty for a tick without any.
+    /// Its label; may be empty.
     pub label: String,
 }
 
-/// Values beyond are drawn at the edge: far above whatever was measured, and sums
+/// Values beyond this are drawn at the edge: far above any measurement, while sums
 /// and powers of it are finite.
 const LARGEST: f64 = 1e30;
-/// A percentage beyond needs more operations than were ever counted.
+/// A percentage beyond this would require more operations than were ever counted.
 const NINES_MAX: f64 = 18.0;
 
-/// The range that an axis has to show for these values, and its ticks, about
-/// `wanted` of them. Without a value the range is 0 to 1.
+/// The range of an axis for these values, and about `wanted` ticks.
+/// Without values, the range is 0 to 1.
 #[must_use]
 pub fn ticks(
     axis: &Axis,
@@ -29,7 +29,7 @@ pub fn ticks(
 ) -> ([f64; 2], Vec<Tick>) {
     let by_powers = matches!(axis.scale, Scale::Log10 | Scale::Log2);
     let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
-    // A scale of powers has no place for 0 and less.
+    // A logarithmic scale has no position for 0 and less.
     for value in values.filter(|value| value.is_finite() && (*value > 0.0 || !by_powers)) {
         let value = if by_powers {
             value.clamp(1.0 / LARGEST, LARGEST)
@@ -68,9 +68,9 @@ pub fn ticks(
     (range, ticks)
 }
 
-/// Multiples of 1, 2 or 5 times a power of ten; of time also whole minutes.
+/// Multiples of 1, 2 or 5 times a power of ten; for time also whole minutes.
 fn even(low: f64, high: f64, wanted: usize, quantity: Quantity) -> ([f64; 2], Vec<f64>) {
-    // Values that differ by less than an f64 of their size can tell are one.
+    // Values closer than the precision of an f64 count as one.
     let least = (high.abs().max(low.abs()) * 1e-9).max(1.0 / LARGEST);
     let span = if high - low > least {
         high - low
@@ -116,12 +116,12 @@ fn even(low: f64, high: f64, wanted: usize, quantity: Quantity) -> ([f64; 2], Ve
     ([bottom, top], places)
 }
 
-/// Minutes, hours, days and weeks in UTC, and what is near months and years; `page/page.js`
-/// chooses in the same way. The ends are those of the data, with a little room for marks.
+/// Minutes, hours, days and weeks in UTC, and approximate months and years; `page/page.js`
+/// chooses in the same way. The ends are those of the data, with a small margin for marks.
 fn dates(low: f64, high: f64, wanted: usize) -> ([f64; 2], Vec<f64>) {
     const MINUTE: f64 = 60.0;
     const HOUR: f64 = 3_600.0;
-    // Moments that an f64 of their size cannot tell apart are one.
+    // Moments closer than the precision of an f64 count as one.
     let span = (high - low).max(5.0 * MINUTE).max(high.abs() * 1e-9);
     let middle = f64::midpoint(low, high);
     let (low, high) = (middle - span / 2.0, middle + span / 2.0);
@@ -154,7 +154,7 @@ fn dates(low: f64, high: f64, wanted: usize) -> ([f64; 2], Vec<f64>) {
     (range, inside.collect())
 }
 
-/// 1, 10, 100; with 2 and 5 between them where there are few decades. The axis ends
+/// 1, 10, 100; with 2 and 5 between them if there are few decades. The axis ends
 /// close to the values, not at whole decades: a third of it would be empty.
 fn decades(low: f64, high: f64, wanted: usize) -> ([f64; 2], Vec<f64>) {
     let (low, high) = (low.max(f64::MIN_POSITIVE), high.max(f64::MIN_POSITIVE));
@@ -181,7 +181,7 @@ fn decades(low: f64, high: f64, wanted: usize) -> ([f64; 2], Vec<f64>) {
     (range, places)
 }
 
-/// Marks at the ends of an axis of powers are not cut.
+/// Margin at the ends of a logarithmic axis, so that marks are not cut off.
 const ROOM_OF_POWERS: f64 = 1.2;
 
 fn octaves(low: f64, high: f64, wanted: usize) -> ([f64; 2], Vec<f64>) {
@@ -195,7 +195,7 @@ fn octaves(low: f64, high: f64, wanted: usize) -> ([f64; 2], Vec<f64>) {
         .step_by(every)
         .map(|power| 2f64.powi(power))
         .collect();
-    // A little room at the ends, so that marks are not cut.
+    // A small margin at the ends, so that marks are not cut off.
     ([2f64.powi(from) / 1.07, 2f64.powi(to) * 1.07], places)
 }
 
@@ -311,7 +311,7 @@ mod tests {
         }
     }
 
-    /// Imported records may say anything that is a number.
+    /// Imported records may contain any number.
     #[test]
     fn every_scale_takes_zeros_single_values_and_extremes() {
         const ODD: [f64; 12] = [

@@ -8,12 +8,12 @@ use crate::words::metric_words;
 use stripewise_results::{ComparisonRecord, ComparisonRow};
 use stripewise_units::ByteSize;
 
-/// Kinds of I/O that fit side by side.
+/// Maximum number of kinds of I/O side by side.
 const TOGETHER_MAX: usize = 4;
 
-/// The load of rows that differ in nothing but their kind of I/O.
+/// The load label of rows that differ only in their kind of I/O.
 const NOTHING_VARIES: &str = "all";
-/// Rows of a forest; more have no room for their names.
+/// Rows of a forest plot; with more, there is no room for their names.
 const ROWS_MAX: usize = 45;
 
 pub(super) fn charts(comparisons: &[ComparisonRecord]) -> Vec<Chart> {
@@ -24,7 +24,7 @@ pub(super) fn charts(comparisons: &[ComparisonRecord]) -> Vec<Chart> {
     let mut forests = metrics
         .into_iter()
         .filter_map(|metric| forest(comparisons, metric));
-    // All levels in one picture say more than the first level alone.
+    // All levels in one picture show more than the first level alone.
     match several {
         true => drop(charts.splice(0..0, forests.by_ref())),
         false => charts.extend(forests),
@@ -32,7 +32,7 @@ pub(super) fn charts(comparisons: &[ComparisonRecord]) -> Vec<Chart> {
     charts
 }
 
-/// All rows of all comparisons beside each other: a mark with its interval for each, on one
+/// A forest plot of all rows of all comparisons: a mark with its interval for each, on one
 /// scale.
 fn forest(comparisons: &[ComparisonRecord], metric: &str) -> Option<Chart> {
     // A load is neither better nor worse than another.
@@ -99,7 +99,7 @@ fn forest(comparisons: &[ComparisonRecord], metric: &str) -> Option<Chart> {
     })
 }
 
-/// What tells each row of a forest apart, the last row first: the first is the highest.
+/// Distinct names of the rows of a forest plot, the last row first: the first is at the top.
 fn forest_names(
     comparisons: &[ComparisonRecord],
     rows: &[(&ComparisonRecord, &ComparisonRow)],
@@ -115,7 +115,7 @@ fn forest_names(
             row_name(side.unwrap_or_default(), &kind(row), load)
         })
         .collect();
-    // Answers and ceilings of one bench are of the same loads.
+    // Answers and ceilings of one bench are about the same loads.
     if distinct(names.iter().map(String::as_str)).len() < names.len() {
         for (name, (comparison, _)) in names.iter_mut().zip(rows) {
             if let Some(what) = what_of(comparison) {
@@ -127,21 +127,21 @@ fn forest_names(
     names
 }
 
-/// What of two subjects is compared: the `answers` of `answers at p99<5ms of B against A`.
+/// What is compared of two subjects: the `answers` of `answers at p99<5ms of B against A`.
 fn what_of(comparison: &ComparisonRecord) -> Option<&str> {
     let of_both = format!(" of {} against ", comparison.b.name);
     let (what, _) = comparison.title.split_once(&of_both)?;
     Some(what.split(" at ").next().unwrap_or(what))
 }
 
-/// `64K, random read, 8`: what tells the row apart.
+/// `64K, random read, 8`: distinguishes the row.
 fn row_name(side: &str, kind: &str, load: &str) -> String {
     let words = [side, kind, load].into_iter();
     let telling = words.filter(|word| !word.is_empty() && *word != NOTHING_VARIES);
     telling.collect::<Vec<_>>().join(", ")
 }
 
-/// What the numbers behind the kind of I/O are.
+/// The meaning of the numbers after the kind of I/O.
 fn rows_title(varies: &str) -> String {
     match varies {
         "Workload" => "Load".to_owned(),
@@ -163,8 +163,8 @@ fn each(comparisons: &[ComparisonRecord]) -> Vec<Chart> {
         .collect()
 }
 
-/// One row of each of several kinds of I/O: one bar in a panel says nothing that the row of a
-/// forest does not.
+/// One row for each of several kinds of I/O: a panel with one bar shows no more than the row of a
+/// forest plot.
 fn is_single(comparison: &ComparisonRecord, metric: &str) -> bool {
     let rows = comparison.rows.iter().filter(|row| row.metric == metric);
     let kinds: Vec<String> = rows.map(kind).collect();
@@ -241,7 +241,7 @@ fn chart(comparison: &ComparisonRecord, metric: &str) -> Chart {
     }
 }
 
-/// With the metric, where the title does not begin with it.
+/// With the metric, unless the title begins with it.
 fn titled(sides: String, metric: &str) -> String {
     match sides.starts_with(metric) {
         true => sides,
@@ -249,8 +249,8 @@ fn titled(sides: String, metric: &str) -> String {
     }
 }
 
-/// What is compared with what; some titles name both sides themselves. Of a
-/// published table the long line about it stands in the report's title.
+/// What is compared with what; some titles already name both sides. For a
+/// published table, the report's title contains the long line about it.
 pub(crate) fn sides_of(comparison: &ComparisonRecord) -> String {
     let (a, b) = (&comparison.a.name, &comparison.b.name);
     let title = stripewise_units::capitalised(&comparison.title);
@@ -280,7 +280,7 @@ fn point(row: &ComparisonRow, x: f64) -> Point {
     }
 }
 
-/// The first finding, then the means as the articles give them.
+/// The first finding, then the means as in the articles.
 fn summary(comparison: &ComparisonRecord, metric: &str) -> String {
     let means: Vec<String> = comparison
         .groups
@@ -311,7 +311,7 @@ fn summary(comparison: &ComparisonRecord, metric: &str) -> String {
     words.join(" ")
 }
 
-/// What tells rows of one kind apart, and the title of an axis of it.
+/// What distinguishes rows of one kind, and the title of an axis of it.
 fn labels(rows: &[&ComparisonRow]) -> (String, Vec<String>) {
     type Factor = (&'static str, fn(&ComparisonRow) -> String);
     let factors: [Factor; 3] = [
@@ -328,7 +328,7 @@ fn labels(rows: &[&ComparisonRow]) -> (String, Vec<String>) {
                 .map_or_else(String::new, |value| value.to_string())
         }),
     ];
-    // A factor counts where it varies within a kind.
+    // A factor counts if it varies within a kind.
     let varies = |of: fn(&ComparisonRow) -> String| {
         rows.iter().any(|row| {
             rows.iter()

@@ -1,11 +1,11 @@
-//! What cannot be drawn is taken out of charts: imported records may say anything
-//! that is a number, and labels hold anything that is text.
+//! Removes what cannot be drawn from charts: imported records may contain any
+//! number, and labels any text.
 
 use crate::chart::{Annotation, Chart, Panel, Point, Scale};
 use crate::plain::plain;
 
-/// Leaves only values that have a place on their axes, series and panels with
-/// values, charts with panels, and text without signs that act.
+/// Keeps only values with a position on their axes, series and panels with
+/// values, charts with panels, and text without control characters.
 pub(super) fn keep(charts: &mut Vec<Chart>) {
     for chart in charts.iter_mut() {
         let x_scale = chart.x.scale.clone();

@@ -1,17 +1,17 @@
-//! The histogram of latencies that were measured: what share of operations took how
-//! long, reads and writes apart, in stretches of latency that are even on an axis of
-//! powers.
+//! The histogram of measured latencies: which share of operations took how
+//! long, reads and writes separately, in bins of equal width on a logarithmic
+//! axis.
 
 use super::{ShownJob, axis};
 use crate::chart::{Chart, Form, Panel, Point, Quantity, Scale, Series};
 use stripewise_stats::Histogram;
 use stripewise_units::format_duration;
 
-/// Stretches in each power of ten.
+/// Bins per decade.
 const BINS_OF_DECADE: f64 = 12.0;
-/// More stretches nobody can tell apart.
+/// More bins cannot be distinguished.
 const BINS_MAX: usize = 140;
-/// Fewer operations are no shape.
+/// With fewer operations there is no shape.
 const OPERATIONS_MIN: u64 = 100;
 const LINES_MAX: usize = 6;
 
@@ -61,17 +61,17 @@ pub(super) fn chart(told: &[ShownJob<'_>]) -> Option<Chart> {
     })
 }
 
-/// The stretch of most operations.
+/// The bin with the most operations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Peak {
     from_ns: u64,
     to_ns: u64,
-    /// In it, 0 to 1.
+    /// Its share, 0 to 1.
     share: f64,
 }
 
 impl Peak {
-    /// `most took 100 us to 121 us`, where it was more than half of them.
+    /// `most took 100 us to 121 us`, if it has more than half of them.
     fn words(self) -> String {
         let [from, to] = [self.from_ns, self.to_ns].map(format_duration);
         match self.share > 0.5 {
@@ -84,7 +84,7 @@ impl Peak {
     }
 }
 
-/// The stairs, from 0 to 0, and where they are highest.
+/// The steps, from 0 to 0, and their peak.
 fn bins(histogram: &Histogram) -> Option<(Vec<Point>, Peak)> {
     let (low, high) = (histogram.percentile(0.0)?.max(1), histogram.max()?.max(1));
     let place = |ns: u64| ((ns as f64).log10() * BINS_OF_DECADE).floor() as i64;
@@ -102,7 +102,7 @@ fn bins(histogram: &Histogram) -> Option<(Vec<Point>, Peak)> {
     while bin < last {
         let next = (bin + wide as i64).min(last);
         let until = edge(next).round() as u64;
-        // What is at the upper edge belongs to the next stretch, but for the last one.
+        // The upper edge belongs to the next bin, except for the last one.
         let at_most = if next == last {
             u64::MAX
         } else {
@@ -119,7 +119,7 @@ fn bins(histogram: &Histogram) -> Option<(Vec<Point>, Peak)> {
         bin = next;
     }
     points.push(Point::new(edge(last), 0.0));
-    // Of two points at one place the later counts.
+    // Of two points at the same position, the later counts.
     points.remove(0);
     let (inside, [from_ns, to_ns]) = peak;
     let peak = Peak {
@@ -156,7 +156,7 @@ mod tests {
         );
         assert!(points.windows(2).all(|two| two[0].x < two[1].x));
         assert!(bins(&Histogram::new()).is_none());
-        // The fullest of many stretches is not where most are.
+        // The fullest of many bins does not hold the majority.
         let mut histogram = Histogram::new();
         for index in 1..1_000_u64 {
             histogram.record(index * 1_000_000);

@@ -1,4 +1,4 @@
-//! The baseline of an experiment over its blocks: what changed while nothing was
+//! The baseline of an experiment over its blocks: what changed although nothing was
 //! changed.
 
 use super::{axis, metric};
@@ -8,19 +8,19 @@ use crate::quantity_text::percent;
 use stripewise_results::{ComparisonRecord, JobRow};
 use stripewise_stats::mean;
 
-/// Fewer blocks have no course.
+/// Fewer blocks do not make a curve.
 const BLOCKS_MIN: usize = 3;
-/// More lines than this are shown as their mean only.
+/// Above this number of lines, only their mean is shown.
 const CELLS_MAX: usize = 4;
 
-/// `of` names the experiment where there are several.
+/// `of` names the experiment if there are several.
 pub(super) fn chart(
     of: &str,
     rows: &[JobRow<'_>],
     comparisons: &[&ComparisonRecord],
 ) -> Option<Chart> {
     let first = rows.iter().find_map(|row| row.run.experiment.as_ref())?;
-    // What others are held against; without a comparison the level that ran first.
+    // The reference of comparisons; without any, the level that ran first.
     let baseline = comparisons
         .first()
         .map_or(first.level.as_str(), |found| found.a.name.as_str());
@@ -68,7 +68,7 @@ pub(super) fn chart(
     Some(chart)
 }
 
-/// `random read 8K, 8×4`: what tells cells apart.
+/// `random read 8K, 8×4`: distinguishes cells.
 fn name_of(row: &JobRow<'_>) -> String {
     let workload = &row.job.workload;
     format!(

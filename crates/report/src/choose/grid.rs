@@ -1,6 +1,6 @@
-//! Grids and loose runs: a heat map where threads and outstanding both vary, a
-//! curve where only the work in flight does, else bars. Of many runs there are
-//! several charts of a kind, one after the other, never none.
+//! Grids and other runs: a heat map if threads and outstanding both vary, a
+//! curve if only the number in flight does, else bars. If there are too many runs for
+//! one chart, several follow each other.
 
 use super::{axis, distinct, in_flight, latency_sides, middle_of};
 use crate::chart::{Chart, Form, Panel, Point, Quantity, Scale, Series};
@@ -11,9 +11,9 @@ use stripewise_units::format_count;
 
 /// Steps that make a curve.
 const CURVE_MIN: usize = 3;
-/// Curves that can be told apart in one chart.
+/// Maximum number of distinguishable curves in one chart.
 const CURVES_MAX: usize = 6;
-/// Bars that can be told apart in one chart.
+/// Maximum number of distinguishable bars in one chart.
 const BARS_MAX: usize = 40;
 /// Groups that get charts; the tables have the others.
 const GROUPS_MAX: usize = 24;
@@ -59,7 +59,7 @@ pub(super) fn charts(rows: &[JobRow<'_>]) -> Vec<Chart> {
     charts
 }
 
-/// The same shade is the same rate in all of these maps.
+/// Equal shades mean equal rates in all of these maps.
 fn share_one_scale(maps: &mut [Chart]) {
     if maps.len() < 2 {
         return;
@@ -74,7 +74,7 @@ fn share_one_scale(maps: &mut [Chart]) {
     }
 }
 
-/// `(2 of 3)` in the titles of charts that go on in others.
+/// Appends `(2 of 3)` to the titles of charts that continue on others.
 fn paged(mut chart: Chart, page: usize, pages: usize) -> Chart {
     if pages > 1 {
         chart.title = format!("{} ({} of {pages})", chart.title, page + 1);
@@ -85,8 +85,8 @@ fn paged(mut chart: Chart, page: usize, pages: usize) -> Chart {
 /// Rows of one curve, with its name.
 type Group<'a> = (String, Vec<JobRow<'a>>);
 
-/// Rows by what they have in common beside their load, the first groups of them
-/// and how many there are. Repetitions of one day and another are apart.
+/// Groups rows by their properties other than load; returns the first groups
+/// and the number of all. Repetitions on different days are separate.
 fn groups<'a>(rows: &[JobRow<'a>]) -> (Vec<Group<'a>>, usize) {
     let mut places: HashMap<Vec<String>, usize> = HashMap::new();
     let mut found: Vec<Vec<JobRow<'a>>> = Vec::new();
@@ -127,7 +127,7 @@ fn threads_by_outstanding(group: &str, rows: &[JobRow<'_>]) -> Option<Chart> {
             .iter()
             .position(|value| Some(*value) == row.outstanding())? as f64;
         let iops = row.iops()?;
-        // Of repetitions the last.
+        // Of repetitions, the last.
         points.retain(|point| (point.x, point.y) != (x, y));
         points.push(Point {
             value: Some(iops),
@@ -174,7 +174,7 @@ fn threads_by_outstanding(group: &str, rows: &[JobRow<'_>]) -> Option<Chart> {
 fn against_load(curves: &[&Group<'_>]) -> Chart {
     let line = |of: &dyn Fn(&JobRow<'_>) -> Option<f64>| -> Vec<Series> {
         let lines = curves.iter().enumerate().map(|(tone, (name, rows))| {
-            // As many in flight in another way, and repetitions, are one point.
+            // The same number in flight spread differently, and repetitions, are one point.
             let mut by_load: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
             for row in rows {
                 if let Some((load, value)) = in_flight(row).zip(of(row).filter(|v| *v > 0.0)) {
@@ -198,7 +198,7 @@ fn against_load(curves: &[&Group<'_>]) -> Chart {
         annotations: Vec::new(),
     }];
     for side in latency_sides(&rows) {
-        // The 99 %, or where a source lacks it the mean.
+        // p99, or the mean if a source lacks it.
         let (name, lines) = match line(&|row| side.latency(row, "p99")) {
             none if none.is_empty() => ("mean", line(&|row| side.latency(row, "mean"))),
             p99 => ("p99", p99),
@@ -239,7 +239,7 @@ fn against_load(curves: &[&Group<'_>]) -> Chart {
     }
 }
 
-/// Bars for each run, on as many charts as it takes. A run alone has them, too.
+/// Bars for each run, on as many charts as needed; also for a single run.
 pub(super) fn side_by_side(rows: &[JobRow<'_>]) -> Vec<Chart> {
     let shown = &rows[..rows.len().min(BARS_MAX * BAR_CHARTS_MAX)];
     let names = match shown {
@@ -283,7 +283,7 @@ fn bars_of(rows: &[JobRow<'_>], names: &[String]) -> Chart {
         ),
     ];
     for side in latency_sides(rows) {
-        // The 99 %, or where a source lacks it the mean.
+        // p99, or the mean if a source lacks it.
         let (name, points) = match bars(&|row| side.latency(row, "p99")) {
             none if none.is_empty() => ("mean", bars(&|row| side.latency(row, "mean"))),
             p99 => ("p99", p99),

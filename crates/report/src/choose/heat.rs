@@ -1,4 +1,4 @@
-//! Latency over time: how many operations took how long, in each stretch of a run.
+//! Latency over time: how many operations took how long, in each time slice of a run.
 
 use super::{ShownJob, axis};
 use crate::chart::{Chart, Form, Panel, Point, Quantity, Scale, Series};
@@ -8,20 +8,20 @@ use stripewise_results::OperationKind;
 use stripewise_stats::Histogram;
 use stripewise_units::format_duration;
 
-/// Stretches of time.
+/// Maximum number of time slices.
 const COLUMNS_MAX: usize = 60;
-/// Cells of a map.
+/// Maximum number of cells of a map.
 const CELLS_MAX: usize = 1_000;
-/// Fewer cells are no map.
+/// Fewer cells are not worth a map.
 const CELLS_MIN: usize = 240;
-/// Cells of all maps together: they weigh more than all other charts.
+/// Cells of all maps together: they are larger than all other charts.
 const CELLS_OF_ALL: usize = 2_400;
 const COLUMNS_MIN: usize = 5;
-/// Stretches of latency in each power of ten.
+/// Latency bins per decade.
 const ROWS_OF_DECADE: f64 = 8.0;
 
-/// A map for each job that is told of and each kind of its operations; writes and discards
-/// first, because that is where latencies have tails.
+/// A map for each shown job and each kind of its operations; writes and discards
+/// first, because their latencies have tails.
 pub(super) fn charts(material: &Material, told: &[ShownJob<'_>]) -> Vec<Chart> {
     let mut wanted: Vec<(&ShownJob<'_>, &LatencyOverTime)> = Vec::new();
     for one in told {
@@ -53,7 +53,7 @@ fn chart(
         return None;
     }
     let mut points = cells(&columns);
-    // Where latencies spread far, longer stretches of time keep the page light.
+    // With a wide latency range, longer time slices keep the page small.
     while points.len() > cells_max && columns.len() > COLUMNS_MIN * 2 {
         columns = self::columns(intervals, columns.len() * 3 / 4);
         points = cells(&columns);
@@ -94,7 +94,7 @@ fn chart(
     })
 }
 
-/// Start, end and latencies of a stretch of time.
+/// Start, end and latencies of a time slice.
 type Column = (u64, u64, Histogram);
 
 fn cells(columns: &[Column]) -> Vec<Point> {
@@ -114,7 +114,7 @@ fn cells(columns: &[Column]) -> Vec<Point> {
     columns.iter().flat_map(of_column).collect()
 }
 
-/// Neighbouring intervals together, so that there are at most so many columns.
+/// Joins adjacent intervals so that there are at most `columns_max`.
 fn columns(intervals: &[LatencyInterval], columns_max: usize) -> Vec<Column> {
     let together = intervals.len().div_ceil(columns_max).max(1);
     intervals
@@ -134,7 +134,7 @@ fn columns(intervals: &[LatencyInterval], columns_max: usize) -> Vec<Column> {
         .collect()
 }
 
-/// The lower edge of a row in nanoseconds.
+/// Lower edge of a row in nanoseconds.
 fn edge(row: i32) -> f64 {
     10f64.powf(f64::from(row) / ROWS_OF_DECADE).round()
 }

@@ -1,4 +1,4 @@
-//! The histogram that SQLIO prints: shares of operations by whole milliseconds.
+//! SQLIO's histogram: shares of operations by whole milliseconds.
 
 use super::axis;
 use crate::chart::{Chart, Form, Panel, Point, Quantity, Scale, Series};
@@ -6,9 +6,9 @@ use crate::identity::names_of_jobs;
 use serde_json::Value;
 use stripewise_results::JobRow;
 
-/// Histograms beside each other; more bars at a place cannot be told apart.
+/// Histograms per chart; more bars at one position cannot be distinguished.
 const BESIDE_MAX: usize = 4;
-/// Charts of histograms.
+/// Maximum number of charts of histograms.
 const CHARTS_MAX: usize = 10;
 
 pub(super) fn charts(rows: &[JobRow<'_>]) -> Vec<Chart> {
@@ -29,7 +29,7 @@ pub(super) fn charts(rows: &[JobRow<'_>]) -> Vec<Chart> {
     named.chunks(BESIDE_MAX).map(chart).collect()
 }
 
-/// Per cent of operations of 0 to 1 ms, 1 to 2 ms and so on, and the rest.
+/// Per cent of operations that took 0 to 1 ms, 1 to 2 ms and so on, and the rest.
 fn shares(row: &JobRow<'_>) -> Option<Vec<f64>> {
     let imported = row.run.imported.as_ref()?;
     let all = imported.details.as_ref()?.get("histogram_percent")?;

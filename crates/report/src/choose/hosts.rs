@@ -1,14 +1,14 @@
-//! Hosts of a merged run, a curve for each.
+//! The hosts of a merged run, one curve each.
 
 use super::axis;
 use crate::chart::{Chart, Form, Panel, Point, Quantity, Scale, Series};
 use crate::hosts::hosts_sentences;
 use stripewise_results::{HostRecord, MergedRecord, RunRecord};
 
-/// More curves than tones nobody can tell apart.
+/// More curves than tones cannot be distinguished.
 const CURVES_MAX: usize = 8;
 
-/// A chart for each merged run, of the first few.
+/// A chart for each of the first few merged runs.
 pub(super) fn charts<'a>(runs: impl Iterator<Item = &'a RunRecord>) -> Vec<Chart> {
     let merged = runs.filter_map(|run| Some((run, run.merged.as_deref()?)));
     merged.map(|(run, merged)| chart(run, merged)).collect()
@@ -49,7 +49,7 @@ fn chart(run: &RunRecord, merged: &MergedRecord) -> Chart {
     }
 }
 
-/// All hosts, or of many the slowest and the fastest, in their order.
+/// All hosts, or if there are many, the slowest and the fastest, in their order.
 fn shown(hosts: &[HostRecord]) -> Vec<&HostRecord> {
     let mut by_rate: Vec<usize> = (0..hosts.len()).collect();
     by_rate.sort_by(|one, other| hosts[*one].iops.total_cmp(&hosts[*other].iops));
@@ -95,7 +95,7 @@ mod tests {
                 .summary
                 .contains("4 slowest and the 4 fastest of 20");
             assert_eq!(is_told, count == 20);
-            // Rates 0 to 3 and 16 to 19 of twenty: nobody from the middle.
+            // Rates 0 to 3 and 16 to 19 of twenty: none from the middle.
             let extreme = |line: &crate::chart::Series| {
                 let number: usize = line.name["host".len()..].parse().unwrap();
                 let rate = number * 7 % 20;

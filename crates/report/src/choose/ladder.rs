@@ -13,7 +13,7 @@ use stripewise_results::{AnswerPlace, KneeRecord, LatencySummary, SeriesRecord, 
 use stripewise_stats::{LatencyStatistic, Slo};
 use stripewise_units::format_duration;
 
-/// More lines than this cannot be told apart by colour.
+/// More lines than this cannot be distinguished by colour.
 const LINES_MAX: usize = 8;
 
 pub(super) fn charts(ladders: &[NamedSeries<'_>]) -> Vec<Chart> {
@@ -49,7 +49,7 @@ pub(super) fn charts(ladders: &[NamedSeries<'_>]) -> Vec<Chart> {
     charts
 }
 
-/// Ladders of one name on several targets, or of several days: a line for each.
+/// Ladders with one name on several targets, or from several days: one line each.
 fn beside_each_other(ladders: &[&NamedSeries<'_>]) -> Chart {
     let first = ladders[0].series;
     let in_bytes = told_in_bytes(&first.name);
@@ -202,7 +202,7 @@ fn load(named: &NamedSeries<'_>) -> Chart {
     }
 }
 
-/// Load, throughput and words of an answer within the limit.
+/// Load, throughput and text of an answer within the limit.
 fn answered(ladder: &SeriesRecord, in_bytes: bool) -> Option<(f64, f64, String)> {
     let answer = ladder.answer.as_ref()?;
     let rate = match in_bytes {
@@ -229,13 +229,13 @@ fn knee_mark(knee: &KneeRecord) -> Annotation {
     }
 }
 
-/// The horizontal line of a latency limit, where all lines are what it judges.
+/// The horizontal line of a latency limit, if all lines show the statistic that it judges.
 fn limit_mark(slo: &str) -> Option<Annotation> {
     limit_of(slo, |_| Some(None))
 }
 
 /// The same among lines of several statistics: in the colour of the one that it
-/// judges, and not at all where that is not shown.
+/// judges; omitted if that is not shown.
 pub(super) fn limit_among(slo: &str, lines: &[Series]) -> Option<Annotation> {
     limit_of(slo, |judged| {
         let line = lines.iter().find(|line| line.name == judged)?;
@@ -252,7 +252,7 @@ fn limit_of(slo: &str, tone: impl Fn(&str) -> Option<Option<usize>>) -> Option<A
     })
 }
 
-/// Statistics with their tones; p90 and p95 only where a limit judges them.
+/// Statistics with their tones; p90 and p95 only if a limit judges them.
 const STATISTICS: [(LatencyStatistic, usize); 7] = [
     (LatencyStatistic::Mean, 6),
     (LatencyStatistic::P50, PERCENTILES[0]),
@@ -299,8 +299,8 @@ fn line_of(steps: &[StepRecord], of: impl Fn(&LatencySummary) -> Option<f64>) ->
     points
 }
 
-/// What the limit judges, for a line of it: of a percentile that the number of
-/// operations does not allow the largest, which it is below.
+/// The statistic that the limit judges. If a percentile is missing for lack of
+/// operations, the maximum, which is not below it.
 fn of_limit(latency: &LatencySummary, statistic: LatencyStatistic) -> f64 {
     latency.statistic(statistic).unwrap_or(latency.max as f64)
 }
@@ -355,7 +355,7 @@ fn hockey_stick(ladders: &[&NamedSeries<'_>], in_bytes: bool) -> Option<Chart> {
     })
 }
 
-/// A curve turns up where its highest throughput has at least this many times the latency
+/// A curve turns up if its highest throughput has at least this many times the latency
 /// of the lightest load, and more than any load below it.
 const TURNS_UP: f64 = 2.0;
 
@@ -383,8 +383,8 @@ fn end_of(
     ))
 }
 
-/// Of one ladder how much was in flight at its points, the knee named; of several the
-/// knees alone, because more words would not be read.
+/// For one ladder, the number in flight at its points, with the knee named; for several, the
+/// knees alone, because more text would not be legible.
 fn depths(
     ladders: &[&NamedSeries<'_>],
     in_bytes: bool,
@@ -466,7 +466,7 @@ mod tests {
             said(rising, 2),
             "Random write turns up towards 210 IOPS, where p99 is 9 ms."
         );
-        // Its p99 is the least of all where it gives most.
+        // Its p99 is the lowest where its rate is the highest.
         let falling = vec![
             step(1, 5_000.0, ms(8), None),
             step(8, 8_317.0, ms(7), None),

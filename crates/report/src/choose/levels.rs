@@ -8,11 +8,11 @@ use crate::rows::order_levels;
 use stripewise_results::{ComparisonRecord, JobRow};
 use stripewise_units::ByteSize;
 
-/// Levels whose bars can be told apart.
+/// Maximum number of levels with distinguishable bars.
 const LEVELS_MAX: usize = 8;
 
-/// The levels that rows stand at: sizes and offsets from small to large, others
-/// in the order of their comparisons, the reference first. Empty where rows have
+/// The levels of rows: sizes and offsets in rising order, others
+/// in the order of their comparisons, the reference first. Empty if rows have
 /// none.
 pub(super) fn levels(rows: &[JobRow<'_>], comparisons: &[&ComparisonRecord]) -> Vec<String> {
     let varies = offsets_vary(rows);
@@ -38,7 +38,7 @@ fn offsets_vary(rows: &[JobRow<'_>]) -> bool {
 }
 
 /// Level of the factor under test: an experiment's, a published table's column,
-/// or the base offset where it varies.
+/// or the base offset if it varies.
 fn level(row: &JobRow<'_>, offsets_vary: bool) -> Option<String> {
     if let Some(place) = &row.run.experiment {
         return Some(place.level.clone());
@@ -50,7 +50,7 @@ fn level(row: &JobRow<'_>, offsets_vary: bool) -> Option<String> {
     }
 }
 
-/// `of` names the experiment where there are several.
+/// `of` names the experiment if there are several.
 pub(super) fn charts(
     of: &str,
     rows: &[JobRow<'_>],
@@ -84,7 +84,7 @@ pub(super) fn charts(
         .collect()
 }
 
-/// Load of a row: what tells it from others of its kind.
+/// Load of a row: distinguishes it from others of its kind.
 fn load(row: &JobRow<'_>, several_blocks: bool) -> String {
     let in_flight = match (row.threads(), row.outstanding()) {
         (Some(threads), Some(outstanding)) => format!("{threads}×{outstanding}"),
@@ -96,7 +96,7 @@ fn load(row: &JobRow<'_>, several_blocks: bool) -> String {
     }
 }
 
-/// What a chart of levels is of.
+/// The subject of a chart of levels.
 struct Of<'a> {
     kind: &'a str,
     metric: &'a str,
@@ -105,11 +105,11 @@ struct Of<'a> {
 
 fn chart(of: &Of<'_>, levels: &[String], rows: &[JobRow<'_>]) -> Chart {
     let several = distinct(rows.iter().map(JobRow::block_size_bytes)).len() > 1;
-    // Small loads first, whatever the order in which they ran or were planned.
+    // Small loads first, whatever order they were planned or run in.
     let mut rows = rows.to_vec();
     rows.sort_by_key(|row| (row.block_size_bytes(), in_flight(row), row.threads()));
     let loads = distinct(rows.iter().map(|row| load(row, several)));
-    // Looked at once each: there may be thousands of rows.
+    // Evaluated once each: there may be thousands of rows.
     let placed: Vec<(Option<String>, String, Option<f64>)> = rows
         .iter()
         .map(|row| {

@@ -1,9 +1,9 @@
-//! What an experiment measures its levels by, as charts show it.
+//! The metric of an experiment's levels, for charts.
 
 use crate::chart::Quantity;
 use stripewise_results::{ComparisonRecord, JobRow};
 
-/// The metric of these comparisons; IOPS where there are none.
+/// The metric of these comparisons; IOPS if there are none.
 pub(super) fn of(comparisons: &[&ComparisonRecord]) -> String {
     let mut rows = comparisons.iter().flat_map(|comparison| &comparison.rows);
     let first = rows.next().map(|row| row.metric.clone());
@@ -19,7 +19,7 @@ pub(super) fn value(row: &JobRow<'_>, metric: &str) -> Option<f64> {
     }
 }
 
-/// How its values are written.
+/// Format of its values.
 pub(super) fn quantity(metric: &str) -> Quantity {
     match metric {
         "mib_per_s" => Quantity::MibPerSecond,
@@ -28,12 +28,12 @@ pub(super) fn quantity(metric: &str) -> Quantity {
     }
 }
 
-/// Less of it is better.
+/// Lower is better.
 pub(super) fn is_latency(metric: &str) -> bool {
     metric.starts_with("latency_ns")
 }
 
-/// The metric at the head of a sentence: `Mean latency`, but `p99 latency`.
+/// The metric at the start of a sentence: `Mean latency`, but `p99 latency`.
 pub(super) fn heading(metric: &str) -> String {
     let words = crate::words::metric_words(metric);
     if words.starts_with('p') {

@@ -1,6 +1,6 @@
-//! Which charts are right, read off what the records are: ladders, experiments,
-//! grids, plans of several jobs, single runs, comparisons. What an imported
-//! record does not say is not drawn.
+//! Chooses the charts that suit the records: ladders, experiments,
+//! grids, plans of several jobs, single runs, comparisons. Values that an imported
+//! record lacks are not drawn.
 
 mod comparison;
 mod consistency;
@@ -31,16 +31,16 @@ use stripewise_results::{
 };
 use stripewise_stats::median;
 
-/// Runs of which every one gets charts of its own.
+/// Maximum number of runs that each get charts of their own.
 const SINGLES_MAX: usize = 4;
 
-/// Ladders of which every one gets a chart of its own.
+/// Maximum number of ladders that each get a chart of their own.
 const LADDERS_MAX: usize = 20;
 
-/// The charts of a report, the most telling first. Names are unique.
+/// The charts of a report, the most informative first. Names are unique.
 #[must_use]
 pub fn charts(material: &Material) -> Vec<Chart> {
-    // Their table and picture have the units that people know them by.
+    // Their table and picture use the units their users know.
     if are_like_runs(&material.document.runs) && material.document.comparisons.is_empty() {
         return Vec::new();
     }
@@ -82,7 +82,7 @@ pub fn charts(material: &Material) -> Vec<Chart> {
     charts.extend(heat::charts(material, &telling));
     consistency::keep(&mut charts);
     if charts.is_empty() {
-        // Whatever has a rate has a bar.
+        // Anything with a rate has a bar.
         let all: Vec<JobRow<'_>> = material.rows().collect();
         charts.extend(grid::side_by_side(&all));
         consistency::keep(&mut charts);
@@ -95,15 +95,15 @@ pub fn charts(material: &Material) -> Vec<Chart> {
     charts
 }
 
-/// A part of a series: of which, and its name.
+/// A part of a series: the series and the part's name.
 type Part<'a> = (Option<&'a str>, Option<&'a str>);
 
 fn part_of(run: &RunRecord) -> Part<'_> {
     (run.series.as_deref(), run.series_part.as_deref())
 }
 
-/// Parts that have a ladder. What else was run for them, for the interval of the answer,
-/// is in that answer.
+/// Parts that have a ladder. Other runs for the interval of the answer
+/// are included in that answer.
 fn climbed(material: &Material) -> BTreeSet<Part<'_>> {
     let document = &material.document;
     let steps = document.series.iter().flat_map(|series| &series.steps);
@@ -113,15 +113,15 @@ fn climbed(material: &Material) -> BTreeSet<Part<'_>> {
     of_ladders.map(part_of).collect()
 }
 
-/// The runs of these rows, each once.
+/// The distinct runs of these rows.
 fn outside_runs<'a>(rows: &[JobRow<'a>]) -> impl Iterator<Item = &'a RunRecord> {
     let mut runs: Vec<&RunRecord> = rows.iter().map(|row| row.run).collect();
     runs.dedup_by(|one, other| one.id == other.id);
     runs.into_iter()
 }
 
-/// Rows by the experiment that they belong to, with its id where there are
-/// several; runs outside of experiments together.
+/// Groups rows by experiment, with its id if there are
+/// several; runs outside experiments form one group.
 fn experiments<'a>(rows: &[JobRow<'a>]) -> Vec<(String, Vec<JobRow<'a>>)> {
     let id = |row: &JobRow<'a>| row.run.experiment.as_ref().map(|place| &place.experiment);
     let mut found: Vec<(Option<&String>, Vec<JobRow<'a>>)> = Vec::new();
@@ -139,7 +139,7 @@ fn experiments<'a>(rows: &[JobRow<'a>]) -> Vec<(String, Vec<JobRow<'a>>)> {
     named.collect()
 }
 
-/// The comparisons that are about these rows.
+/// The comparisons about these rows.
 fn comparisons_of<'a>(
     all: &'a [ComparisonRecord],
     rows: &[JobRow<'_>],
@@ -153,7 +153,7 @@ fn comparisons_of<'a>(
     all.iter().filter(about).collect()
 }
 
-/// Ids of the runs whose latencies over time a report may show: to be loaded for
+/// Ids of the runs whose latencies over time a report may show, to be loaded into
 /// [`Material::latencies`].
 #[must_use]
 pub fn runs_worth_a_closer_look(material: &Material) -> Vec<String> {
@@ -169,18 +169,18 @@ pub fn runs_worth_a_closer_look(material: &Material) -> Vec<String> {
     ids
 }
 
-/// A job that is worth a closer look, with the name that it has among those shown
-/// beside it.
+/// A job that is shown in detail, with its name among those shown
+/// with it.
 struct ShownJob<'a> {
     name: String,
-    /// Of a step of a ladder, how it answers; nothing of a single run.
+    /// For a step of a ladder, its role in the answer; `None` for a single run.
     answers: Option<(AnswerReason, String)>,
     row: JobRow<'a>,
 }
 
 impl ShownJob<'_> {
     /// Which step of its ladder this is: `Measured with 8 in flight, the knee:
-    /// nothing meets p99 < 5 ms. `; empty of single runs.
+    /// nothing meets p99 < 5 ms. `; empty for single runs.
     fn sentence(&self) -> String {
         match &self.answers {
             Some((_, words)) => format!("Measured {words}. "),
@@ -188,7 +188,7 @@ impl ShownJob<'_> {
         }
     }
 
-    /// The name, and where nothing meets the limit which step this is instead.
+    /// The name and, if nothing meets the limit, which step this is instead.
     fn name_with_place(&self) -> String {
         match &self.answers {
             Some((AnswerReason::Knee, _)) => format!("{}, at the knee", self.name),
@@ -198,8 +198,8 @@ impl ShownJob<'_> {
     }
 }
 
-/// Jobs that are worth a closer look: the answer of each ladder, and single runs
-/// where there are few of them.
+/// Jobs shown in detail: the answer of each ladder, and single runs
+/// if there are few of them.
 fn telling<'a>(
     material: &'a Material,
     ladders: &[NamedSeries<'_>],
@@ -239,8 +239,8 @@ fn telling<'a>(
     told
 }
 
-/// `with 8 in flight, the most within p99 < 5 ms`. The picture is of one run, and where the
-/// answer is of several it says so.
+/// `with 8 in flight, the most within p99 < 5 ms`. The picture shows one run; if the
+/// answer is based on several, the text says so.
 fn words_of(series: &SeriesRecord, answer: &SeriesAnswer) -> String {
     let mut load = format!("with {} in flight", series.steps[answer.step].in_flight());
     if answer.record.runs > 1 {
@@ -254,13 +254,13 @@ fn words_of(series: &SeriesRecord, answer: &SeriesAnswer) -> String {
     }
 }
 
-/// Work in flight; where a source does not say how many threads there were, what
-/// was outstanding was so in all.
+/// Operations in flight; if a source does not give the number of threads, outstanding
+/// is the total.
 fn in_flight(row: &JobRow<'_>) -> Option<u32> {
     row.in_flight().or_else(|| row.outstanding())
 }
 
-/// Distinct values in the order of their first appearance.
+/// Distinct values in order of first appearance.
 fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
     let mut all = Vec::new();
     for value in values {
@@ -280,7 +280,7 @@ pub(crate) fn axis(title: &str, quantity: Quantity, scale: Scale) -> Axis {
     }
 }
 
-/// The median of repetitions, with their range where there are several.
+/// The median of repetitions, with their range if there are several.
 fn middle_of(x: f64, values: &[f64]) -> Option<Point> {
     let low = values.iter().copied().fold(f64::INFINITY, f64::min);
     let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -290,8 +290,8 @@ fn middle_of(x: f64, values: &[f64]) -> Option<Point> {
     })
 }
 
-/// Latencies of these rows: of each kind of operations apart where any of them does
-/// several, as no value is that of all.
+/// Latencies of these rows: per kind of operation if any of them does
+/// several, since no value applies to all.
 fn latency_sides(rows: &[JobRow<'_>]) -> Vec<Side> {
     if !rows.iter().any(JobRow::is_mixed) {
         return vec![Side(None)];
@@ -304,7 +304,7 @@ fn latency_sides(rows: &[JobRow<'_>]) -> Vec<Side> {
     kinds.map(|kind| Side(Some(kind))).collect()
 }
 
-/// Whose latencies are meant; nothing where a job has one kind only.
+/// The kind of operations whose latencies are meant; `None` if a job has only one kind.
 #[derive(Clone, Copy)]
 struct Side(Option<OperationKind>);
 
@@ -314,7 +314,7 @@ impl Side {
             Some(kind) => row.latency_of(kind, name),
             None => row.latency(name),
         };
-        // Below one millisecond, and nobody knows how much: no bar is that long.
+        // Below one millisecond by an unknown amount: no bar has that length.
         ns.filter(|ns| *ns > 0.0 || !crate::number::in_whole_milliseconds(row.run))
     }
 

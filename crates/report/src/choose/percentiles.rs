@@ -7,20 +7,20 @@ use stripewise_stats::Histogram;
 use stripewise_stats::{LatencyStatistic, Slo};
 use stripewise_units::format_duration;
 
-/// Percentiles that people name, which a curve has beside its even steps.
+/// Commonly named percentiles, which a curve has in addition to its even steps.
 const NAMED: [f64; 11] = [
     0.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.99, 99.999,
 ];
-/// Even steps of a curve for each nine, fine enough that corners are the disk's.
+/// Even steps of a curve per nine, fine enough that corners come from the disk.
 const STEPS_OF_NINE: u32 = 20;
-/// Nines between a named percentile and a step that is left out for it.
+/// A step closer than this many nines to a named percentile is left out.
 const NEAR: f64 = 0.02;
-/// Nines that a curve may have.
+/// Maximum number of nines of a curve.
 const NINES_MAX: u32 = 6;
-/// A percentile is shown where at least so many operations lie beyond it.
+/// Minimum number of operations beyond a percentile to show it.
 const BEYOND_MIN: f64 = 10.0;
 const LINES_MAX: usize = 8;
-/// Points of a line that are marked.
+/// Maximum number of marked points of a line.
 const MARKS_MAX: usize = 8;
 
 pub(super) fn chart(told: &[ShownJob<'_>]) -> Option<Chart> {
@@ -28,7 +28,7 @@ pub(super) fn chart(told: &[ShownJob<'_>]) -> Option<Chart> {
     for one in told {
         for (kind, points) in kinds(&one.row) {
             let name = format!("{}{kind}", one.name_with_place());
-            // Marks of a whole curve would hide it.
+            // Marks on a whole curve would hide it.
             let form = match points.len() > MARKS_MAX {
                 true => Form::Trace,
                 false => Form::Line,
@@ -37,7 +37,7 @@ pub(super) fn chart(told: &[ShownJob<'_>]) -> Option<Chart> {
         }
     }
     lines.retain(|line| line.points.len() > 1);
-    // More cannot be told apart; the first are the most telling.
+    // More cannot be distinguished; the first are the most informative.
     lines.truncate(LINES_MAX);
     if lines.is_empty() {
         return None;
@@ -86,8 +86,8 @@ pub(super) fn chart(told: &[ShownJob<'_>]) -> Option<Chart> {
     })
 }
 
-/// A limit holds at its own percentile only; the mean and the longest have no
-/// place among percentiles, and what the lines do not reach is not marked.
+/// A limit applies at its own percentile only; the mean and the maximum have no
+/// position among percentiles, and a limit beyond the lines is not marked.
 fn limit_mark(slo: &str, lines: &[Series]) -> Option<Annotation> {
     let limit: Slo = slo.parse().ok()?;
     let x = nines(match limit.percentile {
@@ -185,8 +185,8 @@ fn of_histogram(histogram: &Histogram) -> Vec<Point> {
     points
 }
 
-/// The slowest operation, where all but it end: at the next even step, where curves of
-/// nearly as many operations end, too, and all of them are under the mouse.
+/// The slowest operation, after all others: at the next even step, where curves with
+/// a similar number of operations end, too, so that the mouse finds all of them.
 fn slowest(histogram: &Histogram) -> Option<Point> {
     let (count, steps) = (histogram.count() as f64, f64::from(STEPS_OF_NINE));
     let max = histogram.max()? as f64;
@@ -194,7 +194,7 @@ fn slowest(histogram: &Histogram) -> Option<Point> {
     (count > 1.0 && max > 0.0).then(|| Point::new(step / steps, max))
 }
 
-/// What an imported record gives.
+/// The points of an imported record.
 fn of_row(row: &JobRow<'_>) -> Vec<Point> {
     [("p50", 50.0), ("p90", 90.0), ("p99", 99.0), ("p999", 99.9)]
         .into_iter()
@@ -207,8 +207,8 @@ fn of_row(row: &JobRow<'_>) -> Vec<Point> {
 mod tests {
     use super::*;
 
-    /// Two heaps: one in twenty is a hundred times as slow. Where the curve goes up is
-    /// where the histogram does, and it ends at the slowest.
+    /// Two clusters: one in twenty is a hundred times as slow. The curve rises where
+    /// the histogram does, and ends at the slowest.
     #[test]
     fn a_curve_has_the_corners_of_its_histogram_and_ends_at_the_slowest() {
         let mut histogram = Histogram::new();

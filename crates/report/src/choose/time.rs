@@ -9,13 +9,13 @@ use stripewise_results::{Interval, JobRow, Status};
 use stripewise_stats::{ChangePointRule, Settling, SteadyRule, change_points, mean};
 use stripewise_units::{format_count, format_duration};
 
-/// Fewer intervals than this are no curve.
+/// Fewer intervals than this do not make a curve.
 const INTERVALS_MIN: usize = 5;
-/// More points than this nobody can tell apart.
+/// More points than this cannot be distinguished.
 const POINTS_MAX: usize = 160;
-/// Steps smaller than this share are not worth a word.
+/// Steps smaller than this share are not mentioned.
 const STEP_MIN: f64 = 0.10;
-/// More words than this cannot be read.
+/// More annotations than this are not legible.
 const MARKS_MAX: usize = 4;
 
 pub(super) fn charts(told: &[ShownJob<'_>]) -> Vec<Chart> {
@@ -94,7 +94,7 @@ fn rate_of(interval: &Interval) -> f64 {
     interval.operations() as f64 * 1e9 / interval.duration_ns.max(1) as f64
 }
 
-/// Without a last interval that is shorter than the others: its rate is noise.
+/// Without a shorter last interval, whose rate is noise.
 fn whole(intervals: &[Interval]) -> &[Interval] {
     match intervals {
         [first, .., last] if last.duration_ns * 2 < first.duration_ns => {
@@ -114,14 +114,14 @@ fn thinned(intervals: &[Interval]) -> Vec<Interval> {
     intervals.chunks(together).map(join).collect()
 }
 
-/// What is worth pointing at, and the same in a few sentences.
+/// Annotations, and the same as a few sentences.
 fn marks(row: &JobRow<'_>, intervals: &[Interval], rates: &[f64]) -> (Vec<Annotation>, String) {
     let mut marks = Vec::new();
     let mut words = Vec::new();
     let end = intervals.last().map_or(0.0, |last| {
         last.start_ns.saturating_add(last.duration_ns) as f64
     });
-    // Of intervals of unequal length, enough of the shortest make a round.
+    // With intervals of unequal length, enough of the shortest make a round.
     let interval_ns = intervals.iter().map(|one| one.duration_ns).min();
     match SteadyRule::SNIA.settling(rates, interval_ns.unwrap_or(0)) {
         Settling::From(index) => {
@@ -145,7 +145,7 @@ fn marks(row: &JobRow<'_>, intervals: &[Interval], rates: &[f64]) -> (Vec<Annota
             ));
         }
         Settling::Never => words.push("The rate never settles within SNIA's rule.".to_owned()),
-        // The rule has nothing to say about a few seconds.
+        // The rule does not apply to a few seconds.
         Settling::TooShort => {}
     }
     let rule = ChangePointRule {

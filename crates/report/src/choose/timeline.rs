@@ -1,5 +1,5 @@
-//! A whole bench on one axis of time: the rate and p99 of each run as they went, where
-//! each series began, what happened on the way, and how busy the host's processors were.
+//! A whole bench on one time axis: the rate and p99 of each run over time, where
+//! each series began, events on the way, and the load of the host's processors.
 
 use super::axis;
 use crate::chart::{Annotation, Chart, Form, Panel, Point, Quantity, Scale, Series};
@@ -7,17 +7,17 @@ use crate::words::series_title;
 use stripewise_results::{Interval, JobRow, ProcessorUse, RunRecord};
 use stripewise_units::{counted, format_duration};
 
-/// Fewer runs are no bench.
+/// Fewer runs are not a bench.
 const RUNS_MIN: usize = 3;
-/// Points of a run; a bench has some fifty runs.
+/// Points per run; a bench has about fifty runs.
 const POINTS_OF_RUN: usize = 6;
-/// More parts cannot be told apart.
+/// More parts cannot be distinguished.
 const PARTS_MAX: usize = 6;
-/// More events cannot be read.
+/// More events are not legible.
 const EVENTS_MAX: usize = 5;
-/// Per cent of the processors' time that are worth a line.
+/// Minimum steal, in per cent of the processors' time, to draw a line.
 const STEAL_SHOWN: f64 = 0.1;
-/// Warnings that something came from outside at some moment.
+/// Warnings of external events at some moment.
 const EVENTS: [&str; 9] = [
     "other-load",
     "cpu-steal",
@@ -107,7 +107,7 @@ pub(super) fn chart(runs: &[RunRecord]) -> Option<Chart> {
 }
 
 /// How busy the host was in each run, and how much of it a hypervisor took: a
-/// point in the middle of each. Simulated runs have none, and the panel is left out.
+/// point in the middle of each. Simulated runs have none; the panel is left out then.
 fn host_lines(placed: &[Placed<'_>]) -> Vec<Series> {
     let used = |one: &Placed<'_>| -> Option<[f64; 2]> {
         let sum = |of: fn(&ProcessorUse) -> u64| -> f64 {
@@ -129,15 +129,15 @@ fn host_lines(placed: &[Placed<'_>]) -> Vec<Series> {
         Series::new(name, Form::Trace, tone, points.collect())
     };
     let mut lines = vec![line("busy", 6, 0)];
-    // A line along 0 says nothing.
+    // A line along 0 is useless.
     if known.iter().any(|(_, [_, steal])| *steal >= STEAL_SHOWN) {
         lines.push(line("taken by the hypervisor", 1, 1));
     }
     lines
 }
 
-/// Runs in their order, each where the clock says, and never before the end of the one
-/// before: simulated time goes faster than the clock.
+/// Runs in order, each at its wall-clock time but never before the end of the one
+/// before: simulated time runs faster than the clock.
 fn placed<'a>(runs: &'a [RunRecord], series: &str) -> Vec<Placed<'a>> {
     let mut of_series: Vec<&RunRecord> = runs
         .iter()
@@ -187,7 +187,7 @@ fn points(placed: &Placed<'_>, of: &dyn Fn(&Interval) -> Option<f64>) -> Vec<Poi
         let rest = group[1..].iter();
         rest.fold(group[0], |joined, next| joined.joined_with(next, None))
     });
-    // p99 of joined intervals is not known: the slowest of them stands for it.
+    // The p99 of joined intervals is not known: the slowest of them is used.
     let slowest = |from: u64, to: u64| {
         let inside = intervals
             .iter()
@@ -206,7 +206,7 @@ fn points(placed: &Placed<'_>, of: &dyn Fn(&Interval) -> Option<f64>) -> Vec<Poi
     each.collect()
 }
 
-/// Where each part begins, and events; the same in words.
+/// Where each part begins, and events; the same as text.
 fn marks(placed: &[Placed<'_>], parts: &[&str]) -> (Vec<Annotation>, String) {
     let begin = |part: &&str| placed.iter().find(|one| one.part == *part);
     let mut marks: Vec<Annotation> = parts
@@ -236,7 +236,7 @@ fn marks(placed: &[Placed<'_>], parts: &[&str]) -> (Vec<Annotation>, String) {
     (marks, words.join(" "))
 }
 
-/// Milliseconds since 1970 of `2026-11-21T20:15:30.000Z`; nothing of other texts.
+/// Milliseconds since 1970 of `2026-11-21T20:15:30.000Z`; `None` for other texts.
 fn milliseconds(time: &str) -> Option<u64> {
     let number = |from: usize, to: usize| time.get(from..to)?.parse::<u64>().ok();
     let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);

@@ -1,4 +1,4 @@
-//! Several jobs at once, beside each of them alone where that was measured.
+//! Concurrent jobs, next to each of them alone if that was measured.
 
 use super::{axis, distinct, latency_sides, middle_of};
 use crate::chart::{Chart, Form, Panel, Point, Quantity, Scale, Series};

@@ -1,5 +1,5 @@
-//! The same load on the same target over days and months: what it reached each time, and
-//! where that changed.
+//! The same load on the same target over days and months: its results over time, and
+//! where they changed.
 
 use super::{axis, middle_of};
 use crate::chart::{Annotation, Chart, Form, Panel, Point, Quantity, Scale, Series};
@@ -11,11 +11,11 @@ use stripewise_results::{JobRow, LoadKey, RunRecord, Status};
 use stripewise_stats::{ChangePoint, ChangePointRule, change_points};
 use stripewise_units::{ByteSize, capitalised, counted};
 
-/// Fewer measurements are no history.
+/// Fewer measurements are not a history.
 const SITTINGS_MIN: usize = 3;
-/// Those of most measurements get a chart.
+/// Maximum number of charts, for the loads with the most measurements.
 const CHARTS_MAX: usize = 6;
-/// Smaller changes are not worth a word.
+/// Smaller changes are not mentioned.
 const STEP_MIN: f64 = 0.05;
 
 /// One load.
@@ -24,20 +24,20 @@ struct Load<'a> {
     row: JobRow<'a>,
     /// Oldest first.
     sittings: Vec<Sitting<'a>>,
-    /// Where among them each is, while they are gathered.
+    /// Index of each among them, while they are collected.
     places: HashMap<&'a str, usize>,
 }
 
-/// What belongs together: a run with its repetitions, or the ladder of a bench.
+/// Runs that belong together: a run with its repetitions, or the ladder of a bench.
 struct Sitting<'a> {
     /// Seconds since the beginning of 1970.
     began: f64,
     rows: Vec<JobRow<'a>>,
 }
 
-/// A chart for each load that was measured at three times or more. Experiments are
-/// left out, as their runs differ on purpose, and so are what another tool measured, whose
-/// files do not always say when, and what was cut short or is void.
+/// A chart for each load that was measured at least three times. Left out are
+/// experiments, whose runs differ on purpose, results of other tools, whose
+/// files do not always give a time, and partial or void runs.
 pub(super) fn charts(runs: &[RunRecord]) -> Vec<Chart> {
     let mut loads = loads(runs);
     loads.retain(|load| load.sittings.len() >= SITTINGS_MIN);
@@ -76,7 +76,7 @@ fn loads(runs: &[RunRecord]) -> Vec<Load<'_>> {
 }
 
 impl<'a> Load<'a> {
-    /// Adds a job of a run that began at a moment.
+    /// Adds a job of a run that began at this time.
     fn add(&mut self, row: JobRow<'a>, began: f64) {
         let id = row.run.series.as_deref().unwrap_or(&row.run.id);
         let place = *self.places.entry(id).or_insert(self.sittings.len());
@@ -92,7 +92,7 @@ impl<'a> Load<'a> {
         }
     }
 
-    /// `p99 latency`; of which operations, where there are several kinds: then it is that of
+    /// `p99 latency`, with the kind of operations if there are several: then it is that of
     /// the first.
     fn latency_title(&self) -> String {
         match self.row.kinds()[..] {
@@ -103,7 +103,7 @@ impl<'a> Load<'a> {
 }
 
 impl Sitting<'_> {
-    /// Of a ladder the step of the highest rate, else the median of the repetitions with
+    /// For a ladder, the step with the highest rate, else the median of the repetitions with
     /// their range.
     fn point(&self, of: &dyn Fn(&JobRow<'_>) -> Option<f64>) -> Option<Point> {
         let of_ladder = self.rows.iter().any(|row| ladder_part(row.run).is_some());
@@ -162,8 +162,8 @@ fn panel(title: &str, quantity: Quantity, points: Vec<Point>) -> Panel {
     }
 }
 
-/// `Random read 8K 4×8 on /data`; with what is particular about it, and a size where it was
-/// asked for: `Random write 8K 1×1, zipf:0.99, fdatasync on 64G of /data`.
+/// `Random read 8K 4×8 on /data`; with special properties, and a size if it was
+/// requested: `Random write 8K 1×1, zipf:0.99, fdatasync on 64G of /data`.
 fn name(row: &JobRow<'_>) -> String {
     let mut words = match ladder_part(row.run) {
         Some(part) => series_title(part),

@@ -1,4 +1,4 @@
-//! What is worth pointing at: limits, knees, steady windows, steps.
+//! Annotations: limits, knees, steady windows, steps.
 
 use super::SMALL_SIZE;
 use super::canvas::{Anchor, Canvas};
@@ -7,12 +7,12 @@ use super::palette::{INK, MUTED, SHADE};
 use super::scale::Frame;
 use crate::chart::{Annotation, Panel};
 
-/// Half of the bar of a limit that holds at one place.
+/// Half the length of the bar of a limit that applies at one place.
 const BOUND: f64 = 16.0;
-/// Height of a line of words.
+/// Height of a line of text.
 const LINE: f64 = SMALL_SIZE + 4.0;
 
-/// Stretches, under everything else.
+/// Ranges, below everything else.
 pub(crate) fn behind(canvas: &mut Canvas, panel: &Panel, frame: &Frame<'_>) {
     let area = frame.area;
     for annotation in &panel.annotations {
@@ -31,7 +31,7 @@ pub(crate) fn behind(canvas: &mut Canvas, panel: &Panel, frame: &Frame<'_>) {
     }
 }
 
-/// Lines and rings first, then all words, each where nothing is drawn.
+/// Lines and rings first, then all labels, each where nothing is drawn.
 pub(crate) fn before(canvas: &mut Canvas, panel: &Panel, frame: &Frame<'_>) {
     let area = frame.area;
     let mut room = Room::of(panel, frame);
@@ -62,21 +62,21 @@ pub(crate) fn before(canvas: &mut Canvas, panel: &Panel, frame: &Frame<'_>) {
     let in_margin = super::is_labelled_directly(panel);
     for annotation in &panel.annotations {
         let (label, colour) = match annotation {
-            // Beside the names of the lines.
+            // Drawn next to the names of the lines.
             Annotation::AtY { .. } if in_margin => continue,
             Annotation::AtY { label, tone, .. } => (label, tone.map_or(INK, super::palette::tone)),
             Annotation::AtX { label, .. }
             | Annotation::RangeX { label, .. }
             | Annotation::Bound { label, .. }
             | Annotation::AtPoint { label, .. } => (label, INK),
-            // The line at its edge has words.
+            // The line at its edge has the label.
             Annotation::AboveY { .. } => continue,
         };
         room.write(canvas, label, colour, &spots(annotation, frame));
     }
 }
 
-/// Where the words of an annotation may stand, the usual place first.
+/// Possible positions of an annotation's label, the usual one first.
 fn spots(annotation: &Annotation, frame: &Frame<'_>) -> Vec<Spot> {
     let area = frame.area;
     match annotation {
@@ -99,7 +99,7 @@ fn spots(annotation: &Annotation, frame: &Frame<'_>) -> Vec<Spot> {
             let mut spots = Vec::new();
             for y in heights {
                 spots.push(((middle, y), Anchor::Middle));
-                // A stretch at the edge has its words inside.
+                // A range at the edge has its label inside.
                 spots.push(((area.right - 4.0, y), Anchor::End));
                 spots.push(((area.left + 4.0, y), Anchor::Start));
             }
@@ -135,7 +135,7 @@ fn spots(annotation: &Annotation, frame: &Frame<'_>) -> Vec<Spot> {
     }
 }
 
-/// Around a ring: below, above and beside it, then farther off.
+/// Around a ring: below, above and beside it, then farther away.
 fn around((x, y): (f64, f64)) -> Vec<Spot> {
     let mut spots = Vec::new();
     for away in [0.0, LINE, 2.0 * LINE] {

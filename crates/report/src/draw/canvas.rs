@@ -1,5 +1,5 @@
-//! SVG as text: lines, areas, words. Each text says how wide it is, so that it takes
-//! the same room in a viewer that has another font.
+//! SVG as text: lines, areas, words. Each text has an explicit width, so that it takes
+//! the same room in a viewer with another font.
 
 use super::font;
 pub(crate) use super::palette::Colour;
@@ -7,7 +7,7 @@ use super::palette::Theme;
 use crate::escape::escaped;
 use std::fmt::Write;
 
-/// Which end of a text its place is.
+/// Which end of a text is at its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Anchor {
     Start,
@@ -15,7 +15,7 @@ pub(crate) enum Anchor {
     End,
 }
 
-/// What is drawn on.
+/// The drawing surface.
 pub(crate) struct Canvas {
     drawn: String,
     width: f64,
@@ -23,20 +23,20 @@ pub(crate) struct Canvas {
     theme: Theme,
 }
 
-/// What stands around a drawing.
+/// The context of a drawing.
 #[derive(Default)]
 pub(crate) struct Frame<'a> {
-    /// For those who cannot see it.
+    /// Alternative text.
     pub(crate) title: &'a str,
-    /// The same, longer.
+    /// The same in more detail.
     pub(crate) description: &'a str,
-    /// Pixels of the picture; those of the drawing where not given.
+    /// Size of the picture in pixels; that of the drawing if not given.
     pub(crate) pixels: Option<[u32; 2]>,
-    /// Elements that draw nothing, as SVG: the font, what was measured.
+    /// Invisible SVG elements: the font, what was measured.
     pub(crate) head: &'a str,
 }
 
-/// Shorter texts are as wide in any font, or nearly; but large ones.
+/// Shorter texts have nearly the same width in any font, except in large sizes.
 const SIZED_FROM: usize = 4;
 const LARGE: f64 = 20.0;
 
@@ -66,7 +66,7 @@ impl Canvas {
         );
     }
 
-    /// A straight line of dashes.
+    /// A straight dashed line.
     pub(crate) fn dashes(&mut self, from: (f64, f64), to: (f64, f64), colour: Colour) {
         let points = points(&[from, to]);
         let colour = colour.hex(self.theme);
@@ -124,7 +124,7 @@ impl Canvas {
         );
     }
 
-    /// Text below a place.
+    /// Text below a position.
     pub(crate) fn text(
         &mut self,
         (x, y): (f64, f64),
@@ -161,7 +161,7 @@ impl Canvas {
         let _ = writeln!(self.drawn, ">{}</text>", escaped(text));
     }
 
-    /// Text whose middle is at the height of a place.
+    /// Text centred vertically on a position.
     pub(crate) fn text_centred(
         &mut self,
         place: (f64, f64),
@@ -170,12 +170,12 @@ impl Canvas {
         colour: Colour,
         anchor: Anchor,
     ) {
-        // Digits are 0.71 em high; the renderers disagree about their middle.
+        // Digits are 0.71 em high; renderers disagree about their middle.
         let place = (place.0, place.1 - 0.405 * size);
         self.text(place, text, size, colour, anchor);
     }
 
-    /// The picture, with a title and a description for those who cannot see it.
+    /// Completes the picture, with a title and a description for those who cannot see it.
     pub(crate) fn finish(self, frame: &Frame<'_>) -> String {
         let [width, height] = match frame.pixels {
             Some(pixels) => pixels.map(|pixels| pixels.to_string()),
@@ -195,7 +195,7 @@ impl Canvas {
     }
 }
 
-/// A length with a hundredth at most: finer than anybody sees.
+/// A length with two decimals at most: finer than anyone can see.
 struct Short(f64);
 
 impl std::fmt::Display for Short {

@@ -1,4 +1,4 @@
-//! The summary card: a row for each series, all of it readable where a forum shows it at
+//! Draws the summary card: a row for each series, all of it legible when a forum shows it at
 //! a third of its size.
 
 use super::canvas::{Anchor, Canvas, Colour};
@@ -8,21 +8,21 @@ use crate::attribution::About;
 use crate::card::{Card, CardAnswer, CardFigures, CardRow, Curve};
 
 const TITLE: f64 = 25.0;
-/// From one line of a long title to the next.
+/// Distance between lines of a long title.
 const TITLE_LINE: f64 = 31.0;
 const NUMBER: f64 = 29.0;
 const NAME: f64 = 18.0;
 const SMALL: f64 = 13.0;
-/// Least height of a row.
+/// Minimum height of a row.
 const ROW_MIN: f64 = 76.0;
 
-/// Left edges of the columns in a drawing of the least width.
+/// Left edges of the columns in a drawing of minimum width.
 const NUMBER_AT: f64 = 190.0;
 const BAR_AT: f64 = 404.0;
 const LATENCY_AT: f64 = 592.0;
 const CURVE_AT: f64 = 776.0;
 const WIDTH: f64 = 960.0;
-/// Between columns.
+/// Gap between columns.
 const GAP: f64 = 16.0;
 
 /// Left edges in a drawing that may be wider.
@@ -99,7 +99,7 @@ fn draw_row(
     columns: &Columns,
     (top, height): (f64, f64),
 ) {
-    // Two lines of words, and a third one where limits are listed.
+    // Two lines of text, and a third one if limits are listed.
     let third = matches!(&row.answer, CardAnswer::CardFigures(found) if !found.others.is_empty());
     let block = if third { 62.0 } else { 46.0 };
     let top = top + (height - block) / 2.0;
@@ -132,7 +132,7 @@ fn draw_row(
         }
         CardAnswer::CardFigures(found) => {
             number(canvas, found, columns, (first, second));
-            // A log is judged by its latency: beside rates of many in flight its bar is none.
+            // A log is judged by its latency: its rate is not comparable with the others.
             if row.name != "Log" {
                 bar(canvas, found, card, columns, (first, second));
             }
@@ -175,7 +175,7 @@ fn number(
     canvas.text((left, second), &words, SMALL, MUTED, Anchor::Start);
 }
 
-/// The longest bar of the rows that are told in the same way.
+/// The longest bar of the rows with the same unit.
 fn longest(card: &Card, in_bytes: bool) -> f64 {
     let found = card.rows.iter().filter_map(|row| match &row.answer {
         CardAnswer::CardFigures(found) if (found.unit == "MiB/s") == in_bytes => Some(found),
@@ -211,11 +211,11 @@ fn bar(
             0.55,
         );
     }
-    // A rate is never invisible beside a much larger one.
+    // A rate stays visible next to a much larger one.
     let end = place(found.amount).max(left + 2.0);
     canvas.rectangle([(left, top), (end, bottom)], tone(tone_of), 1.0);
     let ends = found.interval.map(|ends| ends.map(place));
-    // A bracket that is narrower than its own lines would be a blot.
+    // A bracket narrower than its own lines would be a blot.
     if let Some([low, high]) = ends.filter(|[low, high]| high - low >= 5.0) {
         let middle = bottom + 4.0;
         canvas.line(&[(low, middle), (high, middle)], INK, 1.5);
@@ -253,7 +253,7 @@ fn latency(
     small(canvas, (left, second), &words, colour, room);
 }
 
-/// Small words, a little smaller where that makes them fit.
+/// Small text, made a little smaller if it then fits.
 fn small(canvas: &mut Canvas, place: (f64, f64), words: &str, colour: Colour, room: f64) {
     let share = room / font::width(words, SMALL).max(1.0);
     let size = (SMALL * share).clamp(11.5, SMALL);

@@ -1,24 +1,24 @@
 //! The embedded font: Roboto Regular, Apache licence, in `assets/roboto`.
-//! Widths of text come from it, so that labels are placed where they fit.
+//! Text widths come from it, so that labels are placed where they fit.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 /// The font file as it was published.
 pub(crate) const ROBOTO: &[u8] = include_bytes!("../../assets/roboto/Roboto-Regular.ttf");
-/// Its Latin part, for SVG files.
+/// Its Latin subset, for SVG files.
 pub(crate) const ROBOTO_LATIN: &[u8] = include_bytes!("../../assets/roboto/roboto-latin.woff2");
-/// Where Roboto is not installed, a browser takes the next one.
+/// If Roboto is not installed, a browser uses the next one.
 pub(crate) const FAMILY: &str = "Roboto, Helvetica Neue, Arial, sans-serif";
 
-/// The scripts that Roboto has end below this.
+/// The scripts that Roboto covers end below this.
 const LETTERS_END: u32 = 0x2300;
-/// What other letters are taken for, in em: half of a Chinese one is too little, and
-/// nothing is cut off that has more room than it needs.
+/// Assumed width of other letters in em: half of a Chinese one would be too little, and
+/// too wide an estimate cuts nothing off.
 const WIDE: f64 = 1.0;
 const UNKNOWN: f64 = 0.6;
 
-/// Widths in em of the letters that Roboto has.
+/// Widths in em of the letters in Roboto.
 static WIDTHS: LazyLock<HashMap<char, f64>> = LazyLock::new(|| {
     let font = ttf_parser::Face::parse(ROBOTO, 0).expect("the embedded font is whole");
     let em = f64::from(font.units_per_em());
@@ -41,7 +41,7 @@ pub(crate) fn width(text: &str, size: f64) -> f64 {
     em * size
 }
 
-/// Characters that say something of their neighbours and are not seen themselves.
+/// Characters that only affect their neighbours and are invisible themselves.
 pub(crate) fn is_invisible(letter: char) -> bool {
     matches!(
         letter,
@@ -58,7 +58,7 @@ fn width_of(letter: char) -> f64 {
     }
 }
 
-/// Text in lines of at most `limit` pixels, broken between words; a word that is longer
+/// Wraps text into lines of at most `limit` pixels, broken between words; a longer word
 /// is cut.
 pub(crate) fn wrapped(text: &str, size: f64, limit: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
@@ -74,7 +74,7 @@ pub(crate) fn wrapped(text: &str, size: f64, limit: f64) -> Vec<String> {
     lines
 }
 
-/// As [`wrapped`], with at most so many lines; the last one says that it was cut.
+/// As [`wrapped`], with at most `lines_max` lines; the last one shows if text was cut.
 pub(crate) fn wrapped_to(text: &str, size: f64, limit: f64, lines_max: usize) -> Vec<String> {
     let mut lines = wrapped(text, size, limit);
     if lines.len() > lines_max {
@@ -90,7 +90,7 @@ pub(crate) fn wrapped_to(text: &str, size: f64, limit: f64, lines_max: usize) ->
     lines
 }
 
-/// Text cut to at most `limit` pixels, with a sign that it was.
+/// Cuts text to at most `limit` pixels, with a mark if it was cut.
 pub(crate) fn cut(text: &str, size: f64, limit: f64) -> String {
     if width(text, size) <= limit {
         return text.to_owned();
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn widths_are_those_of_the_font() {
-        // Digits are equally wide, so that numbers line up.
+        // Digits have equal width, so that numbers line up.
         assert!(
             "0123456789"
                 .chars()

@@ -1,8 +1,8 @@
-//! Outlines of letters: from the embedded font, and from the system's for those it lacks.
+//! Glyph outlines: from the embedded font, and from system fonts for letters it lacks.
 //!
-//! Letters are placed one after the other. Scripts that need more than that - Hebrew and
-//! Arabic run the other way, the letters of Arabic and of India's scripts change beside
-//! others - would come out wrong, and are boxes like what no font has.
+//! Letters are placed one after the other. Scripts that need shaping - Hebrew and
+//! Arabic run the other way, the letters of Arabic and of India's scripts depend on their
+//! neighbours - would come out wrong, and become boxes like letters without a font.
 
 use super::font::{self, ROBOTO};
 use std::borrow::Cow;
@@ -12,7 +12,7 @@ use std::path::{Path as FilePath, PathBuf};
 use tiny_skia::{Path, PathBuilder};
 use ttf_parser::{Face, GlyphId, OutlineBuilder};
 
-/// Where systems have their fonts; folders that are not there have none.
+/// Font folders of operating systems; missing ones are skipped.
 const FOLDERS: [&str; 5] = [
     "/usr/share/fonts",
     "/usr/local/share/fonts",
@@ -20,14 +20,14 @@ const FOLDERS: [&str; 5] = [
     "/System/Library/Fonts",
     "/Library/Fonts",
 ];
-/// Folders in folders at most: links can lead in a circle.
+/// Maximum folder depth: links can form a cycle.
 const DEPTH_MAX: usize = 6;
-/// Fonts in a file at most: how many there are is what the file says.
+/// Maximum number of fonts in a file: the file itself claims the number.
 const FONTS_MAX: u32 = 256;
-/// What a font has for letters that it lacks: glyph 0, `.notdef`, most often a box.
+/// The glyph for missing letters: glyph 0, `.notdef`, usually a box.
 const BOX: GlyphId = GlyphId(0);
 
-/// What letters are looked up in, the embedded font first.
+/// Fonts searched for letters, the embedded font first.
 pub(super) struct Fonts {
     files: Vec<(Cow<'static, [u8]>, u32)>,
 }
@@ -35,12 +35,12 @@ pub(super) struct Fonts {
 /// A line of text from its left end, on its baseline.
 pub(super) struct Line {
     pub(super) width: f32,
-    /// Nothing where all of it is blank.
+    /// `None` if all of it is blank.
     pub(super) outline: Option<Path>,
 }
 
 impl Fonts {
-    /// Fonts for as many letters of a text as there are any for.
+    /// Finds fonts for as many letters of a text as possible.
     pub(super) fn for_letters(text: &str) -> Fonts {
         let mut files = vec![(Cow::Borrowed(ROBOTO), 0)];
         let mut lacking = not_embedded(text);
@@ -66,7 +66,7 @@ impl Fonts {
         faces.collect()
     }
 
-    /// Letters of the text that are boxes.
+    /// Letters of the text that are drawn as boxes.
     pub(super) fn boxes(&self, text: &str) -> String {
         let faces = self.faces();
         let letters = not_embedded(text).into_iter();
@@ -75,7 +75,7 @@ impl Fonts {
             .collect()
     }
 
-    /// A line of text of a size in pixels.
+    /// A line of text of this size in pixels.
     pub(super) fn line(&self, text: &str, size: f32) -> Line {
         let faces = self.faces();
         let mut pen = Pen::default();
@@ -103,7 +103,7 @@ fn glyph<'a, 'f>(faces: &'a [Face<'f>], letter: char) -> Option<(&'a Face<'f>, G
     }
 }
 
-/// Letters that the embedded font lacks; control characters and those that are not seen
+/// Letters that the embedded font lacks; control and invisible characters
 /// are not letters.
 fn not_embedded(text: &str) -> BTreeSet<char> {
     let is_letter = |letter: &char| !letter.is_control() && !font::is_invisible(*letter);
@@ -113,8 +113,8 @@ fn not_embedded(text: &str) -> BTreeSet<char> {
         .collect()
 }
 
-/// A letter of a script whose letters cannot be placed one after the other: Hebrew,
-/// Arabic, those of India and South East Asia, Mongolian, and joined forms of them.
+/// A letter of a script that needs shaping: Hebrew,
+/// Arabic, those of India and South East Asia, Mongolian, and their presentation forms.
 fn needs_shaping(letter: char) -> bool {
     matches!(u32::from(letter),
         0x590..=0x109f | 0x1700..=0x18af | 0x1900..=0x1cff | 0xa800..=0xabff
@@ -124,15 +124,15 @@ fn needs_shaping(letter: char) -> bool {
 /// A font of the system.
 struct Found {
     path: PathBuf,
-    /// In a file of several.
+    /// Index in a file with several.
     index: u32,
-    /// Those that are looked for.
+    /// The wanted letters that it has.
     letters: BTreeSet<char>,
-    /// The least is the most like the embedded font: upright, of no fixed width, regular.
+    /// The smallest is the most similar to the embedded font: upright, proportional, regular.
     likeness: (bool, bool, bool, u16, PathBuf),
 }
 
-/// The fonts of a folder that have any of these letters.
+/// The fonts in a folder that have any of these letters.
 fn find(folder: &FilePath, depth: usize, wanted: &BTreeSet<char>, found: &mut Vec<Found>) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
@@ -172,7 +172,7 @@ fn find(folder: &FilePath, depth: usize, wanted: &BTreeSet<char>, found: &mut Ve
     }
 }
 
-/// A letter that a font knows, and has the outline of: pictures of letters are not drawn.
+/// The font maps the letter and has its outline: bitmap glyphs are not drawn.
 fn has(face: &Face<'_>, letter: char) -> bool {
     let glyph = face.glyph_index(letter);
     glyph.is_some_and(|glyph| {
@@ -180,14 +180,14 @@ fn has(face: &Face<'_>, letter: char) -> bool {
     })
 }
 
-/// The first of those that have most of these letters, so that words are in one font.
+/// The first of those with the most of these letters, so that words are in one font.
 fn best<'a>(found: &'a [Found], lacking: &BTreeSet<char>) -> Option<&'a Found> {
     let count = |font: &Found| font.letters.intersection(lacking).count();
     let best = found.iter().rev().max_by_key(|font| count(font))?;
     (count(best) > 0).then_some(best)
 }
 
-/// Draws outlines, each where the last one ended.
+/// Draws outlines one after the other.
 #[derive(Default)]
 struct Pen {
     path: PathBuilder,
@@ -196,7 +196,7 @@ struct Pen {
 }
 
 impl Pen {
-    /// A font's y grows upwards.
+    /// A font's y axis points up.
     fn at(&self, x: f32, y: f32) -> (f32, f32) {
         (self.x + x * self.scale, -y * self.scale)
     }

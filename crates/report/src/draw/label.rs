@@ -1,5 +1,5 @@
-//! Names of series: at the ends of lines, else in a row above the panel. Beside names at
-//! the ends of lines stands what a limit is, where nothing is drawn.
+//! Names of series: at the ends of lines, else in a row above the panel. Limits are labelled
+//! next to the names at line ends, where nothing is drawn.
 
 use super::canvas::{Anchor, Canvas, Colour};
 use super::marks::{mark, share_of_value};
@@ -8,10 +8,10 @@ use super::scale::Frame;
 use super::{MARGIN, SMALL_SIZE, font};
 use crate::chart::{Annotation, Form, Panel};
 
-/// Two labels are at least so far apart.
+/// Minimum distance between two labels.
 const APART: f64 = 15.0;
 
-/// Names where lines end, moved apart where they would meet.
+/// Names at line ends, moved apart if they would overlap.
 pub(crate) fn at_ends(canvas: &mut Canvas, panel: &Panel, frame: &Frame<'_>) {
     let area = frame.area;
     let names = panel.series.iter().filter_map(|series| {
@@ -30,7 +30,7 @@ pub(crate) fn at_ends(canvas: &mut Canvas, panel: &Panel, frame: &Frame<'_>) {
         let above = places.last().map_or(f64::NEG_INFINITY, |y| y + APART);
         places.push(label.0.max(above));
     }
-    // What was pushed below the panel moves up again, and pushes the others.
+    // Labels pushed below the panel move up again, and push the others.
     let mut below = area.bottom + 4.0;
     for place in places.iter_mut().rev() {
         *place = place.min(below);
@@ -50,7 +50,7 @@ pub(crate) fn at_ends(canvas: &mut Canvas, panel: &Panel, frame: &Frame<'_>) {
     }
 }
 
-/// Limits that go all the way across a panel: where, whose tone, in words.
+/// Limits that span a panel: position, tone, label.
 pub(crate) fn limits(panel: &Panel) -> impl Iterator<Item = (f64, Option<usize>, &str)> {
     let each = panel.annotations.iter();
     each.filter_map(|annotation| match annotation {
@@ -70,7 +70,7 @@ pub(crate) fn legend_width(panel: &Panel) -> f64 {
         .sum()
 }
 
-/// A row of marks and names above the panel, to the right; for cells their shades.
+/// A row of marks and names above the panel, right-aligned; for cells, their shades.
 pub(crate) fn legend(canvas: &mut Canvas, panel: &Panel, frame: &Frame<'_>) {
     let area = frame.area;
     let y = area.top - 18.0;
@@ -100,8 +100,8 @@ pub(crate) fn legend(canvas: &mut Canvas, panel: &Panel, frame: &Frame<'_>) {
     }
 }
 
-/// What light, middle and dark mean. Counts of latencies go by their cube root, so
-/// that the middle shade is far below half of the most.
+/// The values of light, middle and dark shades. Counts of latencies use the cube root, so
+/// the middle shade is far below half of the maximum.
 fn shades(canvas: &mut Canvas, panel: &Panel, (right, y): (f64, f64), even: bool) {
     let series = &panel.series[0];
     let largest = series.darkest();

@@ -1,4 +1,4 @@
-//! Where words fit: not on what is drawn, nor on other words, where that can be helped.
+//! Places text so that it avoids drawn elements and other text, if possible.
 
 use super::canvas::{Anchor, Canvas, Colour};
 use super::palette::GROUND;
@@ -6,22 +6,22 @@ use super::scale::Frame;
 use super::{Area, SMALL_SIZE, font};
 use crate::chart::{Form, Panel, Series};
 
-/// Between the places at which lines are looked at.
+/// Distance between sampled positions of a line.
 const STEP: f64 = 4.0;
-/// How bad it is to lie on other words, beside lying on a place of a line.
+/// Cost of overlapping other text, relative to covering a sampled position.
 const ON_WORDS: usize = 12;
-/// The same of leaving the panel.
+/// The same for leaving the panel.
 const OUTSIDE: usize = 60;
 
-/// What is taken in a panel.
+/// Occupied space in a panel.
 pub(crate) struct Room {
     area: Area,
-    /// Places on lines and bars.
+    /// Positions on lines and bars.
     drawn: Vec<(f64, f64)>,
     words: Vec<[(f64, f64); 2]>,
 }
 
-/// Where words may stand: a place, and which end of them it is.
+/// A possible position of text, and which end of it is there.
 pub(crate) type Spot = ((f64, f64), Anchor);
 
 impl Room {
@@ -62,7 +62,7 @@ impl Room {
                     self.take_line((frame.x(low), y), (frame.x(high), y));
                 }
             }
-            // They fill the panel: nothing is better than anything else.
+            // They fill the panel: no position is better than another.
             Form::Cells { .. } => {}
             _ => {
                 for two in places.windows(2) {
@@ -73,7 +73,7 @@ impl Room {
         }
     }
 
-    /// A line that words keep off, too.
+    /// Marks a line that text avoids as well.
     pub(crate) fn take_line(&mut self, from: (f64, f64), to: (f64, f64)) {
         let length = (to.0 - from.0).hypot(to.1 - from.1);
         let steps = ((length / STEP).ceil() as usize).clamp(1, 2_000);
@@ -85,7 +85,7 @@ impl Room {
         }
     }
 
-    /// Writes words at the first of these spots that is free, else at the best.
+    /// Writes text at the first free one of these spots, else at the best.
     pub(crate) fn write(
         &mut self,
         canvas: &mut Canvas,
@@ -103,7 +103,7 @@ impl Room {
             .min_by_key(|(cost, _)| *cost);
         let Some((_, spot)) = best else { return };
         let [(left, top), (right, foot)] = corners(spot, width);
-        // Where it cannot be helped, the words are still readable.
+        // If overlap is unavoidable, the text stays legible.
         canvas.rectangle([(left, top), (right, foot)], GROUND, 0.82);
         canvas.text(spot.0, label, SMALL_SIZE, colour, spot.1);
         self.words.push([(left, top), (right, foot)]);
@@ -127,7 +127,7 @@ impl Room {
     }
 }
 
-/// The box of words at a spot.
+/// The bounding box of text at a spot.
 fn corners(((x, y), anchor): Spot, width: f64) -> [(f64, f64); 2] {
     let left = match anchor {
         Anchor::Start => x,

@@ -1,4 +1,4 @@
-//! Series: lines, bars, cells, and the intervals around their values.
+//! Draws series: lines, bars, cells, and the intervals around their values.
 
 use super::canvas::{Anchor, Canvas, Colour};
 use super::palette::{INK, pale, shade, tone};
@@ -47,7 +47,7 @@ fn line(canvas: &mut Canvas, series: &Series, frame: &Frame<'_>) {
     }
 }
 
-/// The mark of a tone: eight outlines, so that each of eight series has its own.
+/// The mark of a tone: eight shapes, so that each of eight series has its own.
 pub(crate) fn mark(canvas: &mut Canvas, (x, y): (f64, f64), number: usize) {
     let colour = tone(number);
     let mut shape = |places: &[(f64, f64)]| {
@@ -98,7 +98,7 @@ fn steps(canvas: &mut Canvas, series: &Series, frame: &Frame<'_>) {
     canvas.line(&places, tone(series.tone), 2.0);
 }
 
-/// Marks with intervals along the x axis; what cannot be told from 0 is pale.
+/// Marks with intervals along the x axis; those not distinguishable from 0 are pale.
 fn intervals(canvas: &mut Canvas, series: &Series, frame: &Frame<'_>) {
     let colour = tone(series.tone);
     for point in &series.points {
@@ -154,7 +154,7 @@ fn bars(
         );
         let middle = (left + right) / 2.0;
         whisker(canvas, point, frame, middle, INK);
-        // The value on top, where it has room and no whisker stands.
+        // The value on top, if there is room and no whisker.
         let value = panel.y.quantity.format(point.y);
         if point.span.is_none() && font::width(&value, SMALL_SIZE) <= right - left + 4.0 {
             let away = if point.y < 0.0 { 9.0 } else { -9.0 };
@@ -191,14 +191,14 @@ fn cells(canvas: &mut Canvas, series: &Series, frame: &Frame<'_>, labelled: bool
     }
 }
 
-/// How dark a cell is. Counts of latencies span orders of magnitude, so that
-/// their shade goes by the cube root; it is the rare slow ones that one looks for.
+/// How dark a cell is. Counts of latencies span orders of magnitude, so
+/// their shade follows the cube root; the rare slow ones are of interest.
 fn cell_share(value: f64, largest: f64, even: bool) -> f64 {
     let share = if largest > 0.0 { value / largest } else { 0.0 };
     if even { share } else { share.max(0.0).cbrt() }
 }
 
-/// The share of the largest value that is as dark as `darkness`, 0 to 1.
+/// The share of the largest value with this darkness, 0 to 1.
 pub(crate) fn share_of_value(darkness: f64, even: bool) -> f64 {
     if even { darkness } else { darkness.powi(3) }
 }

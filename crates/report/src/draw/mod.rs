@@ -1,7 +1,7 @@
 //! The static renderer: a chart or a summary card as SVG, and from it PNG.
 //!
-//! Where things go is decided here, from [`crate::Chart`] and the widths of the embedded
-//! font, so that no label runs into another. The same chart gives the same bytes.
+//! Decides the layout from [`crate::Chart`] and the widths of the embedded
+//! font, so that no labels overlap. The same chart gives the same bytes.
 
 mod annotate;
 mod canvas;
@@ -34,9 +34,9 @@ use canvas::{Anchor, Canvas};
 use palette::{CAUTION, FAINT, GRID, INK, MUTED};
 use scale::Frame;
 
-/// Width of a picture in pixels, and the least of a picture of a given size.
+/// Width of a picture in pixels, and the minimum for a picture of a given size.
 const WIDTH: f64 = 960.0;
-/// Pixels of a picture that nobody gave a size.
+/// Default size of a picture in pixels.
 pub const SIZE: [u32; 2] = [1_920, 1_080];
 const MARGIN: f64 = 28.0;
 const TITLE_SIZE: f64 = 19.0;
@@ -48,7 +48,7 @@ const LINE: f64 = 18.0;
 /// How a picture looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Look {
-    /// Its ground.
+    /// Its background.
     pub theme: Theme,
     /// Width and height in pixels.
     pub size: [u32; 2],
@@ -63,13 +63,13 @@ impl Default for Look {
     }
 }
 
-/// A chart as an SVG picture for a page, 960 pixels wide, on white: as high as it needs.
+/// A chart as an SVG picture for a page, 960 pixels wide, on white, as high as it needs.
 #[must_use]
 pub fn svg(chart: &Chart) -> String {
     svg_on(chart, Theme::Light)
 }
 
-/// The same on another ground.
+/// The same on another background.
 pub(crate) fn svg_on(chart: &Chart, theme: Theme) -> String {
     let head = Head::of(chart, &About::default(), WIDTH, usize::MAX);
     let height = head.height + panel_heights(chart).iter().sum::<f64>() + MARGIN * 0.5;
@@ -82,7 +82,7 @@ pub(crate) fn svg_on(chart: &Chart, theme: Theme) -> String {
     })
 }
 
-/// A picture of its own, of a size: with what was measured around it, in its metadata,
+/// A standalone picture of a given size: with what was measured around it and in its metadata,
 /// and with the font for viewers that lack it.
 #[must_use]
 pub fn svg_picture(picture: &crate::Picture, about: &About, look: &Look) -> String {
@@ -122,7 +122,7 @@ pub fn svg_picture(picture: &crate::Picture, about: &About, look: &Look) -> Stri
     })
 }
 
-/// The summary card inside a page, which has the font and says what was measured.
+/// The summary card within a page, which has the font and says what was measured.
 pub(crate) fn card_svg(card: &crate::Card, about: &About, theme: Theme) -> String {
     let look = Look {
         theme,
@@ -135,19 +135,19 @@ pub(crate) fn card_svg(card: &crate::Card, about: &About, theme: Theme) -> Strin
     })
 }
 
-/// Width and height of a drawing for a picture of these pixels: at least so large.
+/// Width and height of a drawing for a picture of these pixels: at least `least`.
 pub(crate) fn canvas_size(pixels: [u32; 2], least: (f64, f64)) -> (f64, f64) {
     let [width, height] = pixels.map(f64::from);
     let scale = (width / least.0).min(height / least.1);
     (width / scale, height / scale)
 }
 
-/// Lines that a summary may take in a picture of a given size.
+/// Maximum lines of a summary in a picture of a given size.
 const SUMMARY_LINES: usize = 2;
-/// The least height of the inside of a panel.
+/// Minimum height of the inside of a panel.
 const INSIDE_MIN: f64 = 110.0;
 
-/// A chart in a picture of a given size: its panels take what the words leave.
+/// A chart in a picture of a given size: its panels take the room left by the text.
 fn of_size(chart: &Chart, about: &About, look: &Look) -> Canvas {
     let foot = about.foot();
     let foot_height = foot.len() as f64 * LINE + MARGIN * 0.6;
@@ -176,7 +176,7 @@ fn of_size(chart: &Chart, about: &About, look: &Look) -> Canvas {
     canvas
 }
 
-/// Where the numbers are from, at the lower edge.
+/// The footer with the source of the numbers.
 pub(crate) fn draw_foot(canvas: &mut Canvas, foot: &[String], height: f64) {
     let width = canvas.width();
     for (index, line) in foot.iter().enumerate() {
@@ -187,7 +187,7 @@ pub(crate) fn draw_foot(canvas: &mut Canvas, foot: &[String], height: f64) {
     }
 }
 
-/// The words above the panels.
+/// The text above the panels.
 struct Head {
     title: Vec<String>,
     about: Vec<String>,
@@ -199,7 +199,7 @@ struct Head {
 impl Head {
     fn of(chart: &Chart, about: &About, width: f64, lines_max: usize) -> Head {
         let room = width - 2.0 * MARGIN;
-        // What the chart's own title says is not said twice.
+        // Do not repeat the chart's own title.
         let titled = Some(about.title.as_str()).filter(|title| *title != chart.title);
         let of = match (titled.unwrap_or_default(), about.measured.as_str()) {
             ("", measured) => measured.to_owned(),
@@ -243,7 +243,7 @@ impl Head {
     }
 }
 
-/// Words and panels.
+/// Text and panels.
 fn draw(canvas: &mut Canvas, chart: &Chart, head: &Head, heights: &[f64]) {
     head.draw(canvas);
     let (left, right) = sides(chart);
@@ -336,19 +336,19 @@ fn sides(chart: &Chart) -> (f64, f64) {
     (left.min(left_max), right.min(230.0))
 }
 
-/// Names of rows say what they are in words; longer ones are cut.
+/// Names of rows are descriptive; longer ones are cut.
 const ROW_NAME_MAX: f64 = 400.0;
 
 const TICKS_Y: usize = 5;
 /// Height of a row that has a name on the y axis.
 const ROW: f64 = 20.0;
 
-/// Numbers need few ticks; each name of a row is needed.
+/// Numbers need few ticks; row names need one each.
 fn wanted_y(panel: &Panel) -> usize {
     rows_of(panel).unwrap_or(TICKS_Y)
 }
 
-/// Rows of a panel whose y axis has names, but for cells, which have room.
+/// Number of rows of a panel with names on its y axis; `None` for cells, which have room.
 fn rows_of(panel: &Panel) -> Option<usize> {
     let rows = match &panel.y.scale {
         crate::Scale::Names(names) => names.len(),
@@ -359,8 +359,8 @@ fn rows_of(panel: &Panel) -> Option<usize> {
     are_rows.then_some(rows)
 }
 
-/// Lines carry their names at their ends; too many of them have a legend, and so have
-/// stairs, which all end on the ground.
+/// Lines have their names at their ends; too many of them have a legend, and so do
+/// step curves, which all end at 0.
 fn is_labelled_directly(panel: &Panel) -> bool {
     let lines = |form: Form| matches!(form, Form::Line | Form::Trace);
     panel.series.len() > 1
@@ -369,7 +369,7 @@ fn is_labelled_directly(panel: &Panel) -> bool {
         && !(end_apart(panel) && label::legend_width(panel) < LEGEND_MAX)
 }
 
-/// A legend of this width fits above a panel beside its title.
+/// Maximum width of a legend above a panel next to its title.
 const LEGEND_MAX: f64 = 640.0;
 
 /// Lines follow each other along the x axis: leaders from their ends would cross all of it.
@@ -462,7 +462,7 @@ fn draw_ticks(
         }
         canvas.line(&[(x, area.bottom), (x, area.bottom + 4.0)], FAINT, 1.0);
         let half = font::width(&tick.label, SMALL_SIZE) / 2.0;
-        // Words of a tick at the edge stay in the picture.
+        // Keep the tick label at the edge inside the picture.
         let edge = MARGIN / 2.0;
         let middle = x.min(canvas.width() - edge - half).max(edge + half);
         if last && middle - half > free_from {
@@ -478,7 +478,7 @@ fn draw_ticks(
     }
 }
 
-/// How many of the names of an axis fit beside each other.
+/// How many of an axis's names fit side by side.
 fn names_that_fit(axis: &Axis, area: &Area) -> usize {
     let crate::Scale::Names(names) = &axis.scale else {
         return 9;
@@ -500,7 +500,7 @@ fn with_unit(axis: &Axis) -> String {
     }
 }
 
-/// All places that the x axis has to show.
+/// All positions that the x axis has to cover.
 pub(crate) fn x_values(panel: &Panel) -> impl Iterator<Item = f64> + '_ {
     panel.series.iter().flat_map(|series| {
         let cells = matches!(series.form, Form::Cells { .. });
@@ -513,7 +513,7 @@ pub(crate) fn x_values(panel: &Panel) -> impl Iterator<Item = f64> + '_ {
     })
 }
 
-/// All places that the y axis has to show: values, their intervals, and limits
+/// All positions that the y axis has to cover: values, their intervals, and limits
 /// that are not too far off.
 pub(crate) fn y_values(panel: &Panel) -> impl Iterator<Item = f64> + '_ {
     let points = panel.series.iter().flat_map(|series| {

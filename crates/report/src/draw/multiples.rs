@@ -1,4 +1,4 @@
-//! Small multiples: maps of one scale beside each other, with one row of shades.
+//! Small multiples: maps with a common scale side by side, with one legend of shades.
 
 use super::canvas::{Anchor, Canvas};
 use super::palette::INK;
@@ -9,20 +9,20 @@ use crate::attribution::About;
 use crate::chart::{Chart, ticks};
 use crate::picture::Multiples;
 
-/// Least width and height of a map with its name and ticks.
+/// Minimum width and height of a map with its name and ticks.
 const MAP_MIN: (f64, f64) = (130.0, 96.0);
 /// Above the inside of a map: its name. Below: its ticks.
 const NAME: f64 = 20.0;
 const TICKS: f64 = 22.0;
-/// Between maps.
+/// Gap between maps.
 const GAP: f64 = 14.0;
-/// The line that says what is on the axes, and the shades.
+/// The line with axis titles and shades.
 const AXES: f64 = 26.0;
 
-/// Columns and rows of so many maps in a room of this shape, maps a little wider than high.
+/// Columns and rows for this many maps in a given room, maps a little wider than high.
 fn grid(count: usize, width: f64, height: f64) -> (usize, usize) {
     const SHAPE: f64 = 1.35;
-    /// So few stand in one row.
+    /// Up to this many are in one row.
     const ROW: usize = 3;
     if count <= ROW && width > height {
         return (count.max(1), 1);
@@ -30,7 +30,7 @@ fn grid(count: usize, width: f64, height: f64) -> (usize, usize) {
     let columns = (count as f64 * width / height / SHAPE).sqrt().round() as usize;
     let columns = columns.clamp(1, count.max(1));
     let rows = count.div_ceil(columns).max(1);
-    // No emptier a last row than need be.
+    // Keep the last row as full as possible.
     (count.div_ceil(rows).max(1), rows)
 }
 
@@ -65,7 +65,7 @@ pub(crate) fn draw(all: &Multiples, about: &About, look: &Look) -> Canvas {
     canvas
 }
 
-/// What is on the axes of all maps, and what their shades mean.
+/// The axis titles of all maps, and the meaning of their shades.
 fn axes(canvas: &mut Canvas, head: &Chart, top: f64) {
     let Some(panel) = head.panels.first() else {
         return;

@@ -1,10 +1,10 @@
 //! Colours: Okabe and Ito's, which people with any kind of colour blindness can
-//! tell apart (jfly.uni-koeln.de/color), a little darker on white and lighter on
-//! black where contrast asks for it. A series also has a mark of its own, so that
-//! colour is never the only sign.
+//! distinguish (jfly.uni-koeln.de/color), a little darker on white and lighter on
+//! black for contrast. A series also has a mark of its own, so that
+//! colour is never the only distinction.
 
-/// Colours of series on white, by [`crate::Series::tone`]: eight of things beside each
-/// other, then five shades of one hue for what has an order ([`PERCENTILES`]).
+/// Colours of series on white, by [`crate::Series::tone`]: eight for unordered
+/// series, then five shades of one hue for ordered ones ([`PERCENTILES`]).
 pub const PALETTE_LIGHT: [&str; 13] = [
     "#0072b2", "#c8500a", "#00805c", "#a8548a", "#8a6500", "#2f8fc4", "#555555", "#7b5cb8",
     "#08306b", "#1f5a9e", "#2f7fc1", "#5b9bd0", "#8fb9dc",
@@ -18,7 +18,7 @@ pub const PALETTE_DARK: [&str; 13] = [
 /// Tones of p50, p90, p99, p99.9 and the maximum: the darker, the more operations.
 pub(crate) const PERCENTILES: [usize; 5] = [8, 9, 10, 11, 12];
 
-/// What a picture is drawn on.
+/// The background of a picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Theme {
     /// Dark on white.
@@ -28,34 +28,34 @@ pub enum Theme {
     Dark,
 }
 
-/// What something is drawn in; the theme decides on the colour.
+/// A colour by purpose; the theme decides on the actual one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Colour {
-    /// Words.
+    /// Text.
     Ink,
-    /// Words that matter less.
+    /// Less important text.
     Muted,
     /// Axes and leading lines.
     Faint,
-    /// Lines that values are read off by.
+    /// Grid lines.
     Grid,
-    /// What is drawn on.
+    /// The background.
     Ground,
-    /// A little apart from the ground: tracks of bars.
+    /// Slightly different from the background: tracks of bars.
     Raised,
-    /// Words that must be read first, limits that are missed.
+    /// Text to be read first, missed limits.
     Caution,
     /// Limits that are met.
     Good,
-    /// Words on a dark shade.
+    /// Text on a dark shade.
     OnDark,
-    /// Words on a light shade.
+    /// Text on a light shade.
     OnLight,
-    /// Of a series.
+    /// The colour of a series.
     Tone(usize),
-    /// The same, halfway to the ground.
+    /// The same, blended halfway to the background.
     Pale(usize),
-    /// Of a share of the largest value, 0 to 1.
+    /// For a share of the largest value, 0 to 1.
     Shade(f64),
 }
 
@@ -64,7 +64,7 @@ pub(crate) const MUTED: Colour = Colour::Muted;
 pub(crate) const FAINT: Colour = Colour::Faint;
 pub(crate) const GRID: Colour = Colour::Grid;
 pub(crate) const SHADE: Colour = Colour::Muted;
-/// Of words that must be read first.
+/// For text to be read first.
 pub(crate) const CAUTION: Colour = Colour::Caution;
 pub(crate) const GROUND: Colour = Colour::Ground;
 
@@ -73,7 +73,7 @@ pub(crate) fn tone(tone: usize) -> Colour {
     Colour::Tone(tone)
 }
 
-/// Halfway to the ground.
+/// Blended halfway to the background.
 pub(crate) fn pale(colour: Colour) -> Colour {
     match colour {
         Colour::Tone(tone) => Colour::Pale(tone),
@@ -81,8 +81,8 @@ pub(crate) fn pale(colour: Colour) -> Colour {
     }
 }
 
-/// The shade of a share of the largest value, 0 to 1: white to dark blue, even in
-/// lightness (ColorBrewer's Blues, read off at five places).
+/// The shade for a share of the largest value, 0 to 1: white to dark blue, uniform in
+/// lightness (ColorBrewer's Blues, sampled at five positions).
 pub(crate) fn shade(share: f64) -> Colour {
     Colour::Shade(share)
 }

@@ -1,4 +1,4 @@
-//! From SVG to PNG, and what a file says of itself.
+//! From SVG to PNG, and the metadata of a file.
 
 use super::glyphs::Fonts;
 use super::{font, raster};
@@ -10,11 +10,11 @@ use flate2::write::ZlibEncoder;
 use std::io::Write;
 use tiny_skia::Pixmap;
 
-/// A picture that could not be drawn.
+/// Why a picture could not be drawn.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum PictureError {
-    /// The SVG is not one, or asks for more pixels than there can be.
+    /// The SVG is invalid, or requires too many pixels.
     Unreadable(String),
 }
 
@@ -28,27 +28,27 @@ impl std::fmt::Display for PictureError {
 
 impl std::error::Error for PictureError {}
 
-/// An SVG of [`crate::svg`] as a PNG with `scale` pixels for each of its own; the file
-/// says what was measured (iTXt chunks, as the PNG specification names them).
+/// An SVG of [`crate::svg`] as a PNG with `scale` pixels per SVG pixel; its
+/// metadata say what was measured (iTXt chunks, as the PNG specification names them).
 ///
 /// Letters come from the embedded font, so that a picture looks the same wherever it is
-/// made; those that it lacks, from the fonts of the system.
+/// made; letters that it lacks come from system fonts.
 ///
 /// # Errors
-/// [`PictureError::Unreadable`], for other SVGs than ours.
+/// [`PictureError::Unreadable`] for SVGs not made by this crate.
 pub fn png(svg: &str, scale: f32, about: &About) -> Result<Vec<u8>, PictureError> {
     let pixels = raster::pixels(svg, scale).map_err(PictureError::Unreadable)?;
     encoded(pixels, about).map_err(|error| PictureError::Unreadable(error.to_string()))
 }
 
-/// Letters of a picture that are boxes in a PNG: neither the embedded font nor one of the
-/// system has them, or their script needs more than letters side by side.
+/// Letters of a picture that are boxes in a PNG: neither the embedded font nor a system
+/// font has them, or their script needs shaping.
 #[must_use]
 pub fn letters_without_font(svg: &str) -> String {
     Fonts::for_letters(svg).boxes(svg)
 }
 
-/// What an SVG file has before its drawing: the font, and what was measured.
+/// The head of an SVG file before its drawing: the font, and what was measured.
 pub(crate) fn facts_head(about: &About) -> String {
     let font = base64::engine::general_purpose::STANDARD.encode(font::ROBOTO_LATIN);
     let facts = about.facts.iter().map(|(name, value)| {
@@ -67,7 +67,7 @@ pub(crate) fn facts_head(about: &About) -> String {
 /// A PNG (its specification, third edition): red, green, blue and opacity, 8 bits each, and
 /// a text chunk for each fact.
 fn encoded(pixels: Pixmap, about: &About) -> std::io::Result<Vec<u8>> {
-    /// Each byte is kept as what it differs by from the one above it.
+    /// Each byte is stored as its difference from the one above it.
     const UP: u8 = 2;
     let (width, height) = (pixels.width(), pixels.height());
     let row_bytes = 4 * width as usize;
@@ -105,7 +105,7 @@ fn text_chunk(keyword: &str, text: &str) -> Vec<u8> {
     )
 }
 
-/// A chunk: the length of its body, its name, its body and its sum.
+/// A chunk: the length of its body, its name, its body and its CRC.
 fn chunk(name: &[u8; 4], body: &[u8]) -> Vec<u8> {
     let length = u32::try_from(body.len()).expect("a picture has less than 4 GiB");
     let named = [name, body].concat();

@@ -1,4 +1,4 @@
-//! How large a picture is to be, as people type it.
+//! The size of a picture, as typed.
 
 use std::ops::RangeInclusive;
 use std::str::FromStr;
@@ -8,9 +8,9 @@ use stripewise_units::ParseError;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pixels(pub [u32; 2]);
 
-/// Pixels of a side: below, nothing can be read; above, a picture is only heavy.
+/// Allowed pixels per side: below, nothing is legible; above, a picture is merely large.
 const SIDES: RangeInclusive<u32> = 320..=8_192;
-/// Of the longer side to the shorter one.
+/// Maximum ratio of the longer to the shorter side.
 const RATIO_MAX: u32 = 4;
 
 impl FromStr for Pixels {

@@ -1,6 +1,6 @@
-//! The elements that [`super::canvas`] writes, as pixels; other SVGs are refused.
+//! Rasterises the elements that [`super::canvas`] writes; other SVGs are refused.
 //!
-//! Text is placed letter by letter by the widths of its font, as `textLength` says it.
+//! Text is placed letter by letter by the widths of its font, scaled to `textLength`.
 
 use super::glyphs::Fonts;
 use quick_xml::Reader;
@@ -8,7 +8,7 @@ use quick_xml::events::{BytesStart, Event};
 use std::collections::HashMap;
 use tiny_skia::{FillRule, Paint, Path, PathBuilder, Pixmap, Rect, Stroke, StrokeDash, Transform};
 
-/// The picture with `scale` pixels for each of its own.
+/// The picture with `scale` pixels per SVG pixel.
 ///
 /// # Errors
 /// Why it cannot be drawn.
@@ -35,7 +35,7 @@ pub(super) fn pixels(svg: &str, scale: f32) -> Result<Pixmap, String> {
                     let words = words.map_err(|error| error.to_string())?;
                     on(&mut drawing)?.text(&attributes, &words)?;
                 }
-                // What people cannot see.
+                // Invisible elements.
                 b"title" | b"desc" | b"metadata" | b"style" => {
                     let skipped = reader.read_to_end(start.name());
                     skipped.map_err(|error| error.to_string())?;
@@ -96,7 +96,7 @@ impl Attributes {
         Ok(self.numbers(name)?.first().copied().unwrap_or(otherwise))
     }
 
-    /// What an attribute paints with; nothing where it says `none`, or is missing.
+    /// The paint of an attribute; `None` if it is `none` or missing.
     fn paint(&self, name: &str) -> Result<Option<Paint<'static>>, String> {
         let Some(colour) = self.get(name).filter(|colour| *colour != "none") else {
             return Ok(None);
@@ -114,7 +114,7 @@ impl Attributes {
     }
 }
 
-/// Pixels, and where the open views lie in them.
+/// Pixels, and the positions of the open views in them.
 struct Drawing<'f> {
     pixmap: Pixmap,
     views: Vec<Transform>,
@@ -140,7 +140,7 @@ impl<'f> Drawing<'f> {
         self.views.last().copied().unwrap_or_default()
     }
 
-    /// What follows is inside an `svg` element: its box as large as fits, in the middle.
+    /// Begins an `svg` element: its box as large as fits, centred.
     fn open_view(&mut self, svg: &Attributes) -> Result<(), String> {
         let (width, height) = (svg.number("width", 0.0)?, svg.number("height", 0.0)?);
         let inside = match svg.numbers("viewBox")?[..] {
@@ -164,7 +164,7 @@ impl<'f> Drawing<'f> {
         self.views.pop();
     }
 
-    /// An element that has nothing inside.
+    /// An element without content.
     fn shape(&mut self, element: &[u8], of: &Attributes) -> Result<(), String> {
         let number = |name: &str| of.number(name, 0.0);
         let path = match element {

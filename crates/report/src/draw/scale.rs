@@ -1,4 +1,4 @@
-//! From values to pixels.
+//! Maps values to pixels.
 
 use super::Area;
 use crate::chart::Scale;
@@ -41,7 +41,7 @@ impl<'a> Frame<'a> {
         self.area.left + (self.area.right - self.area.left) * self.x.share(value)
     }
 
-    /// Never outside the panel by more than a little: a limit far off is at its edge.
+    /// Never far outside the panel: a limit far off is at its edge.
     pub(crate) fn y(&self, value: f64) -> f64 {
         let share = self.y.share(value).clamp(-0.02, 1.02);
         self.area.bottom - (self.area.bottom - self.area.top) * share

@@ -1,5 +1,5 @@
 //! A sheet as a picture: what was measured, the verdict with its answer, the first tables, and
-//! what must be read with care. Its numbers are the text's.
+//! cautions. Its numbers are those of the text.
 
 use super::canvas::{Anchor, Canvas, Colour};
 use super::palette::{CAUTION, FAINT, GRID, INK, MUTED, tone};
@@ -12,21 +12,21 @@ use stripewise_units::capitalised;
 const TITLE: f64 = 24.0;
 const ANSWER: f64 = 18.0;
 const TEXT: f64 = 14.0;
-/// Rows of all tables together.
+/// Maximum number of rows over all tables.
 const ROWS_MAX: usize = 16;
 const ROW: f64 = 26.0;
-/// Lines of a text that a picture has room for.
+/// Maximum number of lines of a text.
 const LINES_MAX: usize = 3;
 const DETAILS_MAX: usize = 4;
 const CAUTIONS_MAX: usize = 3;
-/// Between columns.
+/// Gap between columns.
 const GAP: f64 = 22.0;
-/// Width of the intervals that are drawn beside a table.
+/// Width of the intervals that are drawn next to a table.
 const TRACK: f64 = 170.0;
-/// Pixels of a sign of a bar.
+/// Pixels per character of a bar.
 const BAR_SIGN: f64 = 7.0;
 
-/// A line of words, or a table with the rows of it that are shown.
+/// A line of text, or a table with the shown rows.
 enum Part<'a> {
     Words(String, f64, Colour),
     Table(&'a SheetTable, usize),
@@ -40,7 +40,7 @@ pub(crate) fn draw(sheet: &Sheet, about: &About, look: &Look) -> Canvas {
         let heights = parts.iter().map(Part::height);
         MARGIN + heights.sum::<f64>() + below
     };
-    // What is little is drawn large.
+    // Short content is drawn large.
     let fits = |least: &f64| {
         let parts = parts(sheet, about, *least);
         let is_wide_enough = parts
@@ -68,7 +68,7 @@ pub(crate) fn draw(sheet: &Sheet, about: &About, look: &Look) -> Canvas {
     canvas
 }
 
-/// All of it in words.
+/// All of it as text.
 pub(crate) fn description(sheet: &Sheet) -> String {
     let mut words = vec![crate::sheet_line(sheet)];
     words.extend(sheet.details.iter().cloned());
@@ -77,7 +77,7 @@ pub(crate) fn description(sheet: &Sheet) -> String {
 }
 
 impl Part<'_> {
-    /// Of a table with all its columns.
+    /// Width of a table with all its columns.
     fn width(&self) -> f64 {
         let Part::Table(table, count) = self else {
             return 0.0;
@@ -190,7 +190,7 @@ fn width_of(table: &SheetTable, rows: &[Vec<Cell>], index: usize, size: f64) -> 
     cells.map(width).fold(heading, f64::max)
 }
 
-/// The width of some columns with the room between them.
+/// The width of these columns including gaps.
 fn columns_width(table: &SheetTable, rows: &[Vec<Cell>], columns: &[usize], size: f64) -> f64 {
     let widths = columns.iter().map(|at| width_of(table, rows, *at, size));
     widths.sum::<f64>() + GAP * columns.len().saturating_sub(1) as f64
@@ -266,7 +266,7 @@ fn draw_row(
     }
 }
 
-/// The scale of the intervals of a table, which has 0 on it.
+/// The scale of a table's intervals, which includes 0.
 struct Track {
     low: f64,
     high: f64,

@@ -1,6 +1,6 @@
 //! The surface of a disk in one picture: the rate over position as a curve, access times
-//! as dots on a second axis, zones, and beside it what was found. In the manner of the
-//! programs that disks were shown with for twenty years.
+//! as dots on a second axis, zones, and findings on the side, in the style of classic disk
+//! benchmarks.
 
 use super::MARGIN;
 use super::canvas::{Anchor, Canvas, Frame};
@@ -13,7 +13,7 @@ const WIDTH: f64 = SURFACE_SIZE[0] as f64;
 const HEIGHT: f64 = SURFACE_SIZE[1] as f64;
 /// Room for the numbers of an axis.
 const AXIS: f64 = 62.0;
-/// Room for what was found.
+/// Room for the findings.
 pub(super) const SIDE: f64 = 262.0;
 const TOP: f64 = 112.0;
 const BOTTOM: f64 = 78.0;
@@ -22,47 +22,47 @@ const ACCESS: Colour = Colour::Tone(1);
 const AGAIN: Colour = Colour::Tone(2);
 const RATE_WIDTH: f64 = 2.4;
 const AGAIN_WIDTH: f64 = 1.6;
-/// Bars of the distribution of dots, and how far the longest reaches.
+/// Number of bars of the distribution of dots, and the length of the longest.
 const BARS: usize = 48;
 const BAR_SHARE: f64 = 0.16;
 /// Length of a line in the legend.
 const SAMPLE: f64 = 30.0;
 
-/// What is shown over what.
+/// The quantities of the axes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Axes {
-    /// What runs from left to right: `Position`, `Written`.
+    /// Horizontal axis: `Position`, `Written`.
     pub across: String,
-    /// Unit of the dots, at the right; shown where there are dots.
+    /// Unit of the dots, on the right; shown if there are dots.
     pub dots: String,
-    /// Bars at the right show how the dots are distributed.
+    /// Bars on the right show the distribution of the dots.
     pub distribution: bool,
-    /// What the first and the second curve are; shown where there is a second one.
+    /// Names of the first and the second curve; shown if there is a second one.
     pub curves: [String; 2],
 }
 
-/// What the picture of a surface, or of a fill, shows.
+/// The content of the picture of a surface, or of a fill.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SurfacePicture {
     /// Model, or the target's name.
     pub title: String,
-    /// Size, device, date: a line below.
+    /// Size, device, date: the line below the title.
     pub subtitle: String,
-    /// What its axes are.
+    /// Its axes.
     pub axes: Axes,
     /// Bytes of the target.
     pub size_bytes: u64,
-    /// Byte, MiB a second; by rising byte.
+    /// Byte and MiB/s, by rising byte.
     pub rates: Vec<(u64, f64)>,
-    /// A second curve: the same behind a rest.
+    /// A second curve: the same after a rest.
     pub again: Vec<(u64, f64)>,
-    /// Byte, milliseconds (or what `axes` says).
+    /// Byte and milliseconds (or the unit in `axes`).
     pub accesses: Vec<(u64, f64)>,
     /// Bytes at which zones begin.
     pub boundaries: Vec<u64>,
-    /// Bytes at which something is slow or cannot be read.
+    /// Bytes at which something is slow or unreadable.
     pub spots: Vec<u64>,
-    /// What was found: name and value, a line each.
+    /// Findings: name and value, one line each.
     pub findings: Vec<(String, String)>,
     /// Who measured: the last line.
     pub foot: String,
@@ -103,7 +103,7 @@ fn description(picture: &SurfacePicture) -> String {
     )
 }
 
-/// Places in the drawing.
+/// Positions in the drawing.
 struct Plot {
     size_bytes: f64,
     rate_max: f64,
@@ -117,7 +117,7 @@ impl Plot {
 
     fn of(picture: &SurfacePicture) -> Plot {
         let most = |values: &[(u64, f64)]| values.iter().map(|one| one.1).fold(0.0, f64::max);
-        // A few dots far above the others would press these to the ground.
+        // A few extreme dots would squash the others.
         let mut times: Vec<f64> = picture.accesses.iter().map(|one| one.1).collect();
         times.sort_by(f64::total_cmp);
         let high = times.get(times.len() * 99 / 100).copied().unwrap_or(1.0);
@@ -187,8 +187,8 @@ impl Plot {
         canvas.line(&frame, FAINT, 1.0);
     }
 
-    /// How many dots there are at each height, as bars from the right. What lies above the
-    /// axis counts as its highest, as it is drawn.
+    /// The number of dots at each height, as bars from the right. Dots above the
+    /// axis count as its top, where they are drawn.
     fn distribution(&self, canvas: &mut Canvas, dots: &[(u64, f64)]) {
         let mut counts = [0_u32; BARS];
         for (_, value) in dots {
@@ -238,7 +238,7 @@ impl Plot {
     }
 }
 
-/// Which curve is which, above the plot: a sample of each line and its name.
+/// The legend above the plot: a sample of each line and its name.
 fn legend(canvas: &mut Canvas, picture: &SurfacePicture) {
     if picture.again.is_empty() {
         return;
@@ -254,7 +254,7 @@ fn legend(canvas: &mut Canvas, picture: &SurfacePicture) {
     }
 }
 
-/// What was found, at the right.
+/// The findings, on the right.
 pub(super) fn side(canvas: &mut Canvas, findings: &[(String, String)]) {
     let left = WIDTH - MARGIN - SIDE + 14.0;
     let mut y = 92.0;
@@ -272,7 +272,7 @@ pub(super) fn side(canvas: &mut Canvas, findings: &[(String, String)]) {
     }
 }
 
-/// Round values from 0 up to a greatest one.
+/// Round values from 0 to a maximum.
 fn steps(most: f64) -> Vec<f64> {
     let rough = most / 6.0;
     let power = 10f64.powi(rough.log10().floor() as i32);
@@ -374,7 +374,7 @@ mod tests {
         picture.again = vec![(0, 90.0), (1 << 28, 85.0)];
         let both = surface_svg(&picture, Theme::Light);
         assert!(named(&both));
-        // The second curve, and a sample of either line.
+        // The second curve, and a sample of each line.
         let lines = |svg: &str| svg.matches("<polyline").count();
         assert_eq!(lines(&both), lines(&alone) + 3);
     }

@@ -1,4 +1,4 @@
-//! A verification in one picture: the verdict, its phases along the time they took, and
+//! A verification in one picture: the verdict, its phases over time, and
 //! each target as a strip with a mark wherever a fault was found.
 
 use super::MARGIN;
@@ -11,35 +11,35 @@ use stripewise_units::{capitalised, format_bytes, format_count, format_duration}
 
 const WIDTH: f64 = SURFACE_SIZE[0] as f64;
 const HEIGHT: f64 = SURFACE_SIZE[1] as f64;
-/// Where what is drawn ends at the right, and at the foot.
+/// Right and bottom edges of the drawing.
 const RIGHT: f64 = WIDTH - MARGIN - SIDE - 24.0;
 const UNDER: f64 = HEIGHT - 52.0;
 const TOP: f64 = 96.0;
-/// Names of phases and targets stand left of here.
+/// Names of phases and targets are left of here.
 const LEFT: f64 = MARGIN + 190.0;
 const PHASE_HEIGHT: f64 = 27.0;
 const STRIP_HEIGHT: f64 = 52.0;
 const HEADING: f64 = 30.0;
-/// Between the phases and the targets.
+/// Gap between the phases and the targets.
 const GAP: f64 = 18.0;
-/// Where there are few, each is so much higher at most.
+/// Maximum stretch of the rows if there are few.
 const STRETCH_MAX: f64 = 1.9;
-/// What is said right of a strip.
+/// Room for the text right of a strip.
 const COUNT: f64 = 110.0;
-/// More are said to be there, and not drawn.
+/// Further phases are only counted.
 const PHASES_MAX: usize = 8;
 const STRIPS_MAX: usize = 5;
-/// Marks of a strip: places closer than a pixel have one.
+/// Minimum width of a mark: positions closer than a pixel share one.
 const MARK_MIN: f64 = 2.5;
 
 /// One phase.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PhaseBar {
-    /// What was done: `Pass 1: write, direct`.
+    /// Its name: `Pass 1: write, direct`.
     pub name: String,
-    /// How long it took.
+    /// Its duration.
     pub duration_ns: u64,
-    /// What it came to: `812 MiB/s`.
+    /// Its result: `812 MiB/s`.
     pub rate: String,
 }
 
@@ -48,28 +48,28 @@ pub struct PhaseBar {
 pub struct Strip {
     /// Its name.
     pub name: String,
-    /// Bytes that were used of it.
+    /// Bytes of it in use.
     pub size_bytes: u64,
     /// First byte and length of each fault.
     pub faults: Vec<(u64, u64)>,
 }
 
-/// What the picture of a verification shows.
+/// The content of the picture of a verification.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VerificationPicture {
     /// Model, or the target's name.
     pub title: String,
-    /// Size, device, date: a line below.
+    /// Size, device, date: the line below the title.
     pub subtitle: String,
-    /// How the verdict is to be taken, and its word.
+    /// Judgement of the verdict, and its word.
     pub verdict: (Judgement, String),
     /// The verdict in a sentence.
     pub sentence: String,
-    /// One after the other.
+    /// In chronological order.
     pub phases: Vec<PhaseBar>,
-    /// What was verified.
+    /// The verified targets.
     pub strips: Vec<Strip>,
-    /// What was found: name and value, a line each.
+    /// Findings: name and value, one line each.
     pub findings: Vec<(String, String)>,
     /// Who measured: the last line.
     pub foot: String,
@@ -98,7 +98,7 @@ pub fn verification_svg(picture: &VerificationPicture, theme: Theme) -> String {
     })
 }
 
-/// How much higher than at least everything can be that is drawn from `y` on.
+/// By how much everything drawn below `y` can be stretched.
 fn stretch(picture: &VerificationPicture, y: f64) -> f64 {
     let phases = picture.phases.len().min(PHASES_MAX) as f64 * PHASE_HEIGHT;
     let strips = picture.strips.len().min(STRIPS_MAX) as f64 * STRIP_HEIGHT;
@@ -120,7 +120,7 @@ fn description(picture: &VerificationPicture) -> String {
     )
 }
 
-/// The word, and the sentence below it. Each part says where the next begins.
+/// The word, and the sentence below it. Each part returns where the next begins.
 fn verdict(canvas: &mut Canvas, picture: &VerificationPicture) -> f64 {
     let (judged, word) = &picture.verdict;
     let colour = match judged {
@@ -143,7 +143,7 @@ fn heading(canvas: &mut Canvas, words: &str, y: f64) -> f64 {
     y + HEADING
 }
 
-/// A bar each, from where it began to where it ended.
+/// One bar per phase, from its start to its end.
 fn phases(canvas: &mut Canvas, all: &[PhaseBar], y: f64, each: f64) -> f64 {
     let whole_ns: u64 = all.iter().map(|phase| phase.duration_ns).sum();
     if whole_ns == 0 {
@@ -177,8 +177,8 @@ fn phases(canvas: &mut Canvas, all: &[PhaseBar], y: f64, each: f64) -> f64 {
     y + GAP
 }
 
-/// Words where there is room for them: right of a bar, left of it, else above its colour on
-/// the ground's.
+/// Text where there is room for it: right of a bar, left of it, else on top of it with the
+/// background colour behind it.
 fn beside(canvas: &mut Canvas, [left, right]: [f64; 2], y: f64, words: &str) {
     let long = font::width(words, 14.0) + 10.0;
     if RIGHT - right >= long {
@@ -191,7 +191,7 @@ fn beside(canvas: &mut Canvas, [left, right]: [f64; 2], y: f64, words: &str) {
     }
 }
 
-/// A strip each, from its first byte to its last, with a mark wherever something is wrong.
+/// One strip per target, from its first byte to its last, with a mark at every fault.
 fn strips(canvas: &mut Canvas, all: &[Strip], y: f64, each: f64) {
     if all.is_empty() || y + HEADING + each > UNDER {
         return;
@@ -199,7 +199,7 @@ fn strips(canvas: &mut Canvas, all: &[Strip], y: f64, each: f64) {
     let mut y = heading(canvas, "Where faults are", y);
     let room = (((UNDER - y) / each) as usize).min(STRIPS_MAX);
     for strip in all.iter().take(room) {
-        // Below it stand its ends.
+        // Its ends are labelled below it.
         let under = y + each - 26.0;
         let middle = f64::midpoint(y, under);
         let name = font::cut(&strip.name, 14.0, LEFT - MARGIN - 10.0);
@@ -236,7 +236,7 @@ fn strips(canvas: &mut Canvas, all: &[Strip], y: f64, each: f64) {
     }
 }
 
-/// From where to where, in pixels; marks that touch are one.
+/// Pixel ranges of marks; marks that touch are merged.
 fn marks(strip: &Strip, width: f64) -> Vec<(f64, f64)> {
     let scale = width / strip.size_bytes.max(1) as f64;
     let mut sorted = strip.faults.clone();
@@ -307,7 +307,7 @@ mod tests {
             (MARK_MIN..MARK_MIN + 0.01).contains(&(to - from)),
             "{marks:?}"
         );
-        // At the very end there is a mark as well.
+        // There is a mark at the very end, too.
         let last = Strip {
             size_bytes: 8 << 30,
             faults: vec![((8 << 30) - 512, 512)],

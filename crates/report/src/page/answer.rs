@@ -1,4 +1,4 @@
-//! Page one: what was asked, answered; then warnings and conditions.
+//! Page one: the question and its answer; then warnings and conditions.
 
 use super::{conditions, tables};
 use crate::crystaldiskmark::{are_like_runs, like_table};
@@ -36,7 +36,7 @@ pub(super) fn section(material: &Material, card: &str) -> String {
     for comparison in comparisons {
         said.new_of(&comparison.sentences);
     }
-    // These stand below their tables.
+    // These are placed below their tables.
     for comparison in &document.comparisons {
         said.new_of(&comparison.notes);
     }
@@ -84,7 +84,7 @@ pub(super) fn section(material: &Material, card: &str) -> String {
     html
 }
 
-/// What was required, missed ones first: they are the news.
+/// The requirements, missed ones first.
 fn requirements(all: &[RequirementRecord]) -> String {
     let Some((judgement, words)) = verdict_on(all) else {
         return String::new();
@@ -115,7 +115,7 @@ fn requirements(all: &[RequirementRecord]) -> String {
     html
 }
 
-/// Words in which `this` is code.
+/// Text in which `this` is code.
 fn with_code(text: &str) -> String {
     let parts = text.split('`').enumerate();
     let each = parts.map(|(index, part)| match index % 2 {

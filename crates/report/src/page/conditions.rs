@@ -1,4 +1,4 @@
-//! Under which conditions it was measured, and what it takes to repeat it.
+//! The conditions of the measurement, and how to repeat it.
 
 use crate::attribution::{About, command_of, day, distinct, maker, moment, told};
 use crate::escape::escaped;
@@ -8,10 +8,10 @@ use std::fmt::Write;
 use stripewise_results::{JobRow, RunRecord, TargetFacts, TargetKind};
 use stripewise_units::{ByteSize, format_bytes};
 
-/// Simulated arrays that are described.
+/// Maximum number of simulated arrays described.
 const VALUES_MAX: usize = 5;
 
-/// What stands under the title: when, where, by which version.
+/// The line below the title: when, where, by which version.
 pub(super) fn under_title(material: &Material) -> String {
     let runs = &material.document.runs;
     let times: Vec<&str> = runs
@@ -38,7 +38,7 @@ pub(super) fn under_title(material: &Material) -> String {
     words.join(" \u{b7} ")
 }
 
-/// What a picture says that leaves the page: title, what was measured, where, when, by
+/// Attribution of a picture that leaves the page: title, what was measured, where, when, by
 /// which version, id.
 pub(super) fn about(material: &Material) -> String {
     let about = About::of(material);
@@ -62,7 +62,7 @@ pub(super) fn list(material: &Material) -> String {
             "Base offset",
             of(
                 |row| match (&row.run.experiment, row.job.workload.base_offset_bytes) {
-                    // Its levels say what the shifted base stands for.
+                    // Its levels explain the shifted base.
                     (Some(_), _) | (None, 0) => String::new(),
                     (None, bytes) => ByteSize(bytes).to_string(),
                 },
@@ -105,7 +105,7 @@ pub(super) fn list(material: &Material) -> String {
     html
 }
 
-/// The levels of an experiment, in their own order.
+/// The levels of an experiment, in its order.
 fn levels(rows: &[JobRow<'_>]) -> Vec<String> {
     let level = |row: &JobRow<'_>| Some(row.run.experiment.as_ref()?.level.clone());
     let mut levels = distinct(rows.iter().filter_map(level));
@@ -236,7 +236,7 @@ fn host(run: &RunRecord) -> String {
     words.join(", ")
 }
 
-/// Everything that it takes to do it again.
+/// Everything needed to repeat it.
 pub(super) fn repeat(material: &Material) -> String {
     let runs = &material.document.runs;
     let mut html = "<section id=\"repeat\" aria-labelledby=\"repeat-title\"><h2 id=\"repeat-title\">Reproduce</h2>\n".to_owned();

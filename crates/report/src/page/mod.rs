@@ -2,10 +2,10 @@
 //!
 //! First the answer, then charts with the tables behind them, all tables,
 //! everything needed to repeat the run, the records to download. Every chart is
-//! in it twice: as a picture for print and for readers without scripts, and as
+//! included twice: as a picture for print and for readers without scripts, and as
 //! data that ECharts draws when the page is open.
 //!
-//! A Content-Security-Policy in the page lets run exactly the two scripts that
+//! The page's Content-Security-Policy allows exactly the two scripts that
 //! are part of this program, by their hashes, and loads nothing. All text from
 //! records goes through [`crate::escape`].
 
@@ -29,22 +29,22 @@ use stripewise_results::Severity;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
-/// Apache ECharts, the parts that draw these charts; see `assets/echarts`.
+/// Apache ECharts, reduced to what these charts need; see `assets/echarts`.
 const ECHARTS: &str = include_str!("../../assets/echarts/echarts.min.js");
-/// Charts of a page; more make it slow to open and are no help.
+/// Maximum number of charts on a page; more make it slow to open and do not help.
 const CHARTS_MAX: usize = 40;
 
-/// Charts on paper: the most telling. Four pages hold them, the answer and the conditions.
+/// Number of charts on paper. They fit on four pages with the answer and the conditions.
 const PRINTED_MAX: usize = 3;
 
-/// Charts that are all open; of more, those that are printed.
+/// Up to this number, all charts are open; with more, only those that are printed.
 const OPEN_MAX: usize = 4;
 
-/// A page weighs no more than this, so that it can be mailed.
+/// Size limit of a page, so that it can be mailed.
 const BYTES_MAX: usize = 1_500_000;
 
-/// The report as one HTML file of at most 1.5 MB: where it would be more, the
-/// records are left out first, then the last charts.
+/// The report as one HTML file of at most 1.5 MB: to stay below that, it
+/// leaves out the records first, then the last charts.
 #[must_use]
 pub fn html(material: &Material) -> String {
     let mut charts = crate::charts(material);
@@ -86,7 +86,7 @@ fn page(material: &Material, charts: &[Chart], records: &records::Embedded) -> S
     page
 }
 
-/// The parts of the page that `nav` leads to are there.
+/// The sections that `nav` links to exist.
 fn head(page: &mut String, material: &Material, has_charts: bool) {
     let charts = if has_charts {
         "<a href=\"#charts\">Charts</a> "
@@ -115,7 +115,7 @@ fn head(page: &mut String, material: &Material, has_charts: bool) {
     );
 }
 
-/// The summary card of a bench, for light and for dark pages; empty of anything else.
+/// The summary card of a bench, for light and for dark pages; empty for anything else.
 fn card_of(material: &Material) -> String {
     let card = match crate::picture::pictures(material).into_iter().next() {
         Some(crate::Picture::Card(card)) => card,
@@ -130,8 +130,8 @@ fn card_of(material: &Material) -> String {
     )
 }
 
-/// Every chart behind its title, the first of them open: on a page of twenty charts the
-/// titles are what one looks through. Maps of one scale are behind one title.
+/// Every chart folded under its title, the first ones open: on a page of twenty charts, readers
+/// scan the titles. Maps with a common scale share one title.
 fn folded(page: &mut String, charts: &[Chart]) {
     let groups: Vec<&[Chart]> = charts.chunk_by(|a, b| is_map(a) && is_map(b)).collect();
     let few = groups.len() <= OPEN_MAX;
@@ -157,8 +157,8 @@ fn maps_title(maps: &[Chart]) -> String {
     format!("{what}, {} kinds of I/O", maps.len())
 }
 
-/// A picture for light and for dark pages; in a narrow window it keeps the size of its
-/// words and is moved sideways.
+/// A picture for light and for dark pages; in a narrow window it keeps its text
+/// size and scrolls sideways.
 pub(crate) fn both_grounds(name: &str, drawn: &dyn Fn(Theme) -> String) -> String {
     format!(
         "<div class=\"both\" role=\"region\" tabindex=\"0\" aria-label=\"Picture: {}\">\
@@ -169,7 +169,7 @@ pub(crate) fn both_grounds(name: &str, drawn: &dyn Fn(Theme) -> String) -> Strin
     )
 }
 
-/// Something behind its title.
+/// Content folded under its title.
 fn fold(title: &str, is_open: bool, class: &str, inside: &str) -> String {
     let open = if is_open { " open" } else { "" };
     format!(
@@ -178,7 +178,7 @@ fn fold(title: &str, is_open: bool, class: &str, inside: &str) -> String {
     )
 }
 
-/// A chart, with its title where it does not stand alone behind it.
+/// A chart, with its title unless it is alone under it.
 fn figure(chart: &Chart, alone: bool) -> String {
     let (name, title, summary) = (
         escaped(&chart.name),
@@ -190,7 +190,7 @@ fn figure(chart: &Chart, alone: bool) -> String {
         true => String::new(),
         false => format!("<h4>{title}</h4>"),
     };
-    // Maps of one scale stand beside each other.
+    // Maps with a common scale are side by side.
     let class = match is_map(chart) && !alone {
         true => " class=\"small\"",
         false => "",
@@ -216,13 +216,13 @@ fn figure(chart: &Chart, alone: bool) -> String {
     )
 }
 
-/// A map whose shades have one scale with others.
+/// A map whose shades share a scale with others.
 fn is_map(chart: &Chart) -> bool {
     let mut series = chart.panels.iter().flat_map(|panel| &panel.series);
     series.any(|series| series.darkest.is_some())
 }
 
-/// The class of a warning's line.
+/// The CSS class of a warning's line.
 fn severity_class(severity: Severity) -> &'static str {
     match severity {
         Severity::Note => "note",
@@ -243,7 +243,7 @@ fn scripts(page: &mut String, charts: &[Chart], about: &str, records: Option<&st
     #[derive(serde::Serialize)]
     struct Data<'a> {
         charts: &'a [Chart],
-        /// What was measured, for pictures that leave the page.
+        /// Attribution of pictures that leave the page.
         about: &'a str,
         light: [&'static str; 13],
         dark: [&'static str; 13],

@@ -1,8 +1,8 @@
 //! The Content-Security-Policy of the page: nothing is loaded from anywhere, and
-//! of scripts and styles only those of this program are heard.
+//! only this program's own scripts and styles are allowed.
 //!
-//! The hashes are constants, so that writing a report hashes nothing; the test
-//! below says the right ones when a file has changed.
+//! The hashes are constants, so that writing a report computes none; when a file has
+//! changed, the test below prints the new ones.
 
 /// SHA-256 of `assets/echarts/echarts.min.js`.
 const ECHARTS_HASH: &str = "eNhwGWZICuQuimgOBDVJv3uc4Rp2VKCrOikxMiCyYG0=";
@@ -11,8 +11,8 @@ const SCRIPT_HASH: &str = "E5SWJoYtHc40drZMExJMi5R6XtiF6atFgqAnSYWA1PM=";
 /// SHA-256 of `page.css`.
 const STYLE_HASH: &str = "8tSYQDeNDjlOr8ACQhtjkK68ayZ+R6Uo4Q3MtkYfRCE=";
 
-/// The value of the `Content-Security-Policy` that a page of [`crate::html`] has in itself,
-/// for servers that send it as a header, too.
+/// The `Content-Security-Policy` that a page of [`crate::html`] contains,
+/// for servers that also send it as a header.
 #[must_use]
 pub fn page_policy() -> String {
     format!(

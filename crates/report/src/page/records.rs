@@ -1,6 +1,6 @@
-//! The records inside the page, to be downloaded: as much of them as a mail
-//! attachment should weigh. They are packed (gzip in base64): JSON shrinks to an
-//! eighth, and the browser unpacks it when it is asked for the download.
+//! The records inside the page for download, up to a size suitable for a mail
+//! attachment. They are compressed (gzip in base64): JSON shrinks to an
+//! eighth, and the browser decompresses it on download.
 
 use crate::escape::escaped;
 use crate::material::Material;
@@ -11,19 +11,19 @@ use flate2::write::GzEncoder;
 use std::io::Write;
 use stripewise_results::{Document, Interval, RunRecord};
 
-/// Bytes of records in a page, packed.
+/// Maximum bytes of compressed records in a page.
 const BYTES_MAX: usize = 128 << 10;
-/// Bytes of records before they are packed: packing more than this takes long, and
+/// Maximum bytes of records before compression: compressing more takes long, and
 /// only repetitive records would fit.
 const PLAIN_BYTES_MAX: usize = 4 << 20;
 /// More runs than this do not fit, whatever is left out of each.
 const RUNS_MAX: usize = 400;
-/// Intervals of a job that are tried in turn: all, fewer, none.
+/// Numbers of intervals per job to try in turn: all, fewer, none.
 const INTERVALS: [usize; 4] = [usize::MAX, 60, 12, 0];
-/// Bytes that an interval takes at least as JSON.
+/// Minimum bytes of an interval as JSON.
 const INTERVAL_BYTES_MIN: usize = 200;
 
-/// Records as JSON, packed, and what was left out of them.
+/// Compressed JSON records, and what was left out of them.
 pub(super) struct Embedded {
     /// Gzip in base64.
     pub(super) packed: Option<String>,
@@ -37,11 +37,11 @@ pub(super) fn embedded(material: &Material) -> Embedded {
         .filter(|_| document.runs.len() <= RUNS_MAX);
     let mut tried = None;
     for limit in limits {
-        // Not even tried where the intervals alone would not fit.
+        // Not even tried if the intervals alone do not fit.
         let jobs = document.runs.iter().flat_map(|run| &run.jobs);
         let intervals: usize = jobs.map(|job| job.outcome.intervals.len().min(limit)).sum();
         let too_many = intervals > PLAIN_BYTES_MAX / INTERVAL_BYTES_MIN;
-        // As many as before weigh as much as before.
+        // The same number has the same size.
         if too_many || tried.replace(intervals) == Some(intervals) {
             continue;
         }
@@ -62,7 +62,7 @@ pub(super) fn embedded(material: &Material) -> Embedded {
     left_out()
 }
 
-/// No records at all.
+/// No records.
 pub(super) fn left_out() -> Embedded {
     Embedded {
         packed: None,
@@ -70,7 +70,7 @@ pub(super) fn left_out() -> Embedded {
     }
 }
 
-/// The same text gives the same bytes: no time and no name is in them.
+/// Deterministic: contains neither time nor name.
 fn packed(json: &str) -> Option<String> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
     encoder.write_all(json.as_bytes()).ok()?;
@@ -79,7 +79,7 @@ fn packed(json: &str) -> Option<String> {
 
 fn with_intervals(document: &Document, limit: usize) -> Document {
     let run = |run: &RunRecord| {
-        // Field by field, so that what is left out is not copied first.
+        // Field by field, so that omitted fields are not copied first.
         let mut light = RunRecord {
             jobs: Vec::with_capacity(run.jobs.len()),
             ..run.clone()
@@ -100,7 +100,7 @@ fn with_intervals(document: &Document, limit: usize) -> Document {
     }
 }
 
-/// At most `limit` intervals.
+/// Joins them to at most `limit` intervals.
 fn joined(intervals: &[Interval], limit: usize) -> Vec<Interval> {
     if limit == 0 {
         return Vec::new();

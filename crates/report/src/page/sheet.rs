@@ -1,4 +1,4 @@
-//! The page of what has no runs: the answer, the picture, and everything behind it as
+//! The page of a result without runs: the answer, the picture, and everything behind it as
 //! tables.
 
 use super::policy::page_policy;
@@ -9,7 +9,7 @@ use crate::sheet::{Caution, Cell, Judgement, Sheet, SheetTable};
 use std::fmt::Write;
 use stripewise_units::{capitalised, counted, format_count};
 
-/// Rows of a table that are shown; the CSV has all of them.
+/// Maximum number of rows shown of a table; the CSV has all of them.
 const ROWS_MAX: usize = 2_000;
 /// Longer tables are folded.
 const OPEN_ROWS_MAX: usize = 12;
@@ -50,7 +50,7 @@ pub fn sheet_page(sheet: &Sheet, picture: &dyn Fn(Theme) -> String) -> String {
     page.push_str("</section>\n<section id=\"tables\">");
     for one in sheet.tables.iter().filter(|table| !table.rows.is_empty()) {
         let title = escaped(&one.title);
-        // A long table behind its title: what one came for is above it.
+        // Fold a long table: the main results are above it.
         if one.is_detail || one.rows.len() > OPEN_ROWS_MAX {
             let _ = writeln!(
                 page,
@@ -74,7 +74,7 @@ pub fn sheet_page(sheet: &Sheet, picture: &dyn Fn(Theme) -> String) -> String {
     page
 }
 
-/// The sentence behind its verdict, then what must be read with it.
+/// The sentence with its verdict, then cautions.
 pub(super) fn answer(sheet: &Sheet) -> String {
     let mut text = match &sheet.verdict {
         Some((judged, word)) => {
@@ -92,7 +92,7 @@ pub(super) fn answer(sheet: &Sheet) -> String {
             format!("<p class=\"lead\">{}.</p>\n", escaped(&answer))
         }
     };
-    // Behind bad news are faults, else what belongs to the answer.
+    // With bad news these are faults, otherwise part of the answer.
     let is_bad = matches!(sheet.verdict, Some((Judgement::Bad, _)));
     if is_bad && !sheet.details.is_empty() {
         text.push_str("<ul class=\"warnings\">\n");
@@ -145,7 +145,7 @@ fn cautions(page: &mut String, cautions: &[Caution]) {
 
 /// The table as HTML; its title is its name for screen readers.
 pub(super) fn table(page: &mut String, table: &SheetTable) {
-    // Without headings there are sentences in it, which are not to be cut.
+    // A table without headings contains sentences, which must not be cut.
     let class = match table.columns.is_empty() {
         true => "scroll words",
         false => "scroll",
@@ -153,8 +153,8 @@ pub(super) fn table(page: &mut String, table: &SheetTable) {
     write_table(page, table, class);
 }
 
-/// The same; in a narrow window each row is a paragraph in which every value follows the name
-/// of its column.
+/// The same; in a narrow window each row becomes a paragraph with column names before the
+/// values.
 pub(super) fn table_of_cards(page: &mut String, table: &SheetTable) {
     write_table(page, table, "scroll cards");
 }

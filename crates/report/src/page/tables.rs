@@ -15,15 +15,15 @@ use std::fmt::Write;
 use stripewise_results::{ComparisonRecord, JobRow};
 use stripewise_units::format_count;
 
-/// Rows of a table on paper.
+/// Maximum number of rows of a table on paper.
 const PRINTED_ROWS_MAX: usize = 16;
-/// Rows of a table on a page; the records have the others.
+/// Maximum number of rows of a table on a page; the records have the others.
 pub(super) const ROWS_MAX: usize = 400;
 
-/// Series that have tables of their own.
+/// Maximum number of series with tables of their own.
 const SERIES_MAX: usize = 50;
 
-/// A row and a small curve for each host of merged runs, and what they come to together.
+/// A row and a small curve for each host of merged runs, and their combined results.
 pub(super) fn hosts(material: &Material) -> String {
     let mut section = String::new();
     for run in &material.document.runs {
@@ -42,7 +42,7 @@ pub(super) fn hosts(material: &Material) -> String {
     }
 }
 
-/// A table with a heading row. Columns from `numbers_from` on are numbers.
+/// A table with a heading row. Columns from `numbers_from` on are numeric.
 pub(super) fn table(
     caption: &str,
     headings: &[String],
@@ -52,8 +52,8 @@ pub(super) fn table(
     table_of(caption, headings, rows, numbers_from, false)
 }
 
-/// The same; as cards, where the window is narrow each row is a paragraph in which
-/// every value stands behind the name of its column.
+/// The same; with `cards`, in a narrow window each row becomes a paragraph with column names
+/// before the values.
 fn table_of(
     caption: &str,
     headings: &[String],
@@ -101,8 +101,8 @@ fn table_of(
     html
 }
 
-/// The values of a chart. There are thousands of cells in a page: they have no class and
-/// no end tag, which HTML lets one leave out.
+/// The values of a chart. A page has thousands of cells: they have no class and
+/// no end tag, which HTML allows.
 pub(super) fn behind(chart: &Chart) -> String {
     let values = chart.table();
     let caption = escaped(&format!("Values: {}", chart.title));
@@ -127,7 +127,7 @@ fn headings(words: &[&str]) -> Vec<String> {
     words.iter().map(|&word| word.to_owned()).collect()
 }
 
-/// All tables. On paper those of a bench are left out: its card and answers are there.
+/// All tables. Those of a bench are not printed: its card and answers are.
 pub(super) fn section(material: &Material, has_card: bool) -> String {
     let document = &material.document;
     let printed = if has_card { " class=\"noprint\"" } else { "" };
@@ -159,13 +159,13 @@ pub(super) fn section(material: &Material, has_card: bool) -> String {
     html
 }
 
-/// Few rows stand with the answer.
+/// Short tables are placed with the answer.
 pub(super) fn are_in_answer(comparisons: &[ComparisonRecord]) -> bool {
     let rows: usize = comparisons.iter().map(|one| one.rows.len()).sum();
     rows <= PRINTED_ROWS_MAX
 }
 
-/// Tables of comparisons: of few rows those that have intervals with the answer, the others
+/// Tables of comparisons: short ones with intervals go with the answer, the others
 /// further down.
 pub(super) fn of_comparisons(html: &mut String, all: &[ComparisonRecord], is_below: bool) {
     let are_all_below = !are_in_answer(all);
@@ -179,7 +179,7 @@ pub(super) fn of_comparisons(html: &mut String, all: &[ComparisonRecord], is_bel
     }
 }
 
-/// A long table is for the screen: paper has its charts, and the sentences.
+/// A long table is for the screen: on paper there are its charts and sentences.
 fn on_paper(html: String, rows: usize) -> String {
     match rows > PRINTED_ROWS_MAX {
         true => format!("<div class=\"noprint\">{html}</div>\n"),
@@ -202,13 +202,13 @@ fn of_series(named: &NamedSeries<'_>, is_open: bool) -> String {
     fold(&title, is_open, "", &inside)
 }
 
-/// A row for each job; what a source does not say stays empty.
+/// A row for each job; values that a source lacks stay empty.
 pub(super) fn of_rows(rows: &[JobRow<'_>], limit: usize) -> String {
     let of = rows_table(rows, limit, Room::Wide);
     written(&of, rows.len(), limit, ("in the records", false))
 }
 
-/// The same for page one: without ids, which stand further down.
+/// The same for page one: without ids, which are further down.
 pub(super) fn of_answers(rows: &[JobRow<'_>], limit: usize) -> String {
     let of = rows_table(rows, limit, Room::Page);
     written(&of, rows.len(), limit, ("under Tables", true))

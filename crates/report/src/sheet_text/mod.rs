@@ -1,21 +1,21 @@
-//! A sheet for a terminal of some width: columns are aligned, those of least importance are
-//! left out and named below where not all fit, and no text is cut but names without blanks, in
-//! their middle. A number is never cut: where its column does not fit, a column is left out, and
-//! of the last one the line is longer.
+//! A sheet as text for a terminal of a given width: columns are aligned, and if not all fit, the
+//! least important are left out and named below. Only names without blanks are cut, in
+//! their middle. A number is never cut: if its column does not fit, a column is left out, and
+//! if only one is left, the line is longer.
 
 use crate::sheet::{Caution, Cell, Judgement, Sheet, SheetTable};
 use stripewise_results::Severity;
 use stripewise_units::capitalised;
 use unicode_width::UnicodeWidthStr;
 
-/// Blanks between columns; one where two are too many.
+/// Blanks between columns; one if two are too many.
 const GAP: usize = 2;
-/// A column of words is not made narrower than this.
+/// Minimum width of a text column.
 const NARROW: usize = 10;
 /// Longer words may be shortened.
 const WORD_MAX: usize = 24;
 
-/// What part of a text is, for a terminal that can set it off.
+/// The role of a part of a text, for a terminal that can emphasise it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Emphasis {
     /// A title or a heading.
@@ -24,11 +24,11 @@ pub enum Emphasis {
     Good,
     /// Bad news.
     Bad,
-    /// What must be read with care.
+    /// A caution.
     Care,
 }
 
-/// Sets a part of a text off; the number of columns stays the same.
+/// Emphasises a part of a text without changing its width.
 pub type Paint<'a> = &'a dyn Fn(Emphasis, &str) -> String;
 
 /// The sheet in lines of at most `width` columns, without colour.
@@ -53,13 +53,13 @@ pub fn sheet_text_painted(sheet: &Sheet, width: usize, paint: Paint<'_>) -> Stri
     parts.join("\n")
 }
 
-/// A line with the name under which its answer is kept.
+/// A line followed by the id under which its answer is stored.
 #[must_use]
 pub fn marked(line: &str, id: &str) -> String {
     format!("{line} [{id}]")
 }
 
-/// The answer in one line, for cron and logs: `TITLE: VERDICT: answer`, or what was found.
+/// The answer in one line, for cron and logs: `TITLE: VERDICT: answer`, or the findings.
 #[must_use]
 pub fn sheet_line(sheet: &Sheet) -> String {
     let verdict = sheet.verdict.as_ref().map(|(_, word)| word.clone());
@@ -101,7 +101,7 @@ fn answer(sheet: &Sheet, width: usize, paint: Paint<'_>) -> String {
                 false => format!("{word}: {}", sheet.answer),
             };
             let text = wrapped_at(&text, "  ", width);
-            // A word that was wrapped is not set off.
+            // A wrapped word is not emphasised.
             match text.strip_prefix(word.as_str()) {
                 Some(rest) => paint(emphasis(*judgement), word) + rest,
                 None => text,
@@ -124,7 +124,7 @@ fn emphasis(judgement: Judgement) -> Emphasis {
     }
 }
 
-/// Names and values below each other, the values wrapped beside the names.
+/// Names and values as lines, with values wrapped next to the names.
 fn pairs(
     all: &[(String, String)],
     indent: &str,
@@ -142,8 +142,8 @@ fn pairs(
     all.iter().map(line).collect()
 }
 
-/// Warnings below a heading, with what they concern and their names in columns of their own
-/// where that fits.
+/// Warnings below a heading, with what they concern and their codes in separate columns
+/// if that fits.
 fn cautions(all: &[Caution], width: usize, paint: Paint<'_>) -> String {
     if all.is_empty() {
         return String::new();
@@ -171,7 +171,7 @@ fn cautions(all: &[Caution], width: usize, paint: Paint<'_>) -> String {
             let line = format!("  {mark} {}{}{}{}", one.text, blanks[0], one.of, blanks[1]);
             return format!("{line}{code}").trim_end().to_owned() + "\n";
         }
-        // Too narrow for names, which --explain has.
+        // Too narrow for codes, which --explain shows.
         let text = Caution {
             code: String::new(),
             ..one.clone()
@@ -183,7 +183,7 @@ fn cautions(all: &[Caution], width: usize, paint: Paint<'_>) -> String {
     format!("{}\n{lines}", paint(Emphasis::Strong, "Read with care"))
 }
 
-/// Notes are marked less.
+/// Notes are emphasised less.
 fn mark(caution: &Caution, paint: Paint<'_>) -> String {
     match caution.severity {
         Severity::Void => paint(Emphasis::Bad, "X"),
@@ -223,12 +223,12 @@ pub(crate) fn table_text(table: &SheetTable, width: usize, paint: Paint<'_>) -> 
     text
 }
 
-/// Which columns of a table are shown, and how wide.
+/// The shown columns of a table and their widths.
 struct Shape {
     /// Index and width.
     columns: Vec<(usize, usize)>,
     gap: usize,
-    /// Headings of columns that are not shown, in their order in the table.
+    /// Headings of the omitted columns, in table order.
     left_out: Vec<String>,
 }
 
@@ -257,7 +257,7 @@ impl Shape {
                 continue;
             }
             shape.wrap_widest(table, width);
-            // A row that the terminal folds cannot be read: what does not fit is left out.
+            // A row that the terminal wraps is illegible: leave out what does not fit.
             match highest(&late).filter(|_| shape.width() > width && shown.len() > 1) {
                 Some(position) => drop(shown.remove(position)),
                 None => break shape,
@@ -288,8 +288,8 @@ impl Shape {
         columns.sum::<usize>().saturating_sub(self.gap)
     }
 
-    /// Makes columns narrower, the widest first, until all fit: as long as no word is longer than
-    /// its column, then others. Of numbers only the headings are wrapped.
+    /// Narrows columns, the widest first, until all fit: first those with no word longer than
+    /// their new width, then others. For numeric columns, only the headings are wrapped.
     fn wrap_widest(&mut self, table: &SheetTable, width: usize) {
         let widths: [fn(&SheetTable, usize) -> usize; 2] = [least_width, narrow_width];
         for least in widths {
@@ -305,7 +305,7 @@ impl Shape {
         }
     }
 
-    /// A row, in several lines where cells are wrapped.
+    /// A row, in several lines if cells are wrapped.
     fn row(&self, table: &SheetTable, row: &[Cell], paint: Paint<'_>) -> String {
         let empty = Cell::default();
         let columns = self.columns.iter();
@@ -337,7 +337,7 @@ impl Shape {
     }
 }
 
-/// A column of words keeps its longest word whole, unless that is a very long name.
+/// A text column keeps its longest word whole, unless that is a very long name.
 fn least_width(table: &SheetTable, index: usize) -> usize {
     if table.is_number(index) {
         let heading = table.columns.get(index);
@@ -350,8 +350,8 @@ fn least_width(table: &SheetTable, index: usize) -> usize {
     names.max(longest_word(table, index, is_number))
 }
 
-/// The same where that is too much: all names are shortened but those of the first column,
-/// which says which row it is.
+/// The same if that is too much: all names are shortened except those of the first column,
+/// which identifies the row.
 fn narrow_width(table: &SheetTable, index: usize) -> usize {
     match table.used_columns().first() == Some(&index) || table.is_number(index) {
         true => least_width(table, index),
@@ -365,7 +365,7 @@ fn cells_width(table: &SheetTable, index: usize) -> usize {
     cells.map(|cell| cell.text.width()).max().unwrap_or(0)
 }
 
-/// The width of the longest word of a column, of those that count.
+/// The width of the longest word of a column for which `counts` is true.
 fn longest_word(table: &SheetTable, index: usize, counts: fn(&str) -> bool) -> usize {
     let cells = table.rows.iter().filter_map(|row| row.get(index));
     let words = cells.flat_map(|cell| unbroken(&cell.text));
@@ -373,19 +373,19 @@ fn longest_word(table: &SheetTable, index: usize, counts: fn(&str) -> bool) -> u
     words.map(|word| word.width()).max().unwrap_or(0)
 }
 
-/// Wraps a text that may begin with blanks; further lines start with `indent`.
+/// Wraps a text with optional leading blanks; further lines start with `indent`.
 #[must_use]
 pub fn wrapped_at(text: &str, indent: &str, width: usize) -> String {
     let leading = text.len() - text.trim_start().len();
     let (first, rest) = (&text[..leading], text.trim());
-    // The indents differ by little: the wider decides.
+    // The indents differ little: use the wider one.
     let room = width.saturating_sub(leading.max(indent.len()));
     let lines = wrapped_lines(rest, room.max(NARROW));
     format!("{first}{}\n", lines.join(&format!("\n{indent}")))
 }
 
-/// Words in lines of at most `width` columns. A name that is longer is shortened; a number
-/// that is longer has a line of its own.
+/// Wraps words into lines of at most `width` columns. A longer name is shortened; a longer
+/// number has a line of its own.
 fn wrapped_lines(text: &str, width: usize) -> Vec<String> {
     in_lines(text, width, |word| match is_number(&word) {
         true => word,
@@ -393,7 +393,7 @@ fn wrapped_lines(text: &str, width: usize) -> Vec<String> {
     })
 }
 
-/// The same of what is opened or run again: a path that is longer has a line of its own.
+/// The same for paths and commands: a longer path has a line of its own.
 fn whole_words(text: &str, width: usize) -> Vec<String> {
     in_lines(text, width, |word| word)
 }
@@ -437,17 +437,17 @@ fn unbroken(text: &str) -> Vec<String> {
     words
 }
 
-/// Whether a word is a number, with or without its unit, an interval, or a limit as
-/// `iops>=20000`: without its middle it would be another one.
+/// Whether a word is a number, with or without its unit, an interval, or a limit such as
+/// `iops>=20000`: shortening would change its meaning.
 fn is_number(word: &str) -> bool {
     let begin = word.trim_start_matches(|letter: char| !letter.is_alphanumeric());
     let is_path = word.starts_with(['/', '.']);
     let begins = begin.starts_with(|letter: char| letter.is_ascii_digit());
-    // A target has `=` in it, which limits have behind another sign.
+    // A target contains `=`, which in limits follows another sign.
     !is_path && begins || word.contains(['<', '>'])
 }
 
-/// A name of at most `width` columns, without its middle where it is longer.
+/// A name of at most `width` columns, cut in its middle if longer.
 fn shortened(name: &str, width: usize) -> String {
     if name.width() <= width {
         return name.to_owned();

@@ -1,4 +1,4 @@
-//! A bench: what each load gives within the latency limit, and the ladders behind it.
+//! A bench: the result of each load within the latency limit, and the ladders behind it.
 
 use super::columns::load_columns;
 use crate::answers::{judged_of_answer, limit_words, load_of, place_of, unit};
@@ -13,7 +13,7 @@ use stripewise_results::{
 use stripewise_stats::Slo;
 use stripewise_units::{format_bytes, format_duration, format_three_digits};
 
-/// A row for each load, and where it misses its limit a second one for what it gives beyond.
+/// A row for each load and, if it misses its limit, a second one for its rate beyond it.
 pub(crate) fn answers_table(document: &Document) -> SheetTable {
     let all = named_series(document);
     let mut headings = all.iter().map(|named| named.heading.as_str());
@@ -54,11 +54,11 @@ pub(crate) fn answers_table(document: &Document) -> SheetTable {
 const CEILING: &str = "Ceiling";
 /// In that column: there is one load only.
 const NO_CEILING: &str = "-";
-/// In that column: the rate of the answer is the highest.
+/// In that column: the answer's rate is the highest.
 const IS_ANSWER: &str = "same";
 
-/// The highest rate of the ladder. It is a bound where the largest load was still faster than
-/// any before it.
+/// The highest rate of the ladder. It is a bound if the largest load was still the
+/// fastest.
 fn ceiling(series: &SeriesRecord, answer: &AnswerRecord) -> Cell {
     let counting = series.steps.iter().filter(|step| step.counts());
     if counting.count() < 2 {
@@ -74,14 +74,14 @@ fn ceiling(series: &SeriesRecord, answer: &AnswerRecord) -> Cell {
     let of_answer = format_three_digits(of_series(series, answer.iops, answer.mib_per_s));
     match series.still_rises() || is_bound {
         true => Cell::exact(format!("\u{2265} {text}"), rate),
-        // What differs in no digit that is shown is the same.
+        // Equal in all shown digits means the same.
         false if text == of_answer => Cell::exact(IS_ANSWER, rate),
         false => Cell::exact(text, rate),
     }
 }
 
-/// What the signs in the column mean, of those that it has. A column without any rate says
-/// nothing and is left out.
+/// Explains the signs in the column. A column without any rate
+/// is left out.
 fn ceiling_note(rows: &mut [Vec<Cell>], place: usize) -> String {
     let mut cells = rows.iter_mut().filter_map(|row| row.get_mut(place));
     let has = |cells: &[Vec<Cell>], of: &dyn Fn(&Cell) -> bool| {
@@ -154,7 +154,7 @@ fn load_rows(named: &NamedSeries<'_>, runs: &[RunRecord]) -> Vec<Vec<Cell>> {
     vec![first, beyond]
 }
 
-/// Of each load that writes what a cache took before the rate of the answer.
+/// For each load that writes, how much a cache absorbed before the rate of the answer.
 pub(crate) fn lasting_lines(document: &Document) -> Vec<String> {
     let all = named_series(document);
     let line = |named: &NamedSeries<'_>| {
@@ -169,7 +169,7 @@ pub(crate) fn lasting_lines(document: &Document) -> Vec<String> {
     all.iter().filter_map(line).collect()
 }
 
-/// What is behind a missed limit.
+/// Text on the results beyond a missed limit.
 fn beyond_words(found: &SeriesAnswer) -> String {
     let place = match (found.reason, place_of(found)) {
         (AnswerReason::Highest, _) => "at the peak",
@@ -178,8 +178,8 @@ fn beyond_words(found: &SeriesAnswer) -> String {
     format!("  {place}")
 }
 
-/// The smallest load of a series that misses its limit, and its latency, as the sentence has
-/// them. Nothing where its single step seemed to meet the limit.
+/// The smallest load of a series that misses its limit, and its latency, as in the
+/// sentence. Empty if its single step seemed to meet the limit.
 fn least_latency(series: &SeriesRecord) -> [Cell; 2] {
     let limit = series.slo.parse::<Slo>().ok();
     let least = series.least_load().and_then(|(load, ns)| Some((ns?, load)));
@@ -192,7 +192,7 @@ fn least_latency(series: &SeriesRecord) -> [Cell; 2] {
     }
 }
 
-/// `48,900 IOPS ±8 %`, as the table has it.
+/// `48,900 IOPS ±8 %`, as in the table.
 pub(crate) fn answer_words(series: &SeriesRecord, record: &AnswerRecord) -> String {
     let [rate, width, ..] = answer_cells(series, record);
     format!("{} {}", rate.text, width.text)
@@ -210,7 +210,7 @@ fn answer_cells(series: &SeriesRecord, record: &AnswerRecord) -> [Cell; 4] {
     };
     let text = format!("{bound}{} {}", format_three_digits(rate), unit(series));
     let latency = judged_of_answer(series, record).map_or_else(Cell::default, |(name, value)| {
-        // Of records that do not have what is judged, the longest stands for it.
+        // If a record lacks the judged statistic, the maximum is used instead.
         match record.latency_ns {
             0 => Cell::from(format!("{value} ({name})")),
             ns => Cell::exact(value, ns as f64),
@@ -239,7 +239,7 @@ pub(crate) fn width_words(series: &SeriesRecord, record: &AnswerRecord) -> Optio
     })
 }
 
-/// What a series counts in.
+/// The value in the unit of a series.
 fn of_series(series: &SeriesRecord, iops: f64, mib_per_s: f64) -> f64 {
     match series.is_in_bytes() {
         true => mib_per_s,

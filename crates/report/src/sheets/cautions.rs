@@ -1,4 +1,4 @@
-//! What must be read with the numbers of runs, in short lines.
+//! Cautions about the numbers of runs, as short lines.
 
 use crate::identity::{NamedSeries, named_series};
 use crate::sheet::{Caution, SheetTable};
@@ -8,13 +8,13 @@ use crate::warnings::{collected, of_runs, severity_word};
 use stripewise_results::{Document, RunRecord, SeriesRecord, Severity, SustainedRecord, Warning};
 use stripewise_units::counted;
 
-/// Void numbers, runs that were stopped, answers of one run, then the gravest warnings and how
-/// many more there are.
+/// Void numbers, stopped runs, answers of one run, then the most severe warnings and the number
+/// of the rest.
 pub(crate) fn cautions(document: &Document, marks: &Marks<'_>) -> Vec<Caution> {
     let runs = &document.runs;
     let is_bench = !document.series.is_empty();
     let own = validity::against(document).into_iter();
-    // Of a bench the lines below name the loads whose numbers are void.
+    // For a bench, the lines below name the loads whose numbers are void.
     let own = own.filter(|(what, _)| !(is_bench && *what == Against::VoidInPart));
     let mut all: Vec<Caution> = own
         .map(|(what, text)| {
@@ -28,10 +28,10 @@ pub(crate) fn cautions(document: &Document, marks: &Marks<'_>) -> Vec<Caution> {
     all.extend(unanswered(document));
     all.extend(single_runs(&document.series));
     let (mut shown, mut left_out) = chosen(runs);
-    // Why a load has no answer is a line above.
+    // The reason why a load has no answer is a line above.
     let is_said = |code: &str| all.iter().any(|caution| caution.code == code);
     shown.retain(|(warning, _)| !is_said(&warning.code));
-    // Rows that have the mark of a warning need its line.
+    // A warning whose mark is in a row needs its line.
     let room = LINES_MAX.saturating_sub(all.len() + 1).max(1);
     if is_bench && marks.is_none() && shown.len() + usize::from(left_out > 0) > room + 1 {
         left_out += shown.len() - room;
@@ -55,7 +55,7 @@ pub(crate) fn cautions(document: &Document, marks: &Marks<'_>) -> Vec<Caution> {
     all
 }
 
-/// Lines in all, with the one that counts the rest.
+/// Maximum number of lines, including the one that counts the rest.
 const LINES_MAX: usize = 5;
 
 /// A line for each reason why loads have no answer.
@@ -66,7 +66,7 @@ fn unanswered(document: &Document) -> Vec<Caution> {
         let Some(no_answer) = &series.no_answer else {
             continue;
         };
-        // How fast it was so far differs from load to load.
+        // The rate so far differs from load to load.
         let sustained = series.sustained.as_ref();
         let why = sustained.and_then(SustainedRecord::not_reached_words);
         let why = why.unwrap_or_else(|| no_answer.clone());
@@ -96,10 +96,10 @@ fn unanswered(document: &Document) -> Vec<Caution> {
     reasons.iter().map(line).collect()
 }
 
-/// The warning of loads whose rate does not last.
+/// The warning of loads whose rate is not sustained.
 const NOT_SUSTAINED: &str = "not-sustained";
 
-/// `2 of 5 loads: Random write; Log`, where a warning concerns some loads of a bench only.
+/// `2 of 5 loads: Random write; Log`, if a warning concerns only some loads of a bench.
 fn loads_concerned(warning: &Warning, document: &Document) -> Option<String> {
     let all = named_series(document);
     let has = |run: &RunRecord| {
@@ -122,7 +122,7 @@ fn loads_concerned(warning: &Warning, document: &Document) -> Option<String> {
     Some(format!("{} of {loads}: {names}", titles.len()))
 }
 
-/// Answers that rest on one run, which has no interval.
+/// Answers based on one run, which has no interval.
 pub(crate) fn single_runs(all: &[SeriesRecord]) -> Option<Caution> {
     let answers: Vec<_> = all.iter().filter_map(SeriesRecord::answered).collect();
     let single = answers
@@ -138,7 +138,7 @@ pub(crate) fn single_runs(all: &[SeriesRecord]) -> Option<Caution> {
     Some(Caution::own(Severity::Warning, text, of))
 }
 
-/// `20 of 23 runs`, with their targets where there are several.
+/// `20 of 23 runs`, with their targets if there are several.
 fn concerned(warning: &Warning, count: usize, runs: &[RunRecord]) -> String {
     let text = of_runs(warning, count, runs);
     let inside = text.trim_start_matches(" (in ").trim_end_matches(')');
@@ -149,7 +149,7 @@ fn concerned(warning: &Warning, count: usize, runs: &[RunRecord]) -> String {
     }
 }
 
-/// Every warning in full with what to do about it.
+/// Every warning in full with its remedy.
 pub(super) fn explanations(runs: &[RunRecord], marks: &Marks<'_>) -> SheetTable {
     let mut rows = Vec::new();
     for (warning, count) in collected(runs) {

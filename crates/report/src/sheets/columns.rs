@@ -1,8 +1,8 @@
-//! What tables of loads have in common.
+//! Common columns of tables of loads.
 
 use crate::sheet::Column;
 
-/// From the threads of a load to what is to be said of it.
+/// The columns from the threads of a load to the remarks.
 pub(super) fn load_columns() -> [Column; 11] {
     [
         Column::number("Threads").dropped(6),

@@ -1,5 +1,5 @@
-//! Comparisons: what became better or worse first, then a table for each pair, or one in which
-//! several subjects stand below each other.
+//! Comparisons: what became better or worse first, then a table for each pair, or one with
+//! several subjects one below the other.
 
 use super::{cautions, title};
 use crate::comparison::{
@@ -14,7 +14,7 @@ use stripewise_results::{ComparisonRecord, Document, RequirementRecord, RunRecor
 use stripewise_units::{capitalised, counted};
 
 /// The sheet of comparisons, with the warnings of `runs` that were made for them. Sentences and
-/// notes that several share are in it once.
+/// notes that several share appear once.
 #[must_use]
 pub fn comparison_sheet(records: &[ComparisonRecord], runs: &[RunRecord], explain: bool) -> Sheet {
     let mut sheet = Sheet {
@@ -28,7 +28,7 @@ pub fn comparison_sheet(records: &[ComparisonRecord], runs: &[RunRecord], explai
         [record] => {
             let tables = sheet.tables.iter_mut();
             tables.for_each(|table| table.title.clear());
-            // Who is better stands in the title, or here.
+            // Who is better is in the title, or here.
             let is_said = record.title.contains(" against ") || sheet.answer.is_empty();
             if !is_said && record.verdict != Verdict::Undecided {
                 sheet.answer = format!("{}, {}", sheet.answer, subjects(records));
@@ -41,7 +41,7 @@ pub fn comparison_sheet(records: &[ComparisonRecord], runs: &[RunRecord], explai
         true => sheet.title = about,
         false => sheet.subtitle = about,
     }
-    // Sentences on the answers of benches are of a row each, and say what the rows say.
+    // Sentences on the answers of benches are about one row each, and repeat it.
     let is_of_benches = records.iter().take(1).any(|record| {
         let mut rows = record.rows.iter();
         records.len() > 1 && rows.all(|row| row.threads.is_none() && row.interval_percent.is_some())
@@ -76,7 +76,7 @@ pub fn comparison_sheet(records: &[ComparisonRecord], runs: &[RunRecord], explai
     sheet
 }
 
-/// The same with what was required of the runs before the rest.
+/// The same, preceded by the requirements on the runs.
 #[must_use]
 pub fn checked_sheet(
     records: &[ComparisonRecord],
@@ -87,7 +87,7 @@ pub fn checked_sheet(
     let mut sheet = comparison_sheet(records, runs, explain);
     let lines = gravest_first(required).into_iter().map(requirement_line);
     sheet.details.splice(0..0, lines);
-    // A requirement that is not met decides as much as what changed.
+    // A missed requirement matters as much as a change.
     let found = verdict_on(required).filter(|(found, _)| match (&sheet.verdict, found) {
         (None, _) => true,
         (Some((Judgement::Bad, _)), Judgement::Open) | (_, Judgement::Good) => false,
@@ -105,7 +105,7 @@ pub fn checked_sheet(
     sheet
 }
 
-/// The sentence is on the only row, whose change is the answer.
+/// The sentence is about the only row, whose change is the answer.
 fn is_of_the_row(record: &ComparisonRecord, sentence: &str) -> bool {
     matches!(record.rows.as_slice(), [row] if row.sentence.as_deref() == Some(sentence))
 }
@@ -116,7 +116,7 @@ fn add_new(lines: &mut Vec<String>, line: String) {
     }
 }
 
-/// What is held against what.
+/// The compared subjects.
 fn subjects(records: &[ComparisonRecord]) -> String {
     let names = |of: fn(&ComparisonRecord) -> &str| {
         let mut names: Vec<&str> = Vec::new();
@@ -135,7 +135,7 @@ fn subjects(records: &[ComparisonRecord]) -> String {
     }
 }
 
-/// Several subjects against the same one are in one table; else there is a table for each pair,
+/// Several subjects compared with the same one are in one table; otherwise each pair has a table,
 /// and two metrics of the same two sides are one.
 pub(crate) fn comparison_tables(records: &[ComparisonRecord]) -> Vec<SheetTable> {
     let Some(first) = records.first() else {
@@ -165,7 +165,7 @@ pub(crate) fn comparison_tables(records: &[ComparisonRecord]) -> Vec<SheetTable>
         }
         notes.push(legend(record.rows.iter()));
         notes.retain(|note| !note.is_empty());
-        // Names that do not fit above a column are given once.
+        // Names too long for a column heading are given once.
         let is_same = |other: &ComparisonRecord| {
             (&other.a.name, &other.b.name) == (&record.a.name, &record.b.name)
         };
@@ -180,7 +180,7 @@ pub(crate) fn comparison_tables(records: &[ComparisonRecord]) -> Vec<SheetTable>
             cells_of(record, twin),
         );
         table.note = notes.join(" ");
-        // Of single values nothing is known but that they differ.
+        // Single values only show that they differ.
         let has_interval = record
             .rows
             .iter()
@@ -192,7 +192,7 @@ pub(crate) fn comparison_tables(records: &[ComparisonRecord]) -> Vec<SheetTable>
     tables
 }
 
-/// A table for each question that is asked of every subject.
+/// A table for each question that applies to every subject.
 fn of_subjects(records: &[ComparisonRecord]) -> Vec<SheetTable> {
     let mut groups: Vec<(String, Vec<&ComparisonRecord>)> = Vec::new();
     for record in records {
@@ -219,7 +219,7 @@ fn of_subjects(records: &[ComparisonRecord]) -> Vec<SheetTable> {
     groups.iter().map(table).collect()
 }
 
-/// The verdict of all of them.
+/// The overall verdict.
 fn overall(records: &[ComparisonRecord]) -> Option<Verdict> {
     let mut all = records.iter().map(|record| record.verdict);
     let first = all.next()?;
@@ -229,7 +229,7 @@ fn overall(records: &[ComparisonRecord]) -> Option<Verdict> {
         (Verdict::Better, Verdict::Worse) | (Verdict::Worse, Verdict::Better) => Verdict::Mixed,
         (found @ (Verdict::Better | Verdict::Worse), _)
         | (_, found @ (Verdict::Better | Verdict::Worse)) => found,
-        // Nothing is found where it could be.
+        // No finding, although one was possible in some of them.
         (Verdict::NoDifference | Verdict::Undecided, _) => Verdict::NoDifference,
     };
     Some(all.fold(first, both))

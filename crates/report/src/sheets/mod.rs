@@ -1,5 +1,5 @@
-//! Documents of runs as sheets: benches, single runs, grids and repetitions. What a terminal, a
-//! page and Markdown show of them comes from here, so that a number is the same everywhere.
+//! Documents of runs as sheets: benches, single runs, grids and repetitions. Terminals,
+//! pages and Markdown all use these, so that a number is the same everywhere.
 
 mod bench;
 mod cautions;
@@ -17,13 +17,13 @@ pub use title::runs_origin;
 
 use stripewise_units::Percentile;
 
-/// How much is shown of runs.
+/// How much of runs to show.
 #[derive(Clone, Copy, Default)]
 pub struct RunsLook<'a> {
     /// Warnings in full, processor times, how everything was computed.
     pub explain: bool,
     /// Every step of the ladders of a bench.
     pub ladders: bool,
-    /// Percentiles of latency that are shown besides.
+    /// Additional percentiles of latency.
     pub percentiles: &'a [Percentile],
 }

@@ -1,4 +1,4 @@
-//! Single runs, grids and repetitions; and which sheet a document of runs has.
+//! Single runs, grids and repetitions; and the choice of sheet for a document of runs.
 
 use super::columns::load_columns;
 use super::{RunsLook, bench, cautions, title};
@@ -67,7 +67,7 @@ fn is_step(document: &Document, run: &RunRecord) -> bool {
     steps.any(|step| step.run == run.id)
 }
 
-/// What was required, missed ones first.
+/// The requirements, missed ones first.
 fn requirements(document: &Document) -> impl Iterator<Item = String> {
     gravest_first(&document.requirements)
         .into_iter()
@@ -84,7 +84,7 @@ pub fn partial_lines(runs: &[RunRecord]) -> impl Iterator<Item = String> {
     })
 }
 
-/// Of runs that were made here.
+/// Tables for runs of Stripewise.
 fn run_tables(runs: &[RunRecord], look: &RunsLook<'_>, marks: &Marks<'_>) -> Vec<SheetTable> {
     let mut tables = vec![rows_table(runs, marks)];
     tables.extend(repetitions_table(runs));
@@ -103,7 +103,7 @@ fn run_tables(runs: &[RunRecord], look: &RunsLook<'_>, marks: &Marks<'_>) -> Vec
     tables
 }
 
-/// A row per job of each run: what was asked and what came of it. A mixed load has a row for
+/// A row per job of each run: its load and results. A mixed load has a row for
 /// its reads, one for its writes, and one for both.
 fn rows_table(runs: &[RunRecord], marks: &Marks<'_>) -> SheetTable {
     let first = [
@@ -117,7 +117,7 @@ fn rows_table(runs: &[RunRecord], marks: &Marks<'_>) -> SheetTable {
     let all = || runs.iter().flat_map(|run| &run.jobs);
     let first = all().next().map(|job| &job.name);
     let named = together || all().any(|job| Some(&job.name) != first);
-    // With one thread each, what is in flight says it all.
+    // With one thread each, the number in flight suffices.
     let with_threads = all().any(|job| job.workload.threads > 1);
     let with_offset = all().any(|job| job.workload.base_offset_bytes != 0);
     let mut rows: Vec<Vec<Cell>> = Vec::new();

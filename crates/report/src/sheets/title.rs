@@ -4,7 +4,7 @@ use crate::attribution::{command_of, facts};
 use stripewise_results::{Document, JobRow, RunRecord};
 use stripewise_units::{format_bytes, format_duration};
 
-/// Names that are all written out.
+/// Maximum number of names written out.
 const NAMES_MAX: usize = 3;
 
 /// The targets of runs.
@@ -44,7 +44,7 @@ pub(super) fn subtitle(runs: &[RunRecord]) -> String {
     words.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// Of a bench that of its ladders: the log has a durable one by its nature.
+/// For a bench, that of its ladders: the log is always durable.
 fn cache(runs: &[RunRecord]) -> Option<String> {
     let of_ladders = runs.iter().filter(|run| {
         let part = run.series_part.as_deref();
@@ -54,12 +54,12 @@ fn cache(runs: &[RunRecord]) -> Option<String> {
     Some(job.workload.cache.to_string())
 }
 
-/// `8 GiB of it used`, where that is not all of it; `1 GiB to 8 GiB` where runs differ.
+/// `8 GiB of it used`, if that is not all of it; `1 GiB to 8 GiB` if runs differ.
 fn used(runs: &[RunRecord]) -> Option<String> {
     let jobs = runs.iter().flat_map(|run| &run.jobs);
     let sizes = jobs.filter_map(|job| {
         let used = job.workload.size_bytes?;
-        // What pilots leave out at the end is little, and of no account.
+        // What pilots leave out at the end is negligible.
         (used < job.target.size_bytes / 20 * 19).then_some(used)
     });
     let (least, most) = sizes.fold((u64::MAX, 0), |(least, most), used| {
@@ -83,8 +83,8 @@ fn measured(runs: &[RunRecord]) -> Option<String> {
     (sum > 0).then(|| format_duration(sum))
 }
 
-/// What stored runs were: under which id, where, by which command; of another tool's result,
-/// where it came from.
+/// The origin of stored runs: their id, where, by which command; for another tool's result,
+/// its source.
 #[must_use]
 pub fn runs_origin(document: &Document) -> Vec<(String, String)> {
     let runs = &document.runs;
@@ -108,5 +108,5 @@ pub fn runs_origin(document: &Document) -> Vec<(String, String)> {
     all
 }
 
-/// Runs whose origins are listed; a series has one.
+/// Maximum number of runs whose origins are listed; a series counts as one.
 const ORIGINS_MAX: usize = 20;

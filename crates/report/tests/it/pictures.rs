@@ -1,4 +1,4 @@
-//! Pictures that leave their page: what they say of themselves, in the picture and in
+//! Pictures that leave their page: their attribution, in the picture and in
 //! the file.
 
 use super::skips::skip;
@@ -10,7 +10,7 @@ use stripewise_results::{DeviceFacts, FileSystemFacts, RunRecord, SeriesRecord};
 
 const SCRIPT: &str = "</text><script>alert(1)</script>";
 
-/// A run on a device of which everything is known.
+/// A run on a device with all facts known.
 fn known() -> RunRecord {
     let mut run = run("before the move");
     run.id = "run-1".to_owned();
@@ -131,7 +131,7 @@ fn pictures_have_the_size_and_the_ground_that_are_asked_for() {
     }
 }
 
-/// Every text says how wide it is, and stays in the picture, whatever the font.
+/// Every text has an explicit width, and stays in the picture, whatever the font.
 #[test]
 fn no_text_of_a_picture_leaves_it_and_text_of_users_stays_text() {
     let mut run = known();
@@ -151,7 +151,7 @@ fn no_text_of_a_picture_leaves_it_and_text_of_users_stays_text() {
                 rest.split_once('"')?.0.parse().ok()
             };
             let (x, long) = (value("x").unwrap(), value("textLength").unwrap_or(0.0));
-            // A number of three digits in large letters pushes its unit in another font.
+            // A three-digit number in large letters would push its unit in another font.
             let size = value("font-size").unwrap();
             assert!(size < 20.0 || long > 0.0, "{text}");
             let [left, right] = match text {
@@ -164,7 +164,7 @@ fn no_text_of_a_picture_leaves_it_and_text_of_users_stays_text() {
     }
 }
 
-/// Eight sorts of I/O by threads and outstanding.
+/// Eight kinds of I/O by threads and outstanding.
 fn grid() -> Material {
     let mut runs = Vec::new();
     for (place, kib) in [4, 8, 16, 32, 64, 128, 256, 512].into_iter().enumerate() {
@@ -200,7 +200,7 @@ fn maps_of_many_kinds_are_in_one_picture_on_one_scale() {
     ] {
         assert!(svg.contains(words), "{words}: {svg}");
     }
-    // One row of shades, for all.
+    // One legend of shades for all.
     assert_eq!(svg.matches(">32,000 IOPS<").count(), 1);
     assert!(
         all.iter()
@@ -231,7 +231,7 @@ fn bars_have_their_values_and_names_no_more_than_tells_them_apart() {
     assert_eq!(svg.matches(&value).count(), 2, "{value}: {svg}");
 }
 
-/// What was run again for the interval of an answer has no bars and curves of its own.
+/// Further runs for the interval of an answer have no bars and curves of their own.
 #[test]
 fn runs_for_the_interval_of_an_answer_are_in_the_answer() {
     let mut runs = Vec::new();
@@ -262,7 +262,7 @@ fn words_alone(words: &str) -> Vec<u8> {
     png(&svg, 1.0, &About::default()).expect("a picture")
 }
 
-/// A letter that no font has, and one whose shape depends on its neighbours.
+/// A letter without a font, and one whose shape depends on its neighbours.
 #[test]
 fn what_cannot_be_drawn_is_a_box_and_is_named() {
     let (nobody, joined) = ("\u{10fffd}", "\u{633}");
@@ -323,7 +323,7 @@ fn size_of(png: &[u8]) -> [u32; 2] {
     [number(16), number(20)]
 }
 
-/// The text chunks of a PNG, each with the right sum.
+/// The text chunks of a PNG, each with a valid CRC.
 fn texts_of(png: &[u8]) -> Vec<(String, String)> {
     let mut texts = Vec::new();
     let mut at = 8;

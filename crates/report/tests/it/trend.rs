@@ -13,7 +13,7 @@ fn of_day(day: u32, iops: f64) -> RunRecord {
     run
 }
 
-/// Some three per mille around the level.
+/// About three per mille around the level.
 fn noisy(day: u32, level: f64) -> RunRecord {
     of_day(day, level + f64::from((day * 7_919) % 7))
 }
@@ -57,7 +57,7 @@ fn a_step_stands_where_it_happened_in_the_chart_and_in_its_summary() {
 }
 
 /// Six repetitions are one point with their range, not their best; cells of a grid are
-/// loads of their own.
+/// separate loads.
 #[test]
 fn repetitions_are_one_point_and_cells_of_a_grid_are_apart() {
     let mut runs = Vec::new();
@@ -102,7 +102,7 @@ fn the_title_has_the_size_and_the_latency_its_kind() {
     for (run, seed) in runs.iter_mut().zip(1..) {
         let workload = &mut run.jobs[0].workload;
         (workload.size_bytes, workload.read_percent) = (Some(4 << 30), 70);
-        // Another seed and another length are no other load.
+        // Another seed and another duration do not make another load.
         (workload.seed, workload.duration_ns) = (seed, seed * 1_000_000_000);
     }
     let chart = trend(runs).expect("a trend");

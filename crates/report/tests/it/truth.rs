@@ -1,5 +1,5 @@
-//! What a reader is told: of mixed loads, of an experiment's metric, of limits, of
-//! many runs and of records that hold next to nothing.
+//! What a reader sees of mixed loads, of an experiment's metric, of limits, of
+//! many runs and of nearly empty records.
 
 use std::collections::BTreeSet;
 use stripewise_report::{
@@ -52,7 +52,7 @@ fn run(id: &str) -> RunRecord {
     run
 }
 
-/// 700 reads of 1 ms at the 99 % and 300 writes of 104 ms.
+/// 700 reads with a p99 of 1 ms and 300 writes with 104 ms.
 fn mixed(id: &str, outstanding: u32) -> RunRecord {
     let mut run = run(id);
     let job = &mut run.jobs[0];
@@ -132,8 +132,8 @@ fn chart<'a>(charts: &'a [Chart], name: &str) -> &'a Chart {
     found.unwrap_or_else(|| panic!("{name} is not among {names:?}"))
 }
 
-/// The words about a requirement are the same wherever it is shown, and one that is undecided is
-/// nowhere said to be missed.
+/// The text about a requirement is the same wherever it is shown, and an undecided one is
+/// never called missed.
 #[test]
 fn an_undecided_requirement_is_undecided_in_every_text() {
     let undecided = RequirementRecord {
@@ -308,11 +308,11 @@ fn a_limit_is_marked_at_its_percentile_and_in_the_colour_of_its_line() {
         "{:?}",
         below.annotations
     );
-    // A limit of the longest has no place among percentiles.
+    // A limit on the maximum has no position among percentiles.
     within.slo = "max<20ms".to_owned();
     let all = charts(&of_series(within.clone()));
     assert!(chart(&all, "percentiles").panels[0].annotations.is_empty());
-    // What is judged is among the lines, 90 % too.
+    // The judged statistic is among the lines, even p90.
     within.slo = "p90<20ms".to_owned();
     let all = charts(&of_series(within));
     let lines = &chart(&all, "random-read-load").panels[1].series;
@@ -352,8 +352,8 @@ fn a_missed_limit_is_answered_at_the_knee_and_said_so_wherever_it_is_shown() {
     );
 }
 
-/// The table has the latency that the sentence names: that of the smallest load, also where a
-/// larger one was luckier, and of the runs made for the answer where they are of that load.
+/// The table has the latency that the sentence names: that of the smallest load, even if a
+/// larger one was luckier, and of the runs made for the answer if they are of that load.
 #[test]
 fn a_missed_limit_has_the_latency_of_the_smallest_load() {
     let mut series = disks("p99<5ms");
@@ -407,12 +407,12 @@ fn each_sign_in_the_column_of_ceilings_means_one_thing() {
     let flat = of(vec![step(1, 700.0, 12), step(8, 700.0, 19)]);
     assert!(flat.contains(" same ok"), "{flat}");
     assert!(flat.contains("; same: the answer's."), "{flat}");
-    // Nothing is known of any ceiling.
+    // No ceiling is known.
     let alone = of(vec![step(1, 700.0, 12)]);
     assert!(!alone.contains("Ceiling"), "{alone}");
 }
 
-/// One line for a reason that several loads share, and loads in place of runs.
+/// One line for a reason that several loads share, with loads instead of runs.
 #[test]
 fn a_warning_of_a_bench_names_the_loads_that_it_concerns() {
     let series = |name: &str, no_answer: bool| SeriesRecord {
@@ -468,7 +468,7 @@ fn a_warning_of_a_bench_names_the_loads_that_it_concerns() {
     assert_eq!(care.matches("no answer").count(), 1, "{text}");
 }
 
-/// What a terminal shows of runs.
+/// The terminal output for runs.
 fn terminal(material: &Material, ladders: bool) -> String {
     let look = RunsLook {
         ladders,
@@ -477,7 +477,7 @@ fn terminal(material: &Material, ladders: bool) -> String {
     sheet_text(&runs_sheet(&material.document, &look), 160)
 }
 
-/// Every number of the sheet is in each of its renderings, in the same digits.
+/// Every number of the sheet is in each of its renderings, with the same digits.
 fn same_numbers(material: &Material) {
     let look = RunsLook {
         ladders: true,
@@ -552,7 +552,7 @@ fn an_answer_stands_with_its_interval_wherever_it_is_shown() {
             .any(|mark| matches!(mark, Annotation::AtPoint { label, .. } if *label == wanted))
     };
     assert!(ringed("answer: 755 IOPS (712-801)"), "{marks:?}");
-    // What is only a bound is called one.
+    // A bound is called one.
     series.answer = Some(AnswerRecord {
         bound: Some(AnswerBound::AtLeast),
         iops: 712.2,
@@ -582,12 +582,12 @@ fn the_log_answers_with_durable_writes() {
     let material = of_series(log);
     same_numbers(&material);
     let page = html(&material);
-    // Twice: that it misses its limit, and what it does all the same.
+    // Twice: that it misses its limit, and what it does nevertheless.
     assert!(page.contains(">170 writes/s</td>") && page.matches(">12 ms</td>").count() > 1);
     assert!(page.contains("  as measured</td>"));
 }
 
-/// `count` intervals of so many milliseconds at an even rate.
+/// `count` intervals of this many milliseconds at a constant rate.
 fn even(count: u64, milliseconds: u64) -> RunRecord {
     let mut run = run("even");
     let intervals = (0..count).map(|index| Interval {
@@ -643,7 +643,7 @@ fn a_grid_of_any_size_has_charts_and_only_no_charts_have_no_link() {
     assert_eq!(maps, 24);
     assert!(all[0].summary.contains("the first 24 of 30 groups"));
     assert!(all.iter().any(|chart| chart.title.ends_with("(2 of 4)")));
-    // Without a load that varies: bars, on several charts.
+    // Without a varying load: bars, on several charts.
     runs.retain(|run| run.jobs[0].workload.outstanding == 1 && run.jobs[0].workload.threads == 1);
     let more = runs.clone().into_iter().map(|mut run| {
         run.jobs[0].workload.base_offset_bytes = 512;
@@ -746,7 +746,7 @@ fn no_format_has_a_sign_that_acts() {
             (sign.is_control() && !matches!(sign, '\n' | '\t'))
                 || ('\u{202a}'..='\u{202e}').contains(&sign)
         };
-        // ECharts has such signs in its own text, as patterns of its own.
+        // ECharts has such characters in its own patterns.
         let own = include_str!("../../assets/echarts/echarts.min.js");
         let text = text.replace(own, "");
         assert!(!text.contains(odd), "{format}: {:?}", text.find(odd));

@@ -1,12 +1,12 @@
-//! Who may ask what.
+//! Access control.
 //!
-//! | attack | what holds it off |
+//! | attack | defence |
 //! |---|---|
-//! | a page of another origin asks in the user's browser | cookie is `SameSite=Strict`; `Origin` and `Sec-Fetch-Site` |
+//! | a page of another origin sends requests in the user's browser | cookie is `SameSite=Strict`; `Origin` and `Sec-Fetch-Site` |
 //! | a name of the attacker that resolves to 127.0.0.1 (DNS rebinding) | `Host` must be one of few texts, exactly |
-//! | another user of this machine | a token of 256 bits, in the address that is printed and in a 0600 file |
-//! | the address is read from history or a log | its token is good once, stands behind `#`, and is posted |
-//! | a link or picture that makes the browser ask | GET changes nothing; POST needs an `Origin` that is ours |
+//! | another user of this machine | a token of 256 bits, in the printed address and in a 0600 file |
+//! | the address is read from history or a log | its token is valid once, follows `#`, and is posted |
+//! | a link or picture that makes the browser ask | GET changes nothing; POST needs this server's `Origin` |
 
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, COOKIE, HOST, ORIGIN};
 use axum::http::request::Parts;
@@ -15,15 +15,15 @@ use std::net::SocketAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use stripewise_campaign::steps::token;
 
-/// Browsers that are signed in at a time; the oldest is forgotten first.
+/// Maximum number of signed-in browsers; the oldest is dropped first.
 const SESSIONS_MAX: usize = 16;
 
-/// The texts that `Host` may have.
+/// The allowed values of `Host`.
 #[derive(Clone, Debug)]
 pub(crate) enum Hosts {
     /// Exactly these.
     Exact(Vec<String>),
-    /// Behind a socket, `ssh -L` chooses the port: names of this machine with any.
+    /// With a Unix socket, `ssh -L` chooses the port: names of this machine with any port.
     AnyPort,
 }
 
@@ -31,7 +31,7 @@ impl Hosts {
     pub(crate) fn of(address: SocketAddr) -> Hosts {
         let port = address.port();
         let mut names = vec![address.to_string(), format!("localhost:{port}")];
-        // Browsers leave out the port that is HTTP's own.
+        // Browsers omit HTTP's default port.
         if port == 80 {
             names.extend([address.ip().to_string(), "localhost".to_owned()]);
         }
@@ -53,14 +53,14 @@ impl Hosts {
     }
 }
 
-/// Who asks.
+/// The authenticated client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Who {
-    /// Nobody known: may sign in.
+    /// Not authenticated: may only sign in.
     Nobody,
     /// A browser that has signed in.
     Browser,
-    /// A script with the token of the file.
+    /// A script with the token from the file.
     Script,
 }
 
@@ -108,7 +108,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Guard {
     pub(crate) fn new(hosts: Hosts) -> Result<Guard, token::NoChance> {
-        // Cookies of all ports of a host are sent to each: a name for each server.
+        // Cookies are shared by all ports of a host: use a name per server.
         let of = match &hosts {
             Hosts::Exact(names) => names[0].rsplit(':').next().unwrap_or_default().to_owned(),
             Hosts::AnyPort => "socket".to_owned(),
@@ -127,14 +127,14 @@ impl Guard {
         &self.bearer
     }
 
-    /// A token with which one browser may sign in, once; an earlier one is void.
+    /// A single-use token for signing in one browser; invalidates an earlier one.
     pub(crate) fn new_login(&self) -> Option<String> {
         let token = token::new().ok()?;
         *locked(&self.login) = Some(token.clone());
         Some(token)
     }
 
-    /// Signs a browser in: the value of `Set-Cookie`.
+    /// Signs a browser in and returns the value of `Set-Cookie`.
     pub(crate) fn sign_in(&self, token: &str) -> Option<String> {
         let mut login = locked(&self.login);
         if !login
@@ -156,7 +156,7 @@ impl Guard {
         ))
     }
 
-    /// Judges a request by its head.
+    /// Checks a request by its head.
     pub(crate) fn judge(&self, parts: &Parts) -> Result<Who, Refusal> {
         let host = self.host(parts).ok_or(FOREIGN_HOST)?;
         let reads = matches!(parts.method, Method::GET | Method::HEAD);
@@ -171,7 +171,7 @@ impl Guard {
             if json != Some("application/json") {
                 return Err(NOT_JSON);
             }
-            // Browsers name the origin of every POST; what names none shows the token.
+            // Browsers send an origin with every POST; clients without one must present the token.
             if who != Who::Script && only(&parts.headers, ORIGIN.as_str()).is_none() {
                 return Err(FOREIGN_SITE);
             }
@@ -182,7 +182,7 @@ impl Guard {
         }
     }
 
-    /// The one `Host`, where it is allowed; the address in the request line must be the same.
+    /// The single `Host`, if allowed; the address in the request line must agree.
     fn host(&self, parts: &Parts) -> Option<String> {
         let host = only(&parts.headers, HOST.as_str())?;
         let in_line = parts.uri.authority();
@@ -217,7 +217,7 @@ impl Guard {
     }
 }
 
-/// A header that is there once, as text.
+/// A header that is present exactly once, as text.
 fn only<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     let mut values = headers.get_all(name).iter();
     let value = values.next()?;
@@ -227,7 +227,7 @@ fn only<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     }
 }
 
-/// What the browser says of who made it ask.
+/// Checks the browser's statement about the initiator of the request.
 fn same_site(headers: &HeaderMap, host: &str, reads: bool) -> Result<(), Refusal> {
     if headers.contains_key(ORIGIN) {
         let ours = format!("http://{host}");
@@ -246,7 +246,7 @@ fn same_site(headers: &HeaderMap, host: &str, reads: bool) -> Result<(), Refusal
     Ok(())
 }
 
-/// What is there for those who have not signed in: the page that does it.
+/// Whether it is available without signing in: the sign-in page.
 fn is_open(parts: &Parts) -> bool {
     matches!(
         parts.uri.path(),

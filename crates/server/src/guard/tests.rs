@@ -1,4 +1,4 @@
-//! Each attack of the table above, and what must go on working.
+//! Each attack of the table above, and requests that must keep working.
 
 use super::*;
 use axum::http::Request;

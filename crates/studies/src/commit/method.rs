@@ -1,9 +1,9 @@
-//! Ways of making a commit durable, and what databases call them.
+//! Methods of making a commit durable, and what databases call them.
 
 use serde::{Deserialize, Serialize};
 use stripewise_workload::{CacheMode, SyncCall, SyncPolicy, Workload};
 
-/// A way of making a commit durable.
+/// A method of making a commit durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CommitMethod {
@@ -13,11 +13,11 @@ pub enum CommitMethod {
     Fdatasync,
     /// A write with `O_DSYNC`.
     Dsync,
-    /// A write into the page cache that is durable by a flag of its own.
+    /// A write into the page cache, made durable by the flag `RWF_DSYNC`.
     RwfDsync,
     /// A write past the page cache, then `fdatasync`.
     DirectFdatasync,
-    /// A write past the page cache with `O_DSYNC`: forced unit access, where there is one.
+    /// A write past the page cache with `O_DSYNC`: forced unit access, if the device supports it.
     DirectDsync,
 }
 
@@ -31,7 +31,7 @@ impl CommitMethod {
         CommitMethod::DirectDsync,
     ];
 
-    /// As the kernel calls it.
+    /// The name used by the kernel.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -44,7 +44,7 @@ impl CommitMethod {
         }
     }
 
-    /// What databases call it.
+    /// The names used by databases.
     pub(super) const fn in_databases(self) -> &'static str {
         match self {
             CommitMethod::Fsync => {
@@ -80,12 +80,12 @@ impl CommitMethod {
         )
     }
 
-    /// Linux alone knows it, or knows it from another.
+    /// Only Linux has it, or distinguishes it from another.
     pub(super) const fn is_of_linux(self) -> bool {
         matches!(self, CommitMethod::Fsync | CommitMethod::RwfDsync)
     }
 
-    /// What of a workload makes it this method.
+    /// The workload options that select this method.
     pub(super) fn workload(self) -> Workload {
         let sync = |call| Some(SyncPolicy { every: 1, call });
         let (cache, sync) = match self {

@@ -1,8 +1,8 @@
-//! Which way of making a commit durable is the fastest here: one small write, durable when
-//! it counts, over and over, in each way, on files in each state, by one and by several
-//! committers, of which each syncs for itself or all share one write and sync (group
-//! commit). Runs of all cells follow each other in random order, block after block: what
-//! changes from one time to another, as where it was interrupted, meets all cells alike.
+//! Which method of making a commit durable is the fastest here: one small durable write at a
+//! time, repeated with each method, on files in each state, by one and by several
+//! committers, each of which syncs by itself or all of which share one write and sync (group
+//! commit). Runs of all cells follow each other in random order, block after block: changes
+//! over time, such as an interruption, affect all cells alike.
 
 mod method;
 mod text;
@@ -20,21 +20,21 @@ use stripewise_results::{RunRecord, Status};
 use stripewise_stats::{Histogram, Random, mean_interval};
 use stripewise_workload::{CursorKind, Pattern, Workload, derived_seed};
 
-/// Of one commit.
+/// Size of one commit.
 const BLOCK_BYTES: u64 = 8_192;
-/// Of each test file.
+/// Size of each test file.
 const FILE_BYTES: u64 = 256 << 20;
 const RAMP_NS: u64 = 200_000_000;
 const RUN_NS: u64 = 1_000_000_000;
-/// Runs of each cell, in blocks.
+/// Number of blocks, and so of runs per cell.
 const BLOCKS: u32 = 5;
 const COMMITTERS: [u32; 3] = [1, 8, 64];
-/// Committers that share a write and a sync.
+/// Numbers of committers that share a write and a sync.
 const GROUPS: [u32; 2] = [8, 64];
-/// A p99 needs so many commits.
+/// Minimum number of commits for a p99.
 const P99_COMMITS_MIN: u64 = 1_000;
 
-/// One of the combinations.
+/// One combination of method, file state and committers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct CommitCell {
     method: CommitMethod,
@@ -45,7 +45,7 @@ struct CommitCell {
 }
 
 impl CommitCell {
-    /// Commits that a write makes durable.
+    /// Number of commits that a write makes durable.
     const fn commits_of_write(self) -> u32 {
         match self.is_grouped {
             true => self.committers,
@@ -54,18 +54,18 @@ impl CommitCell {
     }
 }
 
-/// What one cell has measured.
+/// The measurements of one cell.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct CellRuns {
-    /// Of each run.
+    /// The rate of each run.
     rates: Vec<f64>,
-    /// Of the commits of each run.
+    /// Latencies of the commits of each run.
     latencies: Vec<Latencies>,
-    /// Codes of what makes them void.
+    /// Codes of warnings that void them.
     void: Vec<String>,
-    /// Syncs that were faster than a medium.
+    /// Warnings of syncs that were faster than any medium.
     too_fast: Vec<String>,
-    /// Medians of the commits of runs without that warning.
+    /// Median commit latencies of runs without that warning.
     #[serde(default)]
     medians_ns: Vec<u64>,
 }
@@ -74,19 +74,19 @@ struct CellRuns {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CommitStudy {
     methods: Vec<CommitMethod>,
-    /// In a directory files have states; elsewhere what is there is overwritten.
+    /// The target is a directory, whose files have states; elsewhere, existing data is overwritten.
     has_files: bool,
     seed: u64,
     done: u32,
     cells: Vec<CellRuns>,
-    /// Of the device and the file system, once a run has told.
+    /// Those of the device and the file system, known from the first run.
     atomic_writes: Option<AtomicWrites>,
     interrupted: bool,
 }
 
 impl CommitStudy {
-    /// Nothing was measured yet. `has_files`: the target is a directory. `is_linux`: the
-    /// methods that Linux alone has are to be had.
+    /// A study before its first run. `has_files`: the target is a directory. `is_linux`: the
+    /// Linux-only methods are available.
     #[must_use]
     pub fn new(has_files: bool, is_linux: bool, seed: u64) -> CommitStudy {
         let methods = CommitMethod::ALL.into_iter();
@@ -108,10 +108,10 @@ impl CommitStudy {
         }
     }
 
-    /// Takes a stored state up again.
+    /// Restores a stored state.
     ///
     /// # Errors
-    /// Where it is not one.
+    /// If it is not a valid state.
     pub fn from_json(json: &str) -> Result<CommitStudy, String> {
         let study: CommitStudy = serde_json::from_str(json).map_err(|error| error.to_string())?;
         let count = study.all_cells().len();
@@ -127,24 +127,24 @@ impl CommitStudy {
     /// The state, to be stored.
     ///
     /// # Errors
-    /// None that can come about: plain fields.
+    /// None in practice: all fields are plain.
     pub fn to_json(&self) -> Result<String, serde_json::Error> {
         serde_json::to_string(self)
     }
 
-    /// Its state is worth storing: after each block, and where it ends.
+    /// Whether its state is worth storing: after each block, and at the end.
     #[must_use]
     pub fn is_at_pause(&self) -> bool {
         self.interrupted || (self.done as usize).is_multiple_of(self.cells.len())
     }
 
-    /// Atomic writes of the device and the file system; none before the first run.
+    /// Atomic writes of the device and the file system; `None` before the first run.
     #[must_use]
     pub fn atomic_writes(&self) -> Option<&AtomicWrites> {
         self.atomic_writes.as_ref()
     }
 
-    /// The files that are written; a device has one.
+    /// The states of the files that are written; a device has one.
     fn states(&self) -> &'static [FileState] {
         match self.has_files {
             true => &[
@@ -173,7 +173,7 @@ impl CommitStudy {
         cells
     }
 
-    /// The cell of the next run: each once in a block, in a random order.
+    /// The cell of the next run: each once per block, in random order.
     fn next_cell(&self) -> Option<usize> {
         let count = self.cells.len();
         let block = self.done as usize / count;
@@ -212,7 +212,7 @@ impl CommitStudy {
         }
     }
 
-    /// What was measured of each cell.
+    /// The results of each cell.
     #[must_use]
     pub fn records(&self) -> Vec<CommitRecord> {
         let all = self.all_cells().into_iter().zip(&self.cells);
@@ -220,7 +220,7 @@ impl CommitStudy {
         measured.map(|(cell, runs)| runs.record(cell)).collect()
     }
 
-    /// As `--json` prints it.
+    /// The document that `--json` prints.
     #[must_use]
     pub fn document(&self, origin: &Origin<'_>) -> QualifyDocument {
         let cautions = self.sheet().cautions.into_iter();
@@ -241,12 +241,12 @@ impl CommitStudy {
         }
     }
 
-    /// Seconds measured.
+    /// Seconds measured so far.
     fn seconds(&self) -> u64 {
         u64::from(self.done) * RUN_NS / 1_000_000_000
     }
 
-    /// Nothing is left to measure.
+    /// Nothing remains to be measured.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         self.next_cell().is_none()
@@ -272,8 +272,8 @@ impl CellRuns {
         }
     }
 
-    /// The p99 of all commits, and its interval: by leaving out each run in turn (the
-    /// jackknife), as commits of one run are not independent; of one run alone there is none.
+    /// The p99 of all commits with its interval, from leaving out each run in turn (the
+    /// jackknife), since commits of one run are not independent; no interval for a single run.
     fn p99(&self) -> Option<(u64, Option<[u64; 2]>)> {
         let runs: Vec<Histogram> = self.latencies.iter().map(Latencies::histogram).collect();
         let without = |left_out: Option<usize>| {
@@ -316,7 +316,7 @@ impl CellRuns {
             .extend(too_fast.map(|one| one.in_short().to_owned()));
         let outcome = &job.outcome;
         let seconds = outcome.duration_ns as f64 / 1e9;
-        // A write that is durable by itself is the commit.
+        // With a durable write, the write is the commit.
         let kind = match job.workload.sync {
             Some(_) => outcome.commit.as_ref(),
             None => Some(&outcome.write),
@@ -324,7 +324,7 @@ impl CellRuns {
         let Some(kind) = kind.filter(|kind| seconds > 0.0 && kind.operations > 0) else {
             return;
         };
-        // A sync that finds nothing to write costs nothing, and says nothing either.
+        // A sync with nothing to write costs nothing, and shows nothing.
         if job.workload.sync.is_some() && too_fast.is_none() {
             self.medians_ns
                 .extend(kind.latency_ns.map(|latency| latency.p50));

@@ -7,7 +7,7 @@ use stripewise_results::{
 };
 use stripewise_units::Hint;
 
-/// A second of commits that take 1 ms, one in a hundred `slow_ns`.
+/// A second of commits that take 1 ms, of which one in a hundred takes `slow_ns`.
 fn record(run: &Run, slow_ns: u64, status: Status) -> RunRecord {
     let mut histogram = Histogram::default();
     histogram.record_n(1_000_000, 985);
@@ -124,7 +124,7 @@ fn a_p99_has_the_interval_of_its_runs() {
     let mut study = CommitStudy::new(true, true, 1);
     let mut runs = 0;
     while let NextStep::Run(run) = study.next() {
-        // Each run is slower than the one before by a little.
+        // Each run is a little slower than the one before.
         let slow_ns = 20_000_000 + 10_000 * u64::from(run.id.0);
         study.completed(run.id, &record(&run, slow_ns, Status::Complete));
         runs += 1;
@@ -173,7 +173,7 @@ fn syncs_that_cost_nothing_are_warned_of_once() {
         "{free:?}"
     );
     assert_eq!(warned(7_000, Some(TOO_FAST)), ["flushes end early"]);
-    // A write past the cache that takes a rotation leaves its sync nothing to do.
+    // After a write past the cache that takes a rotation, the sync has nothing to do.
     assert!(warned(8_000_000, None).is_empty());
 }
 
@@ -187,7 +187,7 @@ fn a_page_is_whole_only_where_device_and_file_system_say_so() {
     assert!(torn(&study).contains("is not known"), "{}", torn(&study));
     let run = next(&study);
     study.completed(run.id, &record(&run, 2_000_000, Status::Complete));
-    // The device would take InnoDB's pages, the file system does not.
+    // The device supports InnoDB's page size, the file system does not.
     let text = torn(&study);
     assert!(text.contains("atomic writes up to 8K"), "{text}");
     assert!(text.contains("full_page_writes"), "{text}");

@@ -8,7 +8,7 @@ use stripewise_results::{AtomicWriteFacts, Severity};
 use stripewise_stats::median;
 use stripewise_units::{ByteSize, format_duration, format_rate_interval};
 
-/// Databases with pages of these sizes, and what guards those.
+/// Databases with pages of these sizes, and what protects those from tearing.
 const PAGES: [(u64, &str); 2] = [
     (8_192, "PostgreSQL's full_page_writes (pages of 8 KiB)"),
     (16_384, "InnoDB's doublewrite (pages of 16 KiB)"),
@@ -77,7 +77,7 @@ fn cautions(study: &CommitStudy) -> Vec<Caution> {
     cautions
 }
 
-/// What could go where pages cannot be torn, and what has to be shown first.
+/// What becomes unnecessary if pages cannot be torn, and what must be verified first.
 fn torn_pages(atomic: Option<&AtomicWrites>) -> String {
     let unit_max = atomic.and_then(AtomicWrites::unit_max_bytes);
     let to_show = "that flushes reach the medium, only `verify --power-cut` shows";
@@ -132,7 +132,7 @@ fn atomic_table(atomic: &AtomicWrites) -> SheetTable {
         atomic.device,
         "not said (before Linux 6.11)",
     );
-    // `statx` answers nothing for a file that has none.
+    // `statx` reports nothing for a file that has none.
     let unsaid = match atomic.device {
         Some(_) => "none",
         None => "not said (before Linux 6.13)",
@@ -142,7 +142,7 @@ fn atomic_table(atomic: &AtomicWrites) -> SheetTable {
     SheetTable::new("Atomic writes", ["of", "sizes"], rows)
 }
 
-/// Which is the fastest for one committer, as far as intervals tell them apart.
+/// The fastest method for one committer, as far as intervals separate them.
 fn answer(records: &[CommitRecord]) -> String {
     let of_one = || records.iter().filter(|one| one.committers == 1);
     let best = of_one().max_by(|a, b| a.commits_per_s.total_cmp(&b.commits_per_s));
@@ -195,11 +195,11 @@ fn p99_cell(record: &CommitRecord) -> Cell {
     }
 }
 
-/// With the latency of one committer beside the rates.
+/// Rates, with the latency for one committer.
 fn rates(records: &[CommitRecord]) -> SheetTable {
     let mut rates = rows(records, rate_cell);
     for (row, p99s) in rates.iter_mut().zip(rows(records, p99_cell)) {
-        // Behind the method and the file.
+        // After the method and the file.
         row.extend(p99s.into_iter().nth(2));
     }
     let columns = columns()
@@ -220,7 +220,7 @@ fn columns() -> [Column; 7] {
     ]
 }
 
-/// A row for each method and state, a cell for each number of committers.
+/// A row per method and state, a cell per number of committers.
 fn rows(records: &[CommitRecord], cell: fn(&CommitRecord) -> Cell) -> Vec<Vec<Cell>> {
     let mut kinds: Vec<(&str, &str)> = Vec::new();
     for one in records {

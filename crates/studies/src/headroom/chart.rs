@@ -5,7 +5,7 @@ use super::{Bound, Growth, Headroom, LoadRun, Purpose, Question, allowed_share};
 use stripewise_report::{Annotation, Axis, Chart, Form, Panel, Point, Quantity, Scale, Series};
 use stripewise_units::{capitalised, format_duration, format_iops};
 
-/// Half an operation stands for none: the axis is logarithmic.
+/// Zero is drawn as half an operation, since the axis is logarithmic.
 const LEAST: f64 = 0.5;
 
 /// A chart for each question that has runs, and the load over time of a recording.
@@ -15,7 +15,7 @@ pub(super) fn charts(study: &Headroom) -> Vec<Chart> {
     curves.chain(over_time(study)).collect()
 }
 
-/// What a factor is of: a rate, or users who wait.
+/// What a factor multiplies: a rate, or a number of waiting users.
 fn amount(study: &Headroom, growth: Growth) -> Option<(f64, Quantity, &'static str)> {
     let facts = &study.options().facts;
     match growth {
@@ -75,7 +75,7 @@ fn curve(study: &Headroom, question: &Question) -> Option<Chart> {
     })
 }
 
-/// The share that is allowed, and where it is reached.
+/// The allowed share, and where it is reached.
 fn ends(study: &Headroom, question: &Question, unit: f64) -> Option<Vec<Annotation>> {
     let slo = &study.options().slo;
     let allowed = 100.0 * allowed_share(slo)?;
@@ -108,7 +108,7 @@ fn ends(study: &Headroom, question: &Question, unit: f64) -> Option<Vec<Annotati
     Some(annotations)
 }
 
-/// The load of a recording over time, with what the target carries.
+/// The load of a recording over time, with the load that the target carries.
 fn over_time(study: &Headroom) -> Option<Chart> {
     let facts = &study.options().facts;
     let timeline = facts.timeline.as_ref()?;

@@ -5,7 +5,7 @@ use crate::Origin;
 use serde::{Deserialize, Serialize};
 use stripewise_results::FidelityRecord;
 
-/// Raised when a field changes its meaning or goes.
+/// Incremented when a field is removed or changes its meaning.
 pub const HEADROOM_SCHEMA_VERSION: u32 = 1;
 
 /// The answer to one question.
@@ -116,7 +116,7 @@ pub struct HeadroomDocument {
 }
 
 impl HeadroomDocument {
-    /// Of a study.
+    /// The document of a study.
     #[must_use]
     pub fn of(study: &Headroom, origin: &Origin<'_>) -> HeadroomDocument {
         let options = study.options();
@@ -167,7 +167,7 @@ impl HeadroomDocument {
 
 fn growth_document(study: &Headroom, question: &Question) -> Option<GrowthDocument> {
     let found = study.answer(question)?;
-    // Users who wait ask for less where the target is slower: the rate is a lower bound.
+    // Waiting users demand less from a slower target: the rate is a lower bound.
     let waits = study.options().facts.waits() && question.growth != Growth::WaitingUsers;
     let is_lower = waits && found.bound == Bound::At;
     Some(GrowthDocument {

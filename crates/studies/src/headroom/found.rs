@@ -19,20 +19,20 @@ pub enum Bound {
 /// The answer.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Found {
-    /// The factor: of an open answer the known end.
+    /// The factor; for an open answer, its known end.
     pub factor: f64,
-    /// Ends of the 95 % interval; none where an end is open.
+    /// Ends of the 95 % interval; `None` if an end is open.
     pub low: Option<f64>,
     /// Upper end.
     pub high: Option<f64>,
-    /// Which of them are known.
+    /// Which ends are known.
     pub bound: Bound,
-    /// A long run at the lower end had more beyond the limit than allowed: the answer holds
-    /// for the length of a short run only.
+    /// A long run at the lower end exceeded the allowed share: the answer holds only
+    /// for the length of a short run.
     pub is_short_lived: bool,
 }
 
-/// Runs of one load together, by rising load.
+/// Groups runs by load, in rising order.
 pub(super) fn by_level(mut runs: Vec<ExceedanceRun>) -> Vec<Vec<ExceedanceRun>> {
     runs.sort_by(|one, other| one.factor.total_cmp(&other.factor));
     let same =
@@ -40,13 +40,13 @@ pub(super) fn by_level(mut runs: Vec<ExceedanceRun>) -> Vec<Vec<ExceedanceRun>> 
     runs.chunk_by(same).map(<[ExceedanceRun]>::to_vec).collect()
 }
 
-/// The share of all runs together.
+/// The share over all runs.
 pub(super) fn pooled(runs: &[ExceedanceRun]) -> f64 {
     let sum = |of: fn(&ExceedanceRun) -> u64| runs.iter().map(of).sum::<u64>() as f64;
     sum(|run| run.beyond) / sum(|run| run.operations).max(1.0)
 }
 
-/// Of a fit; none where both ends are open.
+/// From a fit; `None` if both ends are open.
 pub(super) fn of_crossing(crossing: &Crossing) -> Option<Found> {
     let low = (crossing.low > FACTORS[0]).then_some(crossing.low);
     let high = (crossing.high < FACTORS[1] * 2.0).then_some(crossing.high);
@@ -57,7 +57,7 @@ pub(super) fn of_crossing(crossing: &Crossing) -> Option<Found> {
     Some(found)
 }
 
-/// Of two ends; none where both are open.
+/// From two ends; `None` if both are open.
 pub(super) fn of_ends(low: Option<f64>, high: Option<f64>) -> Option<Found> {
     let (factor, bound) = match (low, high) {
         (Some(low), Some(high)) => ((low * high).sqrt(), Bound::At),

@@ -1,4 +1,4 @@
-//! The load of one run, and what is counted of it.
+//! The load of one run, and its counts.
 
 use super::{Growth, KindBeyond, PlannedRun, RAMP_NS};
 use stripewise_results::{JobRecord, KindOutcome};
@@ -52,8 +52,8 @@ pub(super) fn grown(workload: &Workload, planned: &PlannedRun) -> Workload {
     }
 }
 
-/// Operations of a job, and those beyond the limit: by their due times where they have some,
-/// else as they completed.
+/// Operations of a job, and those beyond the limit: by their due times if they have any,
+/// else by completion.
 pub(super) fn counts(job: &JobRecord, limit_ns: u64) -> (u64, u64) {
     if let Some(due) = &job.outcome.due {
         let seconds = due.seconds.iter();
@@ -69,7 +69,7 @@ pub(super) fn counts(job: &JobRecord, limit_ns: u64) -> (u64, u64) {
     )
 }
 
-/// Of one kind, as its operations completed.
+/// Counts of one kind, by completion.
 pub(super) fn beyond(kind: &KindOutcome, limit_ns: u64) -> KindBeyond {
     let Some(histogram) = &kind.histogram else {
         return KindBeyond::default();

@@ -1,8 +1,8 @@
-//! How much more of a load a target carries before its latency limit.
+//! How much more of a load a target carries before it exceeds its latency limit.
 //!
-//! A load may grow in two ways, which have different answers: more users (copies of it at
-//! random shifts), and the same users faster (time compressed). Of a closed load, whose
-//! users wait for the disk, a third question is asked: how many users, each with think times
+//! A load may grow in two ways with different answers: more users (copies of it at
+//! random shifts), and the same users faster (time compressed). For a closed load, whose
+//! users wait for the disk, there is a third: how many users, each with think times
 //! as recorded.
 
 mod chart;
@@ -29,16 +29,16 @@ use stripewise_results::{Counting, FidelityRecord, RunRecord, Status};
 use stripewise_stats::{ExceedanceDesign, Slo};
 use stripewise_workload::Workload;
 
-/// Time before measuring: queues fill.
+/// Ramp before measuring, in which queues fill.
 const RAMP_NS: u64 = 1_000_000_000;
 
-/// A replay that is less like the recording than this says nothing of it.
+/// A replay whose fidelity score exceeds this says nothing about the recording.
 const FIDELITY_MAX: f64 = 1.5;
 
-/// More of the operations than this left late by the program's own fault.
+/// Too late: more than this share of the operations left late because of the program itself.
 const OWN_LAG_SHARE_MAX: f64 = 0.01;
 
-/// The answer is the program's where it comes within a tenth of what that can issue.
+/// The program is the limit if the answer exceeds this share of what it can issue.
 const ISSUER_SHARE_MAX: f64 = 0.9;
 
 /// In which way the load grows.
@@ -54,7 +54,7 @@ pub enum Growth {
 }
 
 impl Growth {
-    /// As titles and tables name it.
+    /// As used in titles and tables.
     const fn words(self) -> &'static str {
         match self {
             Growth::MoreUsers => "more users",
@@ -65,7 +65,7 @@ impl Growth {
 }
 
 impl Growth {
-    /// As documents and tables name it.
+    /// As used in documents and tables.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -85,35 +85,35 @@ pub enum HeadroomLoad {
     Jobs(Vec<PlacedJob>),
 }
 
-/// What is known of the load's users.
+/// Known facts about the load.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LoadFacts {
     /// Its name.
     pub name: String,
-    /// Operations of the recording, and how long it is; none of a profile.
+    /// Operations of the recording, and its length; `None` for a profile.
     pub operations: Option<u64>,
     /// Nanoseconds.
     pub duration_ns: Option<u64>,
-    /// Operations a second at factor 1; none of a closed profile.
+    /// IOPS at factor 1; `None` for a closed profile.
     pub iops: Option<f64>,
-    /// Users at factor 1, where they wait for the disk for certain: tasks of the recording,
+    /// Users at factor 1 if they certainly wait for the disk: tasks of the recording,
     /// or operations in flight of a profile.
     pub waiting_users: Option<u32>,
-    /// It waits for the disk: the rate of an open replay is one that is carried at least.
+    /// It waits for the disk: the rate of an open replay is a lower bound on what is carried.
     #[serde(default)]
     pub waits: bool,
-    /// Whether it waits for the disk, in words.
+    /// Whether it waits for the disk, as text.
     pub closedness: String,
-    /// Rates vary on scales as long as runs.
+    /// How parts of the recording are drawn, by whether rates vary on scales as long as runs.
     pub design: ExceedanceDesign,
-    /// How the recording goes over time; none of a profile.
+    /// The recording over time; `None` for a profile.
     pub timeline: Option<LoadTimeline>,
-    /// The cap of the target that this load meets first, where one is known.
+    /// The cap of the target that this load reaches first, if one is known.
     pub cap: Option<KnownCap>,
 }
 
 impl LoadFacts {
-    /// It waits for the disk. What was stored before models could say so has users that wait.
+    /// It waits for the disk. Loads stored before models recorded this have waiting users.
     #[must_use]
     pub const fn waits(&self) -> bool {
         self.waits || self.waiting_users.is_some()
@@ -156,8 +156,8 @@ pub struct KnownCap {
 }
 
 impl KnownCap {
-    /// What was found lies above it, and it is known to be a limiter's. Short runs that a spent
-    /// credit carried say the same of every factor below theirs.
+    /// Whether the result lies above it and it is known to be a limiter's. Short runs on a burst
+    /// credit would show the same for every factor below theirs.
     fn bounds(&self, found: &Found) -> bool {
         self.nature != CapNature::Undecided
             && (found.bound != Bound::AtMost || found.is_short_lived)
@@ -165,35 +165,35 @@ impl KnownCap {
     }
 }
 
-/// A recording over time, all of it.
+/// A whole recording over time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LoadTimeline {
     /// The width of a bin.
     pub bin_ns: u64,
-    /// Operations a second in each.
+    /// IOPS in each slice.
     pub iops: Vec<f64>,
-    /// The part that is the load, where that is not all of it.
+    /// The part that is the load, if not all of it.
     pub busiest_ns: Option<[u64; 2]>,
 }
 
-/// What is asked.
+/// The question and its parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HeadroomOptions {
-    /// The limit on latency: a percentile.
+    /// The latency limit: a percentile.
     pub slo: Slo,
     /// The load.
     pub load: HeadroomLoad,
-    /// What is known of it.
+    /// Known facts about the load.
     pub facts: LoadFacts,
     /// Length of a run.
     pub run_ns: u64,
-    /// Of the confirming run.
+    /// Length of the confirming run.
     pub confirm_ns: u64,
-    /// Seed of everything that is drawn.
+    /// Seed of all random choices.
     pub seed: u64,
 }
 
-/// Beyond the limit, by kind.
+/// Operations beyond the limit, by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct KindBeyond {
     operations: u64,
@@ -225,7 +225,7 @@ pub struct Headroom {
 }
 
 impl Headroom {
-    /// Before its first run. None where the limit is no percentile.
+    /// The study before its first run. `None` if the limit is not a percentile.
     #[must_use]
     pub fn new(options: HeadroomOptions) -> Option<Headroom> {
         let share = allowed_share(&options.slo)?;
@@ -266,7 +266,7 @@ impl Headroom {
         })
     }
 
-    /// What was asked.
+    /// The parameters of the study.
     #[must_use]
     pub const fn options(&self) -> &HeadroomOptions {
         &self.options
@@ -284,7 +284,7 @@ impl Headroom {
         self.fidelity.as_ref()
     }
 
-    /// Why there is no answer, where the runs themselves say so.
+    /// Why there is no answer, if the runs themselves show it.
     #[must_use]
     pub fn refused(&self) -> Option<String> {
         if self.own_lags as f64 > OWN_LAG_SHARE_MAX * self.due as f64 {
@@ -311,21 +311,21 @@ impl Headroom {
         })
     }
 
-    /// How the replay was, where it was another load than the recording: no further run of it
-    /// says more.
+    /// The fidelity of the replay if it was another load than the recording: no further run of it
+    /// adds anything.
     fn misfit(&self) -> Option<&FidelityRecord> {
         let fidelity = self.fidelity.as_ref();
         fidelity.filter(|one| one.score > FIDELITY_MAX)
     }
 
-    /// Something is left to be measured.
+    /// Whether anything remains to be measured.
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.current().is_some()
     }
 
-    /// The answer to one of the questions, or what is certain of it so far; at most what a known
-    /// cap of a limiter lets through: runs that are shorter than a burst credit carry more than
+    /// The answer to one of the questions, or what is certain so far; capped at what a known
+    /// limiter lets through: runs shorter than a burst credit carry more than
     /// that.
     #[must_use]
     pub fn answer(&self, question: &Question) -> Option<Found> {
@@ -344,8 +344,8 @@ impl Headroom {
         }))
     }
 
-    /// For how long the answer was seen to hold: a credit that lasts longer is not excluded.
-    /// None where no run held, and where a known cap says more.
+    /// How long the answer was seen to hold: a credit that lasts longer is not excluded.
+    /// `None` if no run held, or a known cap decides.
     #[must_use]
     pub fn held_ns(&self, question: &Question) -> Option<u64> {
         let found = self.answer(question)?;
@@ -353,10 +353,10 @@ impl Headroom {
         is_confirmed.then_some(self.options.confirm_ns)
     }
 
-    /// The load as it is now is more than the target carries.
+    /// The present load is more than the target carries.
     #[must_use]
     pub fn is_not_carried(&self) -> bool {
-        // Of users who wait the rate is a lower bound.
+        // For waiting users, the rate is a lower bound.
         let is_bound =
             |one: &&Question| !(self.options.facts.waits() && one.growth == Growth::MoreUsers);
         let answers = self.questions.iter().filter(is_bound);
@@ -405,7 +405,7 @@ impl Headroom {
     }
 }
 
-/// The share of operations that may be beyond the limit.
+/// The share of operations that may exceed the limit.
 #[must_use]
 pub fn allowed_share(slo: &Slo) -> Option<f64> {
     use stripewise_stats::LatencyStatistic as Statistic;
@@ -423,7 +423,7 @@ impl Study for Headroom {
     fn loads(&self) -> Vec<PlacedJob> {
         let largest = |growth: Growth| {
             let planned = PlannedRun {
-                // In flight is at most what one load has: only closed profiles grow in depth.
+                // One load's in-flight limit applies: only closed profiles grow in depth.
                 factor: match (&self.options.load, growth) {
                     (HeadroomLoad::Jobs(_), Growth::WaitingUsers) => FACTORS[1],
                     _ => 1.0,
@@ -492,7 +492,7 @@ impl Study for Headroom {
             }
             let replay = job.outcome.replay.as_ref();
             let fidelity = replay.and_then(|replay| replay.fidelity.clone());
-            // Beyond the limit operations wait for a free slot: the target's fault, not the replay's.
+            // Beyond the limit, operations wait for a slot because of the target, not the replay.
             let is_within = beyond_limit as f64 <= allowed * all as f64;
             if purpose == Purpose::Confirm && is_within && self.fidelity.is_none() {
                 self.fidelity = fidelity;
@@ -524,7 +524,7 @@ impl Study for Headroom {
 }
 
 impl Question {
-    /// The kind of operation whose share beyond the limit is the largest.
+    /// The kind of operation with the largest share beyond the limit.
     #[must_use]
     pub fn limited_by(&self) -> Option<&'static str> {
         let [reads, writes] = self.kinds.map(|kind| match kind.operations {

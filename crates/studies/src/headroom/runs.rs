@@ -1,59 +1,59 @@
-//! Runs of a search: how they are planned, and what was counted.
+//! Runs of a search: their plan, and their counts.
 
 use serde::{Deserialize, Serialize};
 use stripewise_stats::{ExceedanceDesign, ExceedanceRun};
 
-/// Factors that are tried.
+/// Range of factors that are tried.
 pub const FACTORS: [f64; 2] = [0.05, 20.0];
 
-/// What a search is given.
+/// Parameters of a search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SearchOptions {
     /// The share that may be beyond the limit: 0.01 for p99.
     pub share: f64,
-    /// Length of a run, and of the confirming one.
+    /// Length of a run.
     pub run_ns: u64,
     /// Of the confirming run.
     pub confirm_ns: u64,
     /// Length of the recording: runs use random parts of it.
     pub recording_ns: u64,
-    /// Parts of the recording are drawn for each run, or for each block.
+    /// Whether parts of the recording are drawn per run or per block.
     pub design: ExceedanceDesign,
     /// Factors are multiples of this; 0: any.
     pub unit: f64,
-    /// Of parts, orders and thinning.
+    /// Seed of parts, order and thinning.
     pub seed: u64,
 }
 
 /// What a run is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Purpose {
-    /// To find about where.
+    /// Finding the approximate range.
     Climb,
-    /// To be fitted.
+    /// Input for the fit.
     Fit,
-    /// To confirm.
+    /// Confirming the answer.
     Confirm,
 }
 
-/// A run that is to be made.
+/// A planned run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlannedRun {
     /// The load.
     pub factor: f64,
-    /// Where in the recording it begins.
+    /// Start within the recording.
     pub from_ns: u64,
-    /// Of the copies' shifts and what is thinned.
+    /// Seed of the copies' shifts and of thinning.
     pub seed: u64,
     /// Its block.
     pub block: u32,
-    /// What for.
+    /// Its purpose.
     pub purpose: Purpose,
-    /// How long it measures.
+    /// Measured time in nanoseconds.
     pub length_ns: u64,
 }
 
-/// A run that was made.
+/// A completed run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LoadRun {
     /// As planned.
@@ -65,7 +65,7 @@ pub struct LoadRun {
 }
 
 impl LoadRun {
-    /// The share beyond the limit, and never nothing.
+    /// The share beyond the limit, never zero.
     pub(super) fn share(&self) -> f64 {
         match self.operations {
             0 => 0.0,
@@ -73,7 +73,7 @@ impl LoadRun {
         }
     }
 
-    /// For the statistics.
+    /// The counts as input for the statistics.
     pub(super) fn counts(&self) -> ExceedanceRun {
         ExceedanceRun {
             factor: self.planned.factor,

@@ -1,10 +1,10 @@
-//! The search for the factor at which the allowed share of operations is beyond the limit.
+//! The search for the factor at which the allowed share of operations exceeds the limit.
 //!
-//! Steps of 1.41 from 1 find about where; these runs are used for nothing else. Runs at five
-//! loads around it, in random order, are what the answer comes from; they move at most three
-//! times to lie around the crossing, and their width follows the slope. Where no line fits,
-//! the crossing is bracketed by loads that are surely below and surely above. A long run at
-//! the lower end confirms, or shows that a credit was spent.
+//! Steps by a factor of 1.41 from 1 find the approximate range; these runs serve no other purpose.
+//! Runs at five loads around it, in random order, give the answer; they move at most three
+//! times to lie around the crossing, and their width follows the slope. If no line fits,
+//! the crossing is bracketed by loads that are certainly below and certainly above. A long run at
+//! the lower end confirms it, or shows that a credit was spent.
 
 use super::found::{Bound, Found, by_level, of_crossing, of_ends, pooled};
 use super::runs::{FACTORS, LoadRun, PlannedRun, Purpose, SearchOptions};
@@ -15,27 +15,27 @@ use stripewise_stats::{
     exceedance_line, exceedance_verdict,
 };
 
-/// Between two steps of the climb.
+/// Factor between two steps of the climb.
 const STEP: f64 = 1.41;
 /// The five loads of a block, in units of its width.
 const LEVELS: [f64; 5] = [-1.0, -0.5, 0.0, 0.5, 1.0];
-/// Half the width of the first blocks, as a logarithm, and limits of later ones.
+/// Half the width of the first blocks, on the log scale, and limits of later ones.
 const WIDTH_FIRST: f64 = 0.15;
 const WIDTHS: [f64; 2] = [0.03, 0.25];
-/// Slopes that widths are made from.
+/// Range of slopes from which widths are derived.
 const SLOPES: [f64; 2] = [3.0, 60.0];
 const PILOT_BLOCKS: u32 = 2;
 const MOVES_MAX: u32 = 4;
 const REPEATS_MAX: u32 = 3;
-/// Loads so many widths from the centre still count.
+/// Loads within this many widths of the centre still count.
 const NEAR: f64 = 1.3;
 const LEVELS_MIN: usize = 3;
 const RUNS_MIN: usize = 12;
-/// Runs at each load of a bracket, loads at most, and when it is narrow enough.
+/// Runs at each load of a bracket; maximum loads; and when it is narrow enough.
 const BRACKET_RUNS: u32 = 4;
 const BRACKET_LOADS_MAX: u32 = 9;
 const BRACKET_WIDTH: f64 = 0.05;
-/// Long runs that must all fail before the answer is one for a short time.
+/// Number of long runs that must all fail before the answer is marked as short-lived.
 const CONFIRMING_RUNS: u32 = 2;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -77,7 +77,7 @@ pub struct Search {
 }
 
 impl Search {
-    /// Before its first run.
+    /// The search before its first run.
     #[must_use]
     pub fn new(options: SearchOptions) -> Search {
         let mut search = Search {
@@ -92,7 +92,7 @@ impl Search {
         search
     }
 
-    /// What is to be run next.
+    /// The next run.
     #[must_use]
     pub fn next(&self) -> Option<&PlannedRun> {
         self.queue.front()
@@ -104,19 +104,19 @@ impl Search {
         &self.runs
     }
 
-    /// The answer, once nothing more is to be run. None: none was found.
+    /// The answer, once the search has ended. `None`: none was found.
     #[must_use]
     pub const fn found(&self) -> Option<&Found> {
         self.found.as_ref()
     }
 
-    /// What is certain before it ends: loads that are surely below and surely above.
+    /// What is certain before it ends: loads that are certainly below and certainly above.
     pub(super) fn so_far(&self) -> Option<Found> {
         let (low, high) = self.ends();
         of_ends(low, high).map(|found| self.in_units(found))
     }
 
-    /// Whole users of whom some number was beyond the limit are fewer than that.
+    /// If a number of users was beyond the limit, the answer is one whole user fewer.
     pub(super) fn in_units(&self, found: Found) -> Found {
         let unit = self.options.unit;
         if unit <= 0.0 || found.bound != Bound::AtMost {
@@ -136,7 +136,7 @@ impl Search {
         }
     }
 
-    /// Nanoseconds of runs still to come, about; `ramp_ns` comes before each.
+    /// Approximate nanoseconds of remaining runs; `ramp_ns` comes before each.
     #[must_use]
     pub fn left_ns(&self, ramp_ns: u64) -> u64 {
         let queued = self
@@ -196,7 +196,7 @@ impl Search {
         }
     }
 
-    /// A factor that can be asked for.
+    /// Clamps a factor to the allowed values.
     fn allowed(&self, factor: f64) -> f64 {
         let [least, most] = FACTORS;
         let factor = factor.clamp(least, most);
@@ -206,13 +206,13 @@ impl Search {
         }
     }
 
-    /// The generator of the next drawing.
+    /// The generator of the next random choice.
     fn random(&self) -> Random {
         let drawn = (self.runs.len() + self.queue.len()) as u64;
         Random::new(self.options.seed ^ (drawn + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }
 
-    /// One run somewhere in the recording.
+    /// Plans one run at a random place in the recording.
     fn plan(&mut self, factor: f64, purpose: Purpose) {
         let mut random = self.random();
         let from_ns = (random.uniform() * self.options.recording_ns as f64) as u64;
@@ -238,7 +238,7 @@ impl Search {
         self.blocks += 1;
     }
 
-    /// Blocks of five loads, in random order.
+    /// Plans blocks of five loads, in random order.
     fn plan_blocks(&mut self, count: u32, centre: f64, width: f64) {
         let mut random = self.random();
         let start = random.uniform();
@@ -282,7 +282,7 @@ impl Search {
             false => self.allowed((factor * STEP).max(factor + self.options.unit)),
         };
         if next == factor {
-            // The end of what is tried: is it sure?
+            // At the end of the range: is it certain?
             self.stage = Stage::Bracket {
                 loads: BRACKET_LOADS_MAX,
             };
@@ -304,7 +304,7 @@ impl Search {
         self.plan_blocks(PILOT_BLOCKS, centre, WIDTH_FIRST);
     }
 
-    /// Runs that are fitted.
+    /// Runs used for the fit.
     fn fitted(&self) -> impl Iterator<Item = ExceedanceRun> + '_ {
         let fit = self
             .runs
@@ -346,7 +346,7 @@ impl Search {
         self.plan_blocks(1, next, next_width);
     }
 
-    /// Runs of loads near the centre that are not saturated, and whether they can be fitted.
+    /// Runs of loads near the centre that are not saturated, if they can be fitted.
     fn near(&self, centre: f64, width: f64) -> Option<Vec<ExceedanceRun>> {
         let saturated = EXCEEDANCE_SATURATED * self.options.share;
         let mut near: Vec<ExceedanceRun> = Vec::new();
@@ -392,7 +392,7 @@ impl Search {
         self.bracket(0);
     }
 
-    /// The largest load surely below, and the smallest surely above it.
+    /// The largest load certainly below, and the smallest certainly above it.
     fn ends(&self) -> (Option<f64>, Option<f64>) {
         let levels = by_level(self.fitted().collect());
         let verdict = |level: &Vec<ExceedanceRun>| exceedance_verdict(level, self.options.share);

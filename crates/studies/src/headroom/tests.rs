@@ -1,4 +1,4 @@
-//! The search on a target whose truth is known: ln(share) = ln(0.01) + 8 ln(factor / truth).
+//! The search on a target with a known truth: ln(share) = ln(0.01) + 8 ln(factor / truth).
 
 use super::*;
 use crate::Origin;
@@ -16,7 +16,7 @@ fn options(seed: u64, unit: f64) -> SearchOptions {
     }
 }
 
-/// Runs the search; `lasting` is how much of the truth remains in the long run.
+/// Runs the search; `lasting` is the share of the truth that the long run reaches.
 fn searched(truth: f64, seed: u64, unit: f64, lasting: f64) -> Search {
     let mut search = Search::new(options(seed, unit));
     let mut random = Random::new(seed ^ 77);
@@ -86,7 +86,7 @@ fn users_are_whole() {
 
 #[test]
 fn users_of_whom_so_many_are_beyond_are_fewer() {
-    // One of four users holds the limit, and two do not.
+    // One of four users meets the limit, two do not.
     let found = *searched(0.4, 3, 0.25, 1.0).found().unwrap();
     assert!(found.low.is_some_and(|low| low <= 0.4), "{found:?}");
     // Even one is too many.
@@ -95,7 +95,7 @@ fn users_of_whom_so_many_are_beyond_are_fewer() {
     let open = |high| found::of_ends(None, Some(high)).unwrap();
     let search = Search::new(options(3, 0.25));
     let most = |found| search.in_units(found).factor;
-    // Four were beyond; between four and five is where the line crosses.
+    // Four were beyond; the line crosses between four and five.
     assert!((most(open(1.0)) - 0.75).abs() < 1e-9);
     assert!((most(open(1.1)) - 1.0).abs() < 1e-9);
     let short_lived = Found {
@@ -143,7 +143,7 @@ fn only_a_cap_that_is_known_to_be_a_limiters_bounds_what_was_measured() {
     assert!(!cap(CapNature::Limiter).bounds(&found(None, Some(4.5))));
 }
 
-/// A study of a recording of 250 operations a second whose first question came to this search.
+/// A study of a recording of 250 IOPS whose first question has this search.
 fn study(search: Search, cap: Option<KnownCap>) -> Headroom {
     let options = HeadroomOptions {
         slo: "p99<5ms".parse().unwrap(),

@@ -1,4 +1,4 @@
-//! The answers in words.
+//! The answers as text.
 
 use super::{
     Bound, CapNature, FACTORS, Found, Growth, Headroom, KnownCap, LoadRun, Purpose, Question,

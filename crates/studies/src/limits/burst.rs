@@ -1,4 +1,4 @@
-//! The drive at a cap until a burst ends, the rest behind it, and the second drive.
+//! Drives the target at a cap until a burst ends, then the rest, and the second drive.
 
 use super::document::{BucketUnit, BurstResult};
 use serde::{Deserialize, Serialize};
@@ -9,21 +9,21 @@ use stripewise_stats::{
 };
 
 const SECOND_NS: u64 = 1_000_000_000;
-/// Between two pieces, the study looks at what there is.
+/// Length of a piece; the study evaluates the state between two pieces.
 const PIECE_NS: u64 = 60 * SECOND_NS;
-/// The second drive ends after this, step or not.
+/// The second drive ends after this time, with or without a step.
 const AGAIN_SECONDS_MAX: usize = 240;
-/// A burst is back where half of the seconds of the second drive reach this much of its rate.
+/// A burst is back if half of the seconds of the second drive reach this share of its rate.
 const BACK_SHARE: f64 = 0.9;
-/// Behind the second step, seconds that are measured.
+/// Seconds that are measured after the second step.
 const AGAIN_BEHIND_SECONDS: usize = 30;
-/// A rest is at most this long.
+/// Maximum length of a rest.
 const REST_NS_MAX: u64 = 3_600 * SECOND_NS;
-/// What follows a step at the end of the budget: until it is measured, the rest, and the
+/// Time needed after a step at the end of the budget: measuring it, the rest, and the
 /// second drive, at their usual lengths.
 const BEHIND_STEP_NS: u64 = (320 + 600 + 120) * SECOND_NS;
 
-/// Where it is.
+/// The current stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Stage {
@@ -40,23 +40,23 @@ pub(super) enum BurstNext {
     Done,
 }
 
-/// Its state.
+/// The state of the burst measurement.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Burst {
     pub(super) unit: BucketUnit,
     budget_ns: u64,
-    /// What was done before, by time.
+    /// Earlier use of the bucket, by time.
     earlier: Vec<BurstUse>,
-    /// Rates by the second of the first drive, and of the second.
+    /// Rates by second, of the first drive and of the second.
     rates: Vec<f64>,
     again: Vec<f64>,
     /// Steps before this second did not last.
     from: usize,
     stage: Stage,
-    /// What the first drive came to.
+    /// The result of the first drive.
     pub(super) bucket: Option<TokenBucket>,
     rest_ns: u64,
-    /// What the second came to.
+    /// The result of the second.
     pub(super) refill: Option<Refill>,
 }
 
@@ -76,7 +76,7 @@ impl Burst {
         }
     }
 
-    /// At most, from the start.
+    /// Upper bound from the start, in nanoseconds.
     pub(super) fn longest_ns(budget_ns: u64) -> u64 {
         budget_ns.saturating_add(BEHIND_STEP_NS)
     }
@@ -109,7 +109,7 @@ impl Burst {
         }
     }
 
-    /// The rate of these seconds.
+    /// The rate during these seconds.
     pub(super) fn driven_per_s(&self) -> Option<f64> {
         median(&self.rates[..self.driven_s()])
     }
@@ -125,7 +125,7 @@ impl Burst {
         }
     }
 
-    /// The burst came back after the rest: a credit, and not something that wore out. One
+    /// The burst came back after the rest: a credit, not something that wore out. A burst
     /// that did not end again came back all the same.
     pub(super) fn came_back(&self) -> bool {
         let again = self.bucket.zip(median(&self.again));
@@ -175,7 +175,7 @@ impl Burst {
         }
     }
 
-    /// Whether the first drive is over.
+    /// Checks whether the first drive is over.
     fn look(&mut self) {
         while let Some(step) = self.step() {
             match is_lasting(&self.rates, &step) {
@@ -220,7 +220,7 @@ impl Burst {
         }
     }
 
-    /// The rest is over; its length.
+    /// Ends the rest and returns its length.
     pub(super) fn rested(&mut self) -> u64 {
         self.stage = Stage::Again;
         self.rest_ns

@@ -1,4 +1,4 @@
-//! The picture of limits: rates over block sizes as they were measured, below the caps.
+//! The chart of limits: measured rates over block sizes, below the caps.
 
 use super::document::{CapKind, LimitsDocument, LoadKind};
 use super::text;
@@ -7,7 +7,7 @@ use stripewise_report::{Annotation, Axis, Chart, Form, Panel, Point, Quantity, S
 /// Points of the roof from the smallest to the largest size.
 const ROOF_POINTS: u32 = 33;
 
-/// The roofline with the measured points: operations a second over the block size.
+/// The roofline with the measured points: IOPS over the block size.
 #[must_use]
 pub fn roofline(document: &LimitsDocument) -> Chart {
     let mut series = Vec::new();

@@ -270,7 +270,7 @@ pub struct VolumeThrottled {
     pub share: f64,
 }
 
-/// What is known of the target from elsewhere than from runs.
+/// Facts about the target that do not come from runs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LimitsFacts {
     /// Id, target and time of the document.
@@ -281,7 +281,7 @@ pub struct LimitsFacts {
     pub measured_at: String,
     /// Name of the machine that measures.
     pub host: String,
-    /// A control group's limit on it.
+    /// The limit set by a control group, if any.
     pub control_group: Option<ControlGroupLimit>,
 }
 

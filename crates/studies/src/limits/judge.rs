@@ -1,5 +1,5 @@
-//! From rates to the document: caps with their names, which limit applies where, and what
-//! is refused.
+//! From rates to the document: caps with their names, the limit that applies to each load, and
+//! refusals.
 
 use super::burst::Burst;
 use super::document::{
@@ -12,17 +12,17 @@ use stripewise_stats::{
     BoundBy, Caps, Estimate, LimitCell, Nature, NatureFound, Sharing, TokenBucket, binding,
 };
 
-/// Loads this near to a corner are held by both of its limits.
+/// Loads this close to a corner are held by both of its limits.
 const CORNER_RATIO: f64 = 1.25;
-/// Loads that count as equal although they differ by more than this show no level.
+/// Loads that count as equal although they differ by more than this form no plateau.
 const TOLERANCE_MAX: f64 = 0.10;
-/// A cap that no limiter is known to set holds a load where rates are known to this.
+/// A cap without a known limiter holds a load only if rates are known to within this.
 const LEVEL_TOLERANCE_MAX: f64 = 0.06;
-/// A load is held by the processor or a control group where so many of its runs were.
+/// The processor or a control group holds a load if it held at least this share of its runs.
 const HELD_SHARE: f64 = 0.5;
 
 impl LimitsStudy {
-    /// What is known so far.
+    /// The document from what is known so far.
     #[must_use]
     pub fn document(&self, facts: &LimitsFacts) -> LimitsDocument {
         let caps = self.rates.caps();
@@ -62,7 +62,7 @@ impl LimitsStudy {
         }
     }
 
-    /// Stopped before its end: what is known is certain, and there is less of it.
+    /// Stopped before its end: the results so far are certain, but incomplete.
     fn is_partial(&self) -> bool {
         self.interrupted || self.next() != NextStep::Done
     }
@@ -147,8 +147,8 @@ impl LimitsStudy {
             Sharing::Untested => AppliesTo::ReadsUntestedWrites,
             Sharing::Separate | Sharing::Neither => AppliesTo::Reads,
         };
-        // A control group that is known is named itself; what the volume says of its own
-        // limits is not an estimate.
+        // A known control group is named instead of a limiter; limits that the volume
+        // reports are not estimates.
         let limiter = |kind| match nature.map(|found| found.nature) {
             _ if !self.control_group.is_empty() => None,
             _ if self.volume.as_ref().is_some_and(|seen| seen.holds(kind)) => Some(true),
@@ -236,7 +236,7 @@ impl LimitsStudy {
         processor.then(|| vec![Limit::Processor])
     }
 
-    /// Of the user's own load, by the slopes around it.
+    /// For the user's own load, by the slopes around it.
     fn limits_of_load(&self) -> Option<Vec<Limit>> {
         if let Some(outside) = self.held_outside(Planned::Load) {
             return Some(outside);
@@ -250,7 +250,7 @@ impl LimitsStudy {
         }])
     }
 
-    /// Of a cell, by the caps that it reaches.
+    /// For a cell, by the caps that it reaches.
     fn limits_of(
         &self,
         cell: LimitCell,
@@ -284,7 +284,7 @@ impl LimitsStudy {
         let below = |kind, reached: f64| cap_on(kind).map(|cap| cap.per_s / reached);
         let any_iops = below(CapKind::Iops, rate);
         let any_bandwidth = below(CapKind::BytesPerS, rate * bytes);
-        // A cap whose nature is not known names no load, but it may be what holds one.
+        // A cap of unknown nature does not name the limit of a load, but may be what holds it.
         let iops = any_iops.filter(|_| cap_on(CapKind::Iops).is_some_and(|cap| is_known(&cap)));
         let bandwidth =
             any_bandwidth.filter(|_| cap_on(CapKind::BytesPerS).is_some_and(|cap| is_known(&cap)));
@@ -361,8 +361,8 @@ impl LimitsStudy {
         self.burst.as_ref().filter(|burst| burst.came_back())
     }
 
-    /// What looking for the end of a burst came to; `None` where nobody asked, or the grid is
-    /// not done.
+    /// The result of the search for the end of a burst; `None` if it was not requested, or the
+    /// grid is not done.
     fn burst_search(&self) -> Option<BurstSearch> {
         self.options.burst_ns_max?;
         let Some(burst) = &self.burst else {
@@ -423,8 +423,8 @@ fn cell_found(
     }
 }
 
-/// Whether a load may be said to be held by this cap. Rates of disks are level in size or depth by
-/// chance, above all where they scatter: then it must be a limiter's.
+/// Whether this cap may be named as the limit of a load. Rates of disks may be level in size or
+/// depth by chance, above all with a large scatter: then the cap must be a limiter's.
 fn is_known(cap: &CapFound, caps: Option<&Caps>) -> bool {
     let is_quiet = caps.is_some_and(|caps| caps.tolerance <= LEVEL_TOLERANCE_MAX);
     match (cap.kind, cap.limiter) {

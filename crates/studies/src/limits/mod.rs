@@ -1,8 +1,8 @@
 //! `limits`: which limit a volume has, what set it, and how long a burst lasts.
 //!
-//! Rounds over a grid of cells in random order, as [`LimitRates::round`] plans them; with a
-//! burst to be measured, then pieces at the cap until the rate steps down, a rest, and pieces
-//! again. What is not known after the last run is said so.
+//! Rounds over a grid of cells in random order, as [`LimitRates::round`] plans them; if a
+//! burst is to be measured, then pieces at the cap until the rate steps down, a rest, and pieces
+//! again. Whatever remains unknown after the last run is reported as such.
 
 mod burst;
 mod chart;
@@ -39,31 +39,31 @@ use volume::VolumeSeen;
 
 /// Version of the stored state.
 const STATE_VERSION: u32 = 1;
-/// A thread that runs this much of the time does not wait for the target.
+/// A thread that is busy for this share of the time does not wait for the target.
 const BUSY_SHARE_MIN: f64 = 0.9;
-/// Operations beyond this size count several times on some volumes (Amazon EBS).
+/// Operations larger than this count several times on some volumes (Amazon EBS).
 const UNIT_BYTES: u64 = 256 << 10;
-/// Depth from which on a cell has several threads.
+/// Depth from which a cell has several threads.
 const THREADS_DEPTH_MIN: u32 = 16;
 
-/// What is asked for.
+/// Parameters of the study.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LimitsOptions {
-    /// Writes are part of it.
+    /// Writes are included.
     pub writes: bool,
     /// Measured time of a run of the grid.
     pub run_ns: u64,
-    /// Time before it.
+    /// Ramp before it.
     pub ramp_ns: u64,
-    /// A run on a simulated array goes on until so many operations completed.
+    /// Minimum number of operations of a run on a simulated array.
     pub simulated_operations_min: u64,
     /// Threads of deep cells.
     pub threads: u32,
     /// Bytes of the target in use; `None`: all.
     pub size_bytes: Option<u64>,
-    /// Block size and depth of the user's own load, whose limit is looked for.
+    /// Block size and depth of the user's own load, whose limit is to be found.
     pub load: Option<(u64, u32)>,
-    /// The burst is driven until it ends, for this long at most.
+    /// Maximum time to drive the burst until it ends; `None`: do not.
     pub burst_ns_max: Option<u64>,
     /// Seed of positions, data and order.
     pub seed: u64,
@@ -86,7 +86,7 @@ impl Planned {
     }
 }
 
-/// From the end on: reads, then the mix, then writes, which fill a cache the most.
+/// In order from the end: reads, then the mix, then writes, which fill a cache the most.
 fn in_order(mut planned: Vec<Planned>) -> Vec<Planned> {
     planned.sort_by_key(|one| match one {
         Planned::Grid(LimitCell::Writes) => 0,
@@ -96,14 +96,14 @@ fn in_order(mut planned: Vec<Planned>) -> Vec<Planned> {
     planned
 }
 
-/// Something in the way of an answer, and how often it was.
+/// Something that prevents an answer, and how often it occurred.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Obstacle {
     runs: u32,
     message: String,
 }
 
-/// What a run of the grid took of a bucket.
+/// What a run of the grid took from a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct GridUse {
     operations_per_s: f64,
@@ -120,31 +120,31 @@ pub struct LimitsStudy {
     options: LimitsOptions,
     rates: LimitRates,
     binding: BindingRates,
-    /// Runs that are still to come in this round, in reverse.
+    /// Remaining runs of this round, in reverse.
     round: Vec<Planned>,
-    /// Runs that write, of rounds that are over: they come behind all reads of the grid, as a
-    /// cache goes on writing while the next run is measured, for a minute on a disk.
+    /// Runs with writes from finished rounds: they come after all reads of the grid, because a
+    /// cache keeps writing while the next run is measured, for a minute on a disk.
     #[serde(default)]
     deferred: Vec<Planned>,
     round_number: usize,
     runs: u32,
     spent_ns: u64,
-    /// What the grid took of a bucket, by time.
+    /// What the grid took from a bucket, by time.
     used: Vec<GridUse>,
     /// Warnings that void rates, by code.
     obstacles: BTreeMap<String, Obstacle>,
-    /// What was planned of each run that this host's processor held back.
+    /// The cells of runs that this host's processor held back.
     processor: Vec<Planned>,
-    /// The same of a control group.
+    /// The same for a control group.
     control_group: Vec<Planned>,
     burst: Option<Burst>,
-    /// What the volume reported of itself.
+    /// What the volume reported about itself.
     volume: Option<VolumeSeen>,
     interrupted: bool,
 }
 
 impl LimitsStudy {
-    /// At its beginning.
+    /// The study at its beginning.
     #[must_use]
     pub fn new(options: LimitsOptions) -> LimitsStudy {
         let mut study = LimitsStudy {
@@ -169,13 +169,13 @@ impl LimitsStudy {
         study
     }
 
-    /// Writes are part of it.
+    /// Whether writes are included.
     #[must_use]
     pub fn writes(&self) -> bool {
         self.options.writes
     }
 
-    /// Which runs come in the next round; none where the grid is done.
+    /// Plans the runs of the next round; none if the grid is done.
     fn plan_round(&mut self) {
         let number = self.round_number;
         let cells = self.rates.round(number, self.options.writes);
@@ -202,7 +202,7 @@ impl LimitsStudy {
         self.round_number += 1;
     }
 
-    /// Block size and depth of what is planned.
+    /// Block size and depth of a planned cell.
     fn load_of(&self, planned: Planned) -> Option<(u64, u32)> {
         let (bytes, depth) = match planned {
             Planned::Grid(cell) => {
@@ -247,8 +247,8 @@ impl LimitsStudy {
         Some(PlacedJob::new(name, self.workload(bytes, depth, reads)))
     }
 
-    /// A piece of the drive at the cap: reads by themselves, so that no cache of writes
-    /// passes for a bucket.
+    /// A piece of the drive at the cap: reads only, so that a write cache
+    /// is not mistaken for a bucket.
     fn piece(&self, burst: &Burst) -> PlacedJob {
         let (bytes, depth) = burst.load();
         let workload = Workload {
@@ -259,7 +259,7 @@ impl LimitsStudy {
         PlacedJob::new("burst", workload)
     }
 
-    /// Begins with the burst when the grid is done, where that is asked for and a cap shows.
+    /// Begins the burst when the grid is done, if requested and there is a cap.
     fn begin_burst(&mut self) {
         let Some(budget_ns) = self.options.burst_ns_max else {
             return;
@@ -267,7 +267,7 @@ impl LimitsStudy {
         let Some(caps) = self.rates.caps().filter(|_| self.obstacle().is_none()) else {
             return;
         };
-        // A burst that ended within the grid shows as a drift, with no cap that is flat.
+        // A burst that ended within the grid appears as a drift, without a flat cap.
         let unit = match (caps.iops, caps.bytes_per_s) {
             (None, Some(_)) => BucketUnit::Bytes,
             (None, None) if caps.drift.is_none() => return,
@@ -287,7 +287,7 @@ impl LimitsStudy {
         self.burst = Some(Burst::new(unit, budget_ns, earlier.collect()));
     }
 
-    /// What voids the rates, if anything does in a third of the runs or more.
+    /// What voids the rates, if it affects at least a third of the runs.
     fn obstacle(&self) -> Option<&Obstacle> {
         let most = self.obstacles.values().max_by_key(|one| one.runs)?;
         (3 * most.runs >= self.runs.max(1)).then_some(most)
@@ -333,7 +333,7 @@ impl LimitsStudy {
             Planned::Deeper => self.binding.deeper.push(rate),
         }
         let seconds = (job.outcome.duration_ns + job.workload.ramp_ns) as f64 / 1e9;
-        // What was still in flight at the stop was taken from the bucket as well.
+        // Operations in flight at the stop were taken from the bucket as well.
         let drained = job.outcome.drain.operations as f64 / seconds.max(f64::MIN_POSITIVE);
         let rate = rate + drained;
         let bytes = rate * job.workload.block_size_bytes as f64;
@@ -351,7 +351,7 @@ impl LimitsStudy {
         }
     }
 
-    /// Runs of the grid that are still to come, at most.
+    /// Upper bound on the remaining runs of the grid.
     fn grid_runs_left(&self) -> u64 {
         if self.round.is_empty() {
             return 0;
@@ -359,7 +359,7 @@ impl LimitsStudy {
         let of_load = self.options.load.map_or(0, |_| 4);
         let fixed = LimitCell::FIXED.len() + of_load;
         let most = if self.round_number <= 2 * REPETITIONS_MIN {
-            // What it takes where runs scatter little.
+            // The number needed if runs scatter little.
             let rounds = REPETITIONS_MIN.saturating_sub(self.round_number);
             let corners =
                 (2 * REPETITIONS_MIN).saturating_sub(self.round_number.max(REPETITIONS_MIN));
@@ -371,8 +371,8 @@ impl LimitsStudy {
     }
 }
 
-/// Processor time of a job's threads over the time that they had. Other work on the machine
-/// is not in it: a cap holds whoever else is busy.
+/// Processor time of a job's threads relative to wall time. Excludes other work on the
+/// machine: a cap holds whatever else is busy.
 fn busy_share(job: &JobRecord) -> f64 {
     let outcome = &job.outcome;
     let each_ns = outcome.cpu_user_ns_per_operation + outcome.cpu_system_ns_per_operation;

@@ -1,5 +1,5 @@
-//! Volume types whose published caps are those that were found: never a certainty, as
-//! several types have the same.
+//! Volume types whose published caps match the measured ones: never a certainty, since
+//! several types have the same caps.
 
 use super::document::{AppliesTo, CapKind, LimitsDocument};
 use serde::Deserialize;
@@ -9,14 +9,14 @@ use stripewise_units::format_iops;
 const BUNDLED: &str = include_str!("volumes.toml");
 const MIB: f64 = 1_048_576.0;
 const MB: f64 = 1_000_000.0;
-/// What is published and what is delivered may differ by so much.
+/// Allowed difference between the published and the delivered rate.
 const DELIVERED_SHARE: f64 = 0.03;
 
 /// A dated table of volume types.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct VolumeTable {
-    /// When its numbers were published so.
+    /// The date of its numbers.
     pub as_of: String,
     volume: Vec<VolumeType>,
 }
@@ -37,12 +37,12 @@ struct VolumeType {
     burst_mb_per_s: Option<Span>,
     #[serde(default)]
     iops_per_gib: Option<f64>,
-    /// For those who read the table.
+    /// For people reading the table.
     #[serde(rename = "source")]
     _source: String,
 }
 
-/// One number, or the least and the most.
+/// One number, or a minimum and a maximum.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(untagged)]
 enum Span {
@@ -51,7 +51,7 @@ enum Span {
 }
 
 impl Span {
-    /// What of it lies in an interval: the number itself, or the roundest.
+    /// A value of it within an interval: the number itself, or the roundest in range.
     fn within(self, [low, high]: [f64; 2]) -> Option<f64> {
         let near = (low * (1.0 - DELIVERED_SHARE))..=(high * (1.0 + DELIVERED_SHARE));
         match self {
@@ -82,16 +82,16 @@ fn roundest(low: f64, high: f64) -> f64 {
 }
 
 impl VolumeTable {
-    /// The one that comes with the program.
+    /// The bundled table.
     ///
     /// # Panics
-    /// Never: a test reads it.
+    /// Never: a test parses it.
     #[must_use]
     pub fn bundled() -> VolumeTable {
         VolumeTable::parse(BUNDLED).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// Reads a table.
+    /// Parses a table.
     ///
     /// # Errors
     /// The first problem, with its line.
@@ -99,7 +99,7 @@ impl VolumeTable {
         toml::from_str(text).map_err(|error: toml::de::Error| error.to_string())
     }
 
-    /// Types of a cloud with the caps of a document. Caps that are no limiter's have none.
+    /// Types of a cloud with the caps of a document. Caps without a limiter match none.
     #[must_use]
     pub fn names(&self, cloud: &str, document: &LimitsDocument) -> Vec<String> {
         let cap = |kind| {

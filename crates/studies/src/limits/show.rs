@@ -11,10 +11,10 @@ use stripewise_stats::STEP_SECONDS;
 use stripewise_units::{format_bytes, format_count, format_iops, format_share};
 
 const MIB: f64 = 1_048_576.0;
-/// The example of a rest.
+/// Example length of a rest, in seconds.
 const REST_S: f64 = 600.0;
 
-/// What there is to show.
+/// The sheet of a document.
 #[must_use]
 pub fn sheet(document: &LimitsDocument) -> Sheet {
     Sheet {
@@ -35,11 +35,11 @@ pub fn sheet(document: &LimitsDocument) -> Sheet {
     }
 }
 
-/// The answer in sentences.
+/// The answer as sentences.
 pub(super) fn answer(document: &LimitsDocument) -> String {
     let mut parts = Vec::new();
     if let Some(refused) = &document.refused {
-        // What is known of the control group does not hang on how steady the rates were.
+        // Facts about the control group do not depend on how steady the rates were.
         let group = document.control_group.as_ref();
         parts.extend(group.filter(|group| group.reached).map(|group| {
             format!(
@@ -90,7 +90,7 @@ fn no_cap(document: &LimitsDocument) -> String {
     }
 }
 
-/// The caps in a sentence, with what they are.
+/// The caps in a sentence, with what sets them.
 fn caps(document: &LimitsDocument) -> String {
     let listed: Vec<String> = document
         .caps
@@ -127,7 +127,7 @@ fn caps(document: &LimitsDocument) -> String {
         (None, iops, bytes) => nature(iops.or(bytes).and_then(|cap| cap.limiter)).to_owned(),
     };
     let listed = listed.join(" and ");
-    // What neither a limiter nor the device is known to set may be none of a cap.
+    // Without a known limiter or device as its cause, a cap may not be one.
     match group.is_none() && document.caps.iter().all(|cap| cap.limiter.is_none()) {
         true => format!("The rate levels off at {listed}{shared}: {nature}."),
         false => format!("{listed}{shared}: {nature}."),
@@ -172,7 +172,7 @@ fn burst(burst: &BurstFound) -> String {
     )
 }
 
-/// What is known of a burst whose end was looked for and not measured.
+/// What is known about a burst whose end was searched for and not measured.
 fn no_burst(search: &BurstSearch, is_refused: bool) -> Option<String> {
     let (Some(per_s), Some(unit)) = (search.per_s, search.unit) else {
         let why = match is_refused {
@@ -258,7 +258,7 @@ fn group_limits(group: &ControlGroupLimit) -> String {
     )
 }
 
-/// What the volume reports of itself.
+/// What the volume reports about itself.
 fn volume(volume: &VolumeFound) -> Vec<(&'static str, String)> {
     let report = &volume.report;
     let name = format!("{} ({})", report.device, report.source);

@@ -1,4 +1,4 @@
-//! The study on volumes that are formulas.
+//! The study on volumes defined by formulas.
 
 use super::*;
 use crate::{NextStep, Study};
@@ -16,7 +16,7 @@ const GP3: Volume = Volume {
     scatter: 0.0,
 };
 
-/// Caps, latency, and a bucket of operations with what refills it.
+/// Caps, latency, and a bucket of operations with its refill rate.
 #[derive(Clone, Copy)]
 struct Volume {
     iops: f64,
@@ -24,12 +24,12 @@ struct Volume {
     latency_s: f64,
     bucket: f64,
     sustained: f64,
-    /// Runs lie so far apart, as a share.
+    /// Relative scatter of runs.
     scatter: f64,
 }
 
 impl Volume {
-    /// A second at a load; takes from the bucket.
+    /// Simulates time at a load; takes from the bucket.
     fn second(&mut self, bytes: f64, outstanding: f64, seconds: f64) -> f64 {
         let cap = self.iops.min(self.sustained + self.bucket / seconds);
         let rate = cap
@@ -95,7 +95,7 @@ fn options() -> LimitsOptions {
     }
 }
 
-/// Makes all runs; each time, the study goes through its stored state.
+/// Makes all runs; between them, the study is serialised and restored.
 fn drive(study: &mut LimitsStudy, volume: &mut Volume, warnings: &[Warning]) -> u32 {
     let mut runs = 0;
     loop {
@@ -304,7 +304,7 @@ fn what_the_volume_reports_of_itself_is_told_and_counts() {
     let found = document.volume.clone().expect("a volume");
     assert_eq!(found.throttled[0].limit, "volume-iops");
     assert!((0.3..0.8).contains(&found.throttled[0].share), "{found:?}");
-    // What the volume says of itself is of one kind of cap.
+    // The volume's report covers only one kind of cap.
     let mut mixed = document.clone();
     assert_eq!(mixed.caps[1].kind, CapKind::BytesPerS);
     mixed.caps[1].limiter = None;
@@ -448,7 +448,7 @@ fn a_corner_of_one_cap_alone_is_none() {
 
 #[test]
 fn a_cap_that_nothing_is_known_to_set_limits_no_load() {
-    // One in flight reaches the cap, too: it is not latency that holds it.
+    // One in flight reaches the cap, too: latency is not what holds it.
     let volume = Volume {
         scatter: 0.13,
         latency_s: 0.3e-3,
@@ -512,7 +512,7 @@ fn a_study_that_ends_between_two_runs_is_partial() {
     assert_eq!(document.notes.first().map(String::as_str), Some(note));
 }
 
-/// What the look for the end of a burst came to.
+/// The result of the search for the end of a burst.
 fn search(document: &LimitsDocument) -> BurstSearch {
     document.burst_search.clone().expect("looked for")
 }
@@ -540,7 +540,7 @@ fn a_burst_is_driven_to_its_end_and_its_refill_measured() {
         "{answer}"
     );
     assert_eq!(search(&document).result, BurstResult::Ended);
-    // Without an end nothing is predicted.
+    // Without an end, nothing is predicted.
     let document = measured(bursting, GP3, &[]);
     assert_eq!(document.burst, None);
     let found = search(&document);
@@ -584,7 +584,7 @@ fn a_rate_that_a_rest_does_not_bring_back_is_no_burst() {
     let document = study.document(&LimitsFacts::default());
     assert_eq!(search(&document).result, BurstResult::NotRefilled);
     let answer = sheet(&document).answer;
-    // A rest that fills more than the second drive takes brought it back.
+    // A rest that adds more than the second drive takes brought it back.
     let mut study = LimitsStudy::new(bursting);
     let mut filled = worn;
     loop {
@@ -624,7 +624,7 @@ fn without_a_cap_no_burst_is_looked_for() {
         answer.ends_with("No burst was looked for, as no cap shows."),
         "{answer}"
     );
-    // What voids the rates hides caps that there may be.
+    // Void rates may hide caps.
     let refused = LimitsDocument {
         refused: Some("rates scatter".to_owned()),
         ..document

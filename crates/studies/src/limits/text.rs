@@ -1,4 +1,4 @@
-//! Words of limits.
+//! Text of limits.
 
 use super::document::{BucketUnit, CapFound, CapKind, Limit, LoadKind};
 use stripewise_stats::{Drift, LimitCell};
@@ -6,7 +6,7 @@ use stripewise_units::{ByteSize, format_duration, format_iops, format_rate_inter
 
 const MIB: f64 = 1_048_576.0;
 
-/// What a cell does, for records and the progress line.
+/// The name of a cell, for records and the progress line.
 pub(super) fn cell_name(cell: LimitCell) -> &'static str {
     match cell {
         LimitCell::Small => "4K reads at 64",
@@ -53,7 +53,7 @@ pub(super) fn limits(limits: &[Limit]) -> String {
     names.collect::<Vec<_>>().join(" and ")
 }
 
-/// A rate that moved while it was measured, and what does that.
+/// A rate that drifted while it was measured, and the cause.
 pub(super) fn drift(drift: &Drift) -> String {
     let (moved, causes) = match drift.change_share < 0.0 {
         true => (
@@ -80,7 +80,7 @@ pub(super) fn seconds(seconds: f64) -> String {
     }
 }
 
-/// `31 min (30-32)`, or with a decimal where that says more.
+/// `31 min (30-32)`, or with a decimal if that is more precise.
 pub(super) fn seconds_interval(value: f64, [low, high]: [f64; 2]) -> String {
     match value < 120.0 {
         true => format!("{value:.0} s ({low:.0}-{high:.0})"),
@@ -105,7 +105,7 @@ pub(super) fn rate(value: f64, unit: BucketUnit) -> String {
     }
 }
 
-/// What a bucket holds, with its interval.
+/// The contents of a bucket, with its interval.
 pub(super) fn held(value: f64, ends: [f64; 2], unit: BucketUnit) -> String {
     const GIB: f64 = 1_073_741_824.0;
     match unit {

@@ -1,23 +1,23 @@
-//! What a volume reports of itself over the runs of the grid.
+//! What a volume reports about itself over the runs of the grid.
 
 use super::document::{CapKind, VolumeFound, VolumeThrottled};
 use super::{LimitCell, Planned};
 use serde::{Deserialize, Serialize};
 use stripewise_results::{JobOutcome, VolumeReport};
 
-/// A limit that was exceeded for so much of a run held that run.
+/// A limit exceeded for at least this share of a run held that run.
 const HELD_SHARE: f64 = 0.5;
 
-/// What was seen so far.
+/// What was observed so far.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct VolumeSeen {
     all: VolumeReport,
     runs: u32,
-    /// Reads one at a time: at the volume, and here (time of all, and how many).
+    /// Reads one at a time: at the volume, and here (total time, and count).
     single: VolumeReport,
     here_ns: f64,
     here: u64,
-    /// Runs of the load that shows each cap, and those of them that a limit of that kind held.
+    /// Runs of the load that shows each cap, and those that a limit of that kind held.
     at_iops: [u32; 2],
     at_bandwidth: [u32; 2],
 }
@@ -60,8 +60,8 @@ impl VolumeSeen {
         }
     }
 
-    /// The volume says that a limit of its own, or of the instance, held the load that shows
-    /// this cap in most of its runs.
+    /// Whether the volume reports that a limit of its own, or of the instance, held the load that
+    /// shows this cap in most of its runs.
     pub(super) fn holds(&self, kind: CapKind) -> bool {
         let [runs, held] = match kind {
             CapKind::Iops => self.at_iops,

@@ -1,8 +1,8 @@
-//! The products that come with the program.
+//! The bundled products.
 
 use super::Product;
 
-/// The file of a product.
+/// Includes the file of a product.
 macro_rules! product {
     ($name:literal) => {
         (
@@ -12,7 +12,7 @@ macro_rules! product {
     };
 }
 
-/// Their names and files, in the order of the alphabet.
+/// Names and files in alphabetical order.
 pub const BUNDLED: [(&str, &str); 14] = [
     product!("appdynamics"),
     product!("cockroachdb"),
@@ -34,6 +34,6 @@ pub const BUNDLED: [(&str, &str); 14] = [
 #[must_use]
 pub fn bundled(name: &str) -> Option<Product> {
     let (_, text) = BUNDLED.iter().find(|(known, _)| *known == name)?;
-    // A test reads every one of them.
+    // A test parses every one of them.
     text.parse().ok()
 }

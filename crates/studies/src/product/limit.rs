@@ -1,4 +1,4 @@
-//! What is required: a quantity and its limit.
+//! Requirements: a quantity and its limit.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -7,19 +7,19 @@ use stripewise_units::{Nanoseconds, format_count, format_duration, format_iops, 
 pub(super) const HINT: &str =
     "latencies have below or at-most with a duration (10ms), rates at-least with a number";
 
-/// What is measured of operations.
+/// The measured quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Metric {
-    /// Half of the latencies are at most this.
+    /// Median latency.
     P50,
     /// 90 %.
     P90,
-    /// 95 %.
+    /// 95th percentile.
     P95,
     /// 99 %.
     P99,
-    /// 99.9 %.
+    /// 99.9th percentile.
     P999,
     /// The mean latency.
     Mean,
@@ -32,7 +32,7 @@ pub enum Metric {
 }
 
 impl Metric {
-    /// As it is typed.
+    /// As typed.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -48,7 +48,7 @@ impl Metric {
         }
     }
 
-    /// As people read it.
+    /// As shown to people.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
@@ -59,7 +59,7 @@ impl Metric {
         }
     }
 
-    /// The share of operations that may be beyond the limit of a percentile.
+    /// The share of operations that may exceed a percentile's limit.
     #[must_use]
     pub const fn share_max(self) -> Option<f64> {
         match self {
@@ -72,7 +72,7 @@ impl Metric {
         }
     }
 
-    /// It is about latency.
+    /// Whether it is a latency.
     #[must_use]
     pub const fn is_latency(self) -> bool {
         !matches!(self, Metric::Iops | Metric::MibPerS)
@@ -88,7 +88,7 @@ impl Metric {
         }
     }
 
-    /// A value with its unit, for reading. Latencies are in milliseconds.
+    /// A value with its unit, as text. Latencies are in milliseconds.
     #[must_use]
     pub fn value_text(self, value: f64) -> String {
         match self {
@@ -116,7 +116,7 @@ pub enum Relation {
 pub struct Limit {
     /// Which side.
     pub relation: Relation,
-    /// Milliseconds, operations or MiB a second.
+    /// Milliseconds, IOPS or MiB/s.
     pub value: f64,
 }
 
@@ -140,7 +140,7 @@ impl Limit {
         }
     }
 
-    /// The latency beyond which an operation does not keep it, nanoseconds.
+    /// The latency threshold of an operation, in nanoseconds.
     #[must_use]
     pub fn threshold_ns(&self) -> u64 {
         let limit_ns = (self.value * 1e6).round() as u64;
@@ -150,7 +150,7 @@ impl Limit {
         }
     }
 
-    /// What an operation beyond a limit of latency did: `took 10 ms or longer`.
+    /// Describes an operation that exceeds a latency limit: `took 10 ms or longer`.
     #[must_use]
     pub fn beyond_words(&self) -> String {
         let limit = format_duration((self.value * 1e6).round() as u64);
@@ -160,7 +160,7 @@ impl Limit {
         }
     }
 
-    /// `p99 < 10 ms`, `>= 500 IOPS`: as it was published, not as a measurement is rounded.
+    /// `p99 < 10 ms`, `>= 500 IOPS`: as published, not rounded like a measurement.
     #[must_use]
     pub fn text(&self, metric: Metric) -> String {
         let (relation, value) = (self.relation, self.value);
@@ -174,11 +174,11 @@ impl Limit {
     }
 }
 
-/// A number without the digits that a float has beyond those that were typed.
+/// A number without float artefacts beyond the digits that were typed.
 fn plain(value: f64) -> String {
     let rounded = (value * 1e6).round() / 1e6;
     match rounded.fract() == 0.0 && rounded >= 0.0 {
-        // Whole, and far below 2^53.
+        // A whole number far below 2^53.
         true => format_count(rounded as u64),
         false => rounded.to_string(),
     }

@@ -1,5 +1,5 @@
-//! What a product asks of a disk: its load, and thresholds with their sources. Data, one
-//! TOML file each; a file of one's own has the same format.
+//! Requirements of a product on a disk: its load, and thresholds with their sources. Data, one
+//! TOML file each; users' own files have the same format.
 //!
 //! ```toml
 //! name = "etcd"
@@ -45,10 +45,10 @@ use stripewise_results::CountedOperations;
 use stripewise_units::{ByteSize, Hint};
 use stripewise_workload::{Workload, WorkloadOptions, check};
 
-/// Jobs and requirements at most.
+/// Maximum number of jobs, and of requirements.
 const ENTRIES_MAX: usize = 64;
 
-/// A product file that cannot be used.
+/// Why a product file cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}")]
 pub struct ProductError {
@@ -106,7 +106,7 @@ pub struct ProductFile {
     pub name: String,
     #[serde(deserialize_with = "size")]
     size: u64,
-    /// What is in it before a run.
+    /// Its content before a run.
     #[serde(default)]
     pub state: FileState,
 }
@@ -125,7 +125,7 @@ fn size<'de, D: serde::Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
     size.map(ByteSize::bytes).map_err(serde::de::Error::custom)
 }
 
-/// A job as its file has it.
+/// A job as in its file.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct JobText {
@@ -148,9 +148,9 @@ pub struct ProductJob {
     pub name: String,
     /// Index of its file.
     pub file: usize,
-    /// Jobs of one phase run at once.
+    /// Jobs of one phase run concurrently.
     pub phase: String,
-    /// What it does to the file.
+    /// Its workload on the file.
     pub workload: Workload,
 }
 
@@ -163,30 +163,30 @@ pub struct ProductRequirement {
     pub job: usize,
     /// Which of its operations.
     pub operations: CountedOperations,
-    /// What of them.
+    /// The metric of those.
     pub metric: Metric,
-    /// None where no number is published.
+    /// `None` if no number is published.
     pub limit: Option<Limit>,
-    /// The limit is for each processor.
+    /// The limit applies per processor.
     pub per_processor: bool,
-    /// What a miss means to the product.
+    /// What a miss means for the product.
     pub miss: String,
-    /// Where the number comes from.
+    /// The source of the number.
     pub source: Source,
 }
 
 /// A source of a number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Source {
-    /// In short: `etcd FAQ`.
+    /// Short name: `etcd FAQ`.
     pub name: String,
-    /// Where it is; empty of a file of one's own that names none.
+    /// Its URL; empty if a user's own file gives none.
     pub url: String,
-    /// Its date, or the day on which it was read.
+    /// Its date, or the day on which it was accessed.
     pub date: String,
-    /// What it says.
+    /// The quoted text.
     pub quotation: String,
-    /// None where it is the reader's own.
+    /// `None` for the user's own figure.
     pub confidence: Option<Confidence>,
 }
 
@@ -206,7 +206,7 @@ fn number_as_text<'de, D: serde::Deserializer<'de>>(value: D) -> Result<Option<S
     }))
 }
 
-/// A requirement as its file has it.
+/// A requirement as in its file.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct RequirementText {
@@ -237,19 +237,19 @@ struct RequirementText {
     confidence: Option<Confidence>,
 }
 
-/// A source that says something else, and is not applied.
+/// A source that disagrees, and is not applied.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OtherSource {
-    /// What it asks for.
+    /// Its requirement.
     pub says: String,
     /// In short.
     pub source: String,
     /// Where.
     pub url: String,
-    /// When.
+    /// Its date.
     pub date: String,
-    /// Its words.
+    /// The quoted text.
     pub quotation: String,
 }
 
@@ -273,11 +273,11 @@ struct ProductText {
 /// A product.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Product {
-    /// As it is asked for.
+    /// The name by which users select it.
     pub name: String,
     /// What it is, in a line.
     pub about: String,
-    /// What is assumed of its load, and what else must be known.
+    /// What is assumed of its load, and other notes.
     pub notes: Vec<String>,
     /// Files of its load.
     pub files: Vec<ProductFile>,
@@ -285,7 +285,7 @@ pub struct Product {
     pub jobs: Vec<ProductJob>,
     /// What is measured of it.
     pub requirements: Vec<ProductRequirement>,
-    /// Sources that contradict those that are applied.
+    /// Sources that contradict the applied ones.
     pub others: Vec<OtherSource>,
 }
 
@@ -302,7 +302,7 @@ impl Product {
         phases
     }
 
-    /// Some requirement has a limit.
+    /// Whether some requirement has a limit.
     #[must_use]
     pub fn is_judged(&self) -> bool {
         self.requirements.iter().any(|one| one.limit.is_some())
@@ -475,7 +475,7 @@ fn requirement(
     })
 }
 
-/// A job is counted once: all that is required of it is about the same operations.
+/// A job is counted once: all its requirements must be about the same operations.
 fn same_operations(
     requirements: &[ProductRequirement],
     jobs: &[ProductJob],

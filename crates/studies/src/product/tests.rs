@@ -1,4 +1,4 @@
-//! Bundled products have sources; mistakes in a file are named.
+//! Bundled products have sources; errors name the mistake in a file.
 
 use super::*;
 

@@ -12,7 +12,7 @@ pub const QUALIFY_SCHEMA_VERSION: u32 = 1;
 /// A qualification as a document.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct QualifyDocument {
-    /// Raised when a field changes its meaning or goes.
+    /// Incremented when a field is removed or changes its meaning.
     pub schema_version: u32,
     /// The name under which it is stored, and resumed.
     pub id: String,
@@ -118,7 +118,7 @@ pub struct AtomicWrites {
 }
 
 impl AtomicWrites {
-    /// Of a real target; none of a simulated one.
+    /// Those of a real target; `None` for a simulated one.
     #[must_use]
     pub fn of(target: &TargetFacts) -> Option<AtomicWrites> {
         let (device, file_system) = (target.device.as_ref(), target.file_system.as_ref());
@@ -130,21 +130,21 @@ impl AtomicWrites {
         })
     }
 
-    /// The largest write that is never torn on the whole way; 0 where there is none, none
-    /// where that is unknown.
+    /// The largest write that is never torn along the whole path; 0 if there is none, `None`
+    /// if that is unknown.
     #[must_use]
     pub fn unit_max_bytes(&self) -> Option<u64> {
         let device = self.device?.unit_max_bytes;
         match &self.file_system_name {
             None => Some(device),
-            // The kernel answers nothing for a file that has none.
+            // The kernel reports nothing for a file that has none.
             Some(_) => Some(device.min(self.file_system.map_or(0, |one| one.unit_max_bytes))),
         }
     }
 }
 
 impl QualifyDocument {
-    /// Of a study as far as it is.
+    /// The document of a study so far.
     #[must_use]
     pub fn of(study: &Qualify, origin: &Origin<'_>) -> QualifyDocument {
         let all = study.product().requirements.iter().zip(study.judgements());

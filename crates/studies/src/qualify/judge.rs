@@ -1,4 +1,4 @@
-//! The verdict on one requirement, of what was counted of its job.
+//! The verdict on one requirement, from the counts of its job.
 
 use super::{JobSeconds, Phase, Qualify, QualifyDesign};
 use crate::product::{Metric, ProductRequirement};
@@ -11,24 +11,24 @@ use stripewise_stats::{
 };
 use stripewise_units::{counted, format_count, format_duration};
 
-/// What is not judged is measured for so long, in seconds.
+/// Seconds to measure an unjudged requirement.
 const UNJUDGED_S: u64 = 300;
-/// A rate is judged from so many seconds on, but by the quick design.
+/// Minimum number of seconds to judge a rate, except in the quick design.
 const RATE_S_MIN: u64 = 600;
-/// A piece that is void is left out; more of them than this share void the requirement,
-/// once there are so many pieces.
+/// A void piece is left out; more than this share of them void the requirement,
+/// once there are enough pieces.
 const VOID_SHARE_MAX: f64 = 0.1;
 const VOID_PIECES_MIN: u64 = 10;
-/// Warnings of a processor that held the program back, and a latency with it.
+/// Warnings of a processor that held the program back, and so affect a latency.
 const LATENCY_HELD_BACK: &[&str] = &["cpu-quota"];
-/// One that is merely busy takes a rate, not the tenths of seconds that limits of latency are
-/// about.
+/// A merely busy processor affects a rate, but not the tenths of seconds that latency limits
+/// are about.
 const RATE_HELD_BACK: &[&str] = &["cpu-quota", "cpu-bound"];
-/// Bounds of a percentile are found on thresholds that are so many times the one before.
+/// Ratio of consecutive thresholds on which bounds of a percentile are found.
 const STEP: f64 = 1.189_207_115;
 /// Thresholds on each side of the limit: a factor of 8.
 const STEPS: i32 = 12;
-/// Where nothing is required, thresholds around this.
+/// Centre of the thresholds if nothing is required.
 const UNJUDGED_NS: f64 = 2e6;
 
 /// A verdict.
@@ -50,7 +50,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// In a word.
+    /// As one word.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -63,17 +63,17 @@ impl Verdict {
     }
 }
 
-/// The worst of them: one that is missed stays missed whatever else is void.
+/// The worst of them: a missed one stays missed even if others are void.
 pub(super) fn worst(verdicts: impl Iterator<Item = Verdict>) -> Verdict {
     verdicts.max().unwrap_or(Verdict::NotJudged)
 }
 
-/// What is known of a requirement.
+/// Results of a requirement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judgement {
     /// The verdict.
     pub verdict: Verdict,
-    /// What was measured, in the unit of the metric.
+    /// The measured value, in the unit of the metric.
     pub measured: Option<f64>,
     /// Its interval at 95 %; of a percentile the nearest thresholds that are certain.
     pub low: Option<f64>,
@@ -81,9 +81,9 @@ pub struct Judgement {
     pub high: Option<f64>,
     /// Why.
     pub reason: String,
-    /// Seconds in all until the next look; 0: nothing more is to be learnt.
+    /// Total seconds at the next check; 0: nothing remains to be learned.
     pub seconds_wanted: u64,
-    /// Seconds in all, if no look decides.
+    /// Total seconds if no check decides.
     pub seconds_most: u64,
 }
 
@@ -101,7 +101,7 @@ impl Judgement {
     }
 }
 
-/// Latencies by which a job is counted, for all that is required of it.
+/// Latency thresholds by which a job is counted, for all of its requirements.
 pub(super) fn counting(study: &Qualify, job: usize) -> Counting {
     let of_job = || {
         let all = study.product.requirements.iter();
@@ -130,14 +130,14 @@ fn thresholds(required: &ProductRequirement) -> Vec<u64> {
         return vec![limit_ns];
     }
     let at = |step: i32| match step {
-        // The limit itself, to the nanosecond.
+        // The exact limit, to the nanosecond.
         0 => limit_ns,
         step => (limit_ns as f64 * STEP.powi(step)).round() as u64,
     };
     (-STEPS..=STEPS).map(at).collect()
 }
 
-/// Judges the requirement of this index.
+/// Judges the requirement with this index.
 pub(super) fn judge(study: &Qualify, index: usize, phase: &Phase) -> Judgement {
     let required = &study.product.requirements[index];
     let job = &phase.jobs[required.job];
@@ -157,13 +157,13 @@ pub(super) fn judge(study: &Qualify, index: usize, phase: &Phase) -> Judgement {
     in_design(study, held_back(judged, required, job), seconds)
 }
 
-/// So many of all pieces void what was measured.
+/// Whether this many of all pieces void the result.
 fn are_too_many(pieces: u64, all: u64) -> bool {
     let share = pieces as f64 / all.max(1) as f64;
     share > VOID_SHARE_MAX && all >= VOID_PIECES_MIN || pieces >= 3 && share > 0.5
 }
 
-/// What held the program back may be what took so long: nothing is missed by that.
+/// If something held the program back, it may have caused the latency: nothing is missed then.
 fn held_back(judged: Judgement, required: &ProductRequirement, job: &JobSeconds) -> Judgement {
     let codes = match required.metric.is_latency() {
         true => LATENCY_HELD_BACK,
@@ -192,7 +192,7 @@ fn held_back(judged: Judgement, required: &ProductRequirement, job: &JobSeconds)
     }
 }
 
-/// The quick design ends early and never says "met".
+/// The quick design ends early and never concludes "met".
 fn in_design(study: &Qualify, judged: Judgement, seconds: u64) -> Judgement {
     if study.options.design != QualifyDesign::Quick {
         return judged;
@@ -248,7 +248,7 @@ fn void(study: &Qualify, required: &ProductRequirement, job: &JobSeconds) -> Opt
     })
 }
 
-/// When a rate is looked at next.
+/// When a rate is checked next.
 fn next_look(study: &Qualify, seconds: u64, least_s: u64) -> u64 {
     let looks = study.options.design.design().looks().iter();
     let mut looks = looks
@@ -289,7 +289,7 @@ fn unjudged(required: &ProductRequirement, job: &JobSeconds) -> Judgement {
     }
 }
 
-/// Due and beyond one of the thresholds.
+/// Operations due and those beyond one of the thresholds.
 fn due_seconds(job: &JobSeconds, threshold_ns: u64) -> Vec<DueSecond> {
     let index = job
         .thresholds_ns
@@ -304,8 +304,8 @@ fn due_seconds(job: &JobSeconds, threshold_ns: u64) -> Vec<DueSecond> {
     seconds.collect()
 }
 
-/// By the judge that a bench with a required rate has too: looks at the seconds one after
-/// the other, as they were measured.
+/// Applies the judge that a bench with a required rate uses too: checks the seconds in
+/// chronological order.
 fn latency(study: &Qualify, required: &ProductRequirement, job: &JobSeconds) -> Judgement {
     let Some(limit) = required.limit else {
         return Judgement::undecided("nothing is required");
@@ -344,7 +344,7 @@ fn latency(study: &Qualify, required: &ProductRequirement, job: &JobSeconds) -> 
     }
 }
 
-/// What was measured, in milliseconds, with its interval.
+/// The measured value in milliseconds, with its interval.
 fn found(
     required: &ProductRequirement,
     job: &JobSeconds,
@@ -368,7 +368,7 @@ fn found(
     }
 }
 
-/// The percentile in milliseconds, and the nearest thresholds which it is certainly above
+/// The percentile in milliseconds, and the nearest thresholds that it is certainly above
 /// and below. Only seconds from `from` on count for those.
 fn percentile(
     required: &ProductRequirement,
@@ -404,7 +404,7 @@ fn milliseconds(ns: f64) -> f64 {
     (ns / 1e3).round() / 1e3
 }
 
-/// Operations and the sum of their latencies in seconds, of each second.
+/// Operations and the sum of their latencies in seconds, for each second.
 fn sums(job: &JobSeconds) -> Vec<(u64, f64)> {
     let seconds = job.seconds.iter();
     seconds
@@ -412,7 +412,7 @@ fn sums(job: &JobSeconds) -> Vec<(u64, f64)> {
         .collect()
 }
 
-/// Nothing can be said before the next look.
+/// No verdict before the next check.
 fn too_few(study: &Qualify, wanted: u64) -> Judgement {
     Judgement {
         seconds_wanted: wanted,
@@ -421,7 +421,7 @@ fn too_few(study: &Qualify, wanted: u64) -> Judgement {
     }
 }
 
-/// Operations or MiB of each second.
+/// IOPS or MiB/s of each second.
 fn rates(required: &ProductRequirement, job: &JobSeconds) -> Vec<f64> {
     let of_each = match required.metric {
         Metric::MibPerS => job.block_bytes as f64 / 1_048_576.0,
@@ -453,7 +453,7 @@ fn rate(study: &Qualify, required: &ProductRequirement, job: &JobSeconds) -> Jud
         low: Some(found.low),
         high: Some(found.high),
         reason: rate_reason(required, &found, limit, verdict, (seconds, least_s)),
-        // More is wanted only while nothing is decided.
+        // More is required only while nothing is decided.
         seconds_wanted: match verdict {
             Verdict::Undecided => wanted,
             _ => 0,
@@ -489,7 +489,7 @@ fn rate_reason(
 }
 
 impl Qualify {
-    /// The limit of a requirement, for all processors where it is for each.
+    /// The limit of a requirement, multiplied by the processors if it is per processor.
     #[must_use]
     pub fn limit_value(&self, required: &ProductRequirement) -> f64 {
         let factor = match required.per_processor {
@@ -499,7 +499,7 @@ impl Qualify {
         required.limit.map_or(0.0, |limit| limit.value * factor)
     }
 
-    /// Pieces may still follow.
+    /// More pieces may follow.
     fn state_goes_on(&self) -> bool {
         !self.state.interrupted
     }

@@ -1,8 +1,8 @@
 //! Qualification: is a target good enough for a product? The product's own load runs in
-//! pieces of a minute; after each look every requirement is met, missed, or goes on.
+//! pieces of a minute; after each check, every requirement is met, missed, or goes on.
 //!
-//! The rules are those of [`stripewise_stats::Qualification`]; what is kept are counts by
-//! the second, so the state can be stored after each piece and taken up again.
+//! The rules are those of [`stripewise_stats::Qualification`]. The state keeps counts by
+//! the second, so it can be stored after each piece and resumed.
 
 mod document;
 mod judge;
@@ -29,26 +29,26 @@ use stripewise_stats::Design;
 use stripewise_workload::{Workload, derived_seed};
 
 const SECOND_NS: u64 = 1_000_000_000;
-/// Length of a piece, in seconds: at least that of any period in which a disk flushes.
+/// Length of a piece in seconds: at least the flush period of any disk.
 const PIECE_S: u64 = 60;
-/// Before each piece.
+/// Ramp before each piece.
 const RAMP_NS: u64 = SECOND_NS;
 
-/// How long, and how surely.
+/// The duration and rigour of a qualification.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum QualifyDesign {
-    /// Up to 30 minutes of measuring without a pause.
+    /// Up to 30 minutes of continuous measuring.
     #[default]
     Usual,
-    /// A minute at a random place of every 3, for 90 minutes: a verdict to sign.
+    /// A minute at a random place in every 3, for 90 minutes: a verdict to sign off.
     Signed,
-    /// 5 minutes, which cannot show that anything is met.
+    /// 5 minutes, which cannot show that a requirement is met.
     Quick,
 }
 
 impl QualifyDesign {
-    /// The looks that it has.
+    /// The schedule of checks.
     #[must_use]
     pub const fn design(self) -> Design {
         match self {
@@ -57,7 +57,7 @@ impl QualifyDesign {
         }
     }
 
-    /// Seconds that are measured at most, unless minutes differ.
+    /// Maximum measured seconds, unless minutes differ.
     #[must_use]
     pub fn seconds_max(self) -> u64 {
         match self {
@@ -67,22 +67,22 @@ impl QualifyDesign {
     }
 }
 
-/// What decides a qualification, beside the product.
+/// Parameters of a qualification besides the product.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QualifyOptions {
     /// How long.
     pub design: QualifyDesign,
-    /// Where its jobs go.
+    /// Placement of its jobs.
     pub placement: Placement,
-    /// Processors that limits are multiplied with where the product says so.
+    /// Number of processors, by which limits are multiplied if the product says so.
     pub processors: u32,
     /// Seed of its loads and random places.
     pub seed: u64,
-    /// It ends with the first requirement that is missed.
+    /// Ends with the first missed requirement.
     pub ends_at_miss: bool,
 }
 
-/// The state as it is stored.
+/// The stored state.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Stored {
     product: String,
@@ -92,11 +92,11 @@ struct Stored {
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct State {
-    /// Pieces that were begun: the id of the next run.
+    /// Number of pieces begun: the id of the next run.
     runs: u32,
-    /// Of each phase.
+    /// State of each phase.
     phases: Vec<Phase>,
-    /// Nanoseconds of runs and rests that are over.
+    /// Nanoseconds of completed runs and rests.
     spent_ns: u64,
     /// A rest before the next piece is over.
     rested: bool,
@@ -106,7 +106,7 @@ struct State {
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Phase {
-    /// Of each job of the product; empty of those of other phases.
+    /// For each job of the product; empty for those of other phases.
     jobs: Vec<JobSeconds>,
 }
 
@@ -121,10 +121,10 @@ pub struct Qualify {
 }
 
 impl Qualify {
-    /// Nothing was measured yet. `text` is the product's file.
+    /// A qualification before its first run. `text` is the product's file.
     ///
     /// # Errors
-    /// Where the text is no product.
+    /// If the text is not a valid product.
     pub fn new(text: &str, options: QualifyOptions) -> Result<Qualify, ProductError> {
         let product: Product = text.parse()?;
         let empty = Phase {
@@ -139,7 +139,7 @@ impl Qualify {
         Ok(study)
     }
 
-    /// A load that is held to a rate reaches no more than that, whatever the disk does.
+    /// Refuses a required rate above the load's own rate, which no disk could reach.
     fn refuse_impossible(&self) -> Result<(), ProductError> {
         for required in &self.product.requirements {
             let job = &self.product.jobs[required.job];
@@ -180,10 +180,10 @@ impl Qualify {
         study
     }
 
-    /// Takes a stored state up again.
+    /// Restores a stored state.
     ///
     /// # Errors
-    /// Where it is not one.
+    /// If it is not a valid state.
     pub fn from_json(json: &str) -> Result<Qualify, String> {
         let stored: Stored = serde_json::from_str(json).map_err(|error| error.to_string())?;
         let product: Product = stored
@@ -209,7 +209,7 @@ impl Qualify {
     /// The state, to be stored.
     ///
     /// # Errors
-    /// None that can come about: plain fields.
+    /// None in practice: all fields are plain.
     pub fn to_json(&self) -> Result<String, serde_json::Error> {
         serde_json::to_string(&Stored {
             product: self.text.clone(),
@@ -224,13 +224,13 @@ impl Qualify {
         &self.product
     }
 
-    /// What was asked for.
+    /// The parameters of the study.
     #[must_use]
     pub fn options(&self) -> &QualifyOptions {
         &self.options
     }
 
-    /// Its load runs on a target that may only be read: jobs that write are left out.
+    /// The target may only be read: jobs that write are left out.
     #[must_use]
     pub fn reads_only(&self) -> bool {
         self.options.placement.reads_only
@@ -248,7 +248,7 @@ impl Qualify {
         judge::worst(self.judgements.iter().map(|one| one.verdict))
     }
 
-    /// Seconds measured of the phase that was measured longest.
+    /// Measured seconds of the phase that was measured longest.
     #[must_use]
     pub fn seconds(&self) -> u64 {
         let phases = 0..self.state.phases.len();
@@ -264,7 +264,7 @@ impl Qualify {
         self.next_phase().is_some()
     }
 
-    /// Jobs with what was counted of them.
+    /// Jobs with their counts.
     fn jobs(&self) -> impl Iterator<Item = (&str, &JobSeconds)> {
         let jobs = self.product.jobs.iter().enumerate();
         jobs.map(|(index, job)| {
@@ -288,7 +288,7 @@ impl Qualify {
         self.judgements = (0..self.product.requirements.len()).map(one).collect();
     }
 
-    /// Seconds that a phase is measured at least before it is over.
+    /// Minimum measured seconds before a phase is over.
     fn seconds_wanted(&self, phase: usize) -> u64 {
         let wanted = self
             .open_of(phase)
@@ -303,7 +303,7 @@ impl Qualify {
             .collect()
     }
 
-    /// The phase that comes next: that with the fewest seconds of those that want more.
+    /// The next phase: the one with the fewest seconds of those that need more.
     fn next_phase(&self) -> Option<usize> {
         if self.options.ends_at_miss && self.verdict() == Verdict::Missed {
             return None;
@@ -315,7 +315,7 @@ impl Qualify {
             .min_by_key(|&phase| self.seconds_of(phase))
     }
 
-    /// Requirements of a phase that are neither void nor out of reach, with their verdicts.
+    /// Requirements of a phase that are neither void nor impossible, with their verdicts.
     fn open_of(&self, phase: usize) -> impl Iterator<Item = (&Judgement, usize)> {
         let all = self.judgements.iter().zip(&self.product.requirements);
         all.filter(move |(judgement, one)| {
@@ -324,7 +324,7 @@ impl Qualify {
         .map(|(judgement, one)| (judgement, one.job))
     }
 
-    /// Seconds that count of a phase: those of the job that has the fewest of them.
+    /// Valid seconds of a phase: those of the job with the fewest.
     fn seconds_of(&self, phase: usize) -> u64 {
         let jobs = &self.state.phases[phase].jobs;
         let open = self.open_of(phase).map(|(_, job)| jobs[job].seconds.len());
@@ -332,8 +332,8 @@ impl Qualify {
         open.min().or(all).unwrap_or(0) as u64
     }
 
-    /// Rest before a piece, where each has a random place in a window of its own: what is
-    /// left of the window before, and what comes before it in its own.
+    /// Rest before a piece if each has a random place in a window of its own: the rest
+    /// of the previous window, and the offset within its own.
     fn rest_ns(&self) -> Option<u64> {
         let (run_s, window_s) = self.options.design.design().run_in_window_s()?;
         let slack_ns = (window_s - run_s) * SECOND_NS - RAMP_NS;
@@ -463,7 +463,7 @@ impl Study for Qualify {
 }
 
 impl Qualify {
-    /// All jobs of a phase as they are placed.
+    /// All jobs of a phase with their placement.
     fn phase_jobs(&self, phase: usize) -> Vec<PlacedJob> {
         let jobs = self.runs_of(phase);
         let placed = jobs.iter().map(|&job| {
@@ -477,7 +477,7 @@ impl Qualify {
         placed.collect()
     }
 
-    /// Seconds that a phase is measured at most, as far as is known.
+    /// Maximum measured seconds of a phase, as far as known.
     fn seconds_most(&self, phase: usize) -> u64 {
         let most = self
             .open_of(phase)

@@ -1,23 +1,23 @@
-//! Where the jobs of a product go: each file of its own in a directory; on one device,
-//! file or simulated array the files lie one behind the other.
+//! Placement of a product's jobs: in a directory, each file is a file of its own; on one device,
+//! file or simulated array, the files lie one after the other.
 
 use crate::product::Product;
 use serde::{Deserialize, Serialize};
 use stripewise_workload::{CacheMode, Workload};
 
-/// Where jobs go.
+/// Placement of jobs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Placement {
     /// All files are parts of one target.
     pub is_one_target: bool,
-    /// What has no file system gets what the page cache would write: whole sectors of this
-    /// size, direct. 0: there is one.
+    /// Without a file system, the page cache's writes are issued directly: whole sectors of this
+    /// size. 0: there is a file system.
     pub sector_bytes: u64,
     /// Nothing may be written.
     pub reads_only: bool,
 }
 
-/// Files begin at multiples of this.
+/// Alignment of files within one target.
 const FILE_ALIGNMENT_BYTES: u64 = 1 << 20;
 
 impl Placement {
@@ -62,7 +62,7 @@ impl Placement {
         }
     }
 
-    /// Bytes that one target must have.
+    /// Required size of a single target in bytes.
     #[must_use]
     pub fn size_bytes(product: &Product) -> u64 {
         let sizes = product.files.iter();

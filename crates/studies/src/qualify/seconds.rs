@@ -1,4 +1,4 @@
-//! What is known of a job: operations due and beyond by the second, and their latencies.
+//! Counts of a job: operations due and beyond a threshold by the second, and latencies.
 
 use crate::FileState;
 use crate::latencies::{Latencies, TOO_FAST};
@@ -10,17 +10,17 @@ use stripewise_results::{
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// Warnings that are about a state which the study itself made.
+/// Warnings about a state that the study itself made.
 const MADE: [&str; 2] = ["sparse-file", "never-written"];
 
-/// What was counted of a job, all pieces one after the other.
+/// Counts of a job over all pieces, in order.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct JobSeconds {
-    /// Latencies beyond which operations were counted, nanoseconds.
+    /// Latency thresholds of the counts, in nanoseconds.
     pub(super) thresholds_ns: Vec<u64>,
-    /// Pieces that count.
+    /// Number of valid pieces.
     pub(super) pieces: u64,
-    /// Pieces that were void, by code.
+    /// Number of void pieces, by code.
     pub(super) void: BTreeMap<String, u64>,
     pub(super) void_pieces: u64,
     pub(super) seconds: Vec<DueSecondRecord>,
@@ -37,15 +37,15 @@ pub struct JobSeconds {
 /// A warning of some pieces.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct PieceWarning {
-    /// The gravest.
+    /// The most severe.
     pub(super) severity: Severity,
-    /// How many pieces have it.
+    /// Number of pieces that have it.
     pub(super) pieces: u64,
-    /// In short, of the first.
+    /// Short text, from the first.
     pub(super) text: String,
 }
 
-/// A warning of this code is about a state of a file that a study brings about.
+/// Whether a warning of this code is about a file state that a study makes itself.
 pub(crate) fn is_made_state(code: &str) -> bool {
     MADE.contains(&code)
 }
@@ -114,7 +114,7 @@ impl JobSeconds {
         }
     }
 
-    /// Median of the syncs, where no warning says what it means.
+    /// Median of the syncs, unless a warning already explains it.
     pub(super) fn sync_median_ns(&self) -> Option<u64> {
         match self.warnings.contains_key(TOO_FAST) {
             true => None,
@@ -122,7 +122,7 @@ impl JobSeconds {
         }
     }
 
-    /// Latencies of what is counted.
+    /// Latencies of these operations.
     pub(super) fn latencies(&self, operations: CountedOperations) -> &Latencies {
         match operations {
             CountedOperations::Syncs => &self.syncs,

@@ -67,7 +67,7 @@ fn answer(study: &Qualify) -> String {
     format!("{words}{after}")
 }
 
-/// Why each verdict is what it is, and what a miss means.
+/// The reason for each verdict, and what a miss means.
 fn details(study: &Qualify) -> Vec<String> {
     let all = study.product().requirements.iter().zip(study.judgements());
     all.filter_map(|(one, judged)| detail(one, judged))
@@ -87,7 +87,7 @@ fn detail(required: &ProductRequirement, judged: &Judgement) -> Option<String> {
     }
 }
 
-/// Assumptions and faults of the measurement, the gravest first.
+/// Assumptions and faults of the measurement, the most severe first.
 pub(super) fn cautions(study: &Qualify) -> Vec<Caution> {
     let caution = |severity, text: String| Caution::own(severity, text, "");
     let mut cautions = Vec::new();
@@ -126,7 +126,7 @@ pub(super) fn cautions(study: &Qualify) -> Vec<Caution> {
     cautions
 }
 
-/// Warnings of the runs, each once: of which jobs, and in how many of their minutes.
+/// Distinct warnings of the runs, with their jobs and the number of minutes.
 fn warnings(study: &Qualify) -> Vec<Caution> {
     let mut by_code: BTreeMap<&str, (Severity, &str, Vec<String>)> = BTreeMap::new();
     for (job, counts) in study.jobs() {
@@ -143,7 +143,7 @@ fn warnings(study: &Qualify) -> Vec<Caution> {
     by_code.into_values().map(caution).collect()
 }
 
-/// What is assumed of the load.
+/// The assumed load.
 fn load(study: &Qualify) -> SheetTable {
     let notes = study.product().notes.iter();
     let rows = notes.map(|note| vec![note.clone()]).collect();
@@ -239,7 +239,7 @@ fn others(study: &Qualify) -> SheetTable {
 }
 
 impl Qualify {
-    /// What is going to be done, before anything is: a line each. Bytes are those of the
+    /// What will be done, before it starts: one line each. Bytes are those of the
     /// test files.
     #[must_use]
     pub fn plan(&self) -> Vec<String> {
@@ -284,19 +284,19 @@ impl Qualify {
         lines
     }
 
-    /// The verdict; of what was stopped that first, as more may change it.
+    /// The verdict; if the run was stopped, that comes first, since more may change it.
     fn verdict_words(&self) -> String {
         let verdict = self.verdict();
         let word = verdict.word();
         match (self.stopped(), verdict) {
             (None, _) => word.to_owned(),
-            // What is missed stays missed.
+            // A missed one stays missed.
             (Some(stopped), Verdict::Missed) => format!("{stopped}, {word}"),
             (Some(stopped), _) => format!("{stopped}, {word} so far"),
         }
     }
 
-    /// How far it came, where it was stopped before its end.
+    /// How far it got, if it was stopped before its end.
     pub(super) fn stopped(&self) -> Option<String> {
         let phases = 0..self.state.phases.len();
         let most = phases.map(|phase| self.seconds_most(phase)).max();
@@ -306,14 +306,14 @@ impl Qualify {
         self.is_open().then_some(words)
     }
 
-    /// The answer in a line, for cron.
+    /// The answer in one line, for cron.
     #[must_use]
     pub fn line(&self) -> String {
         let all = self.product().requirements.iter().zip(self.judgements());
         let words = all.map(|(one, judged)| {
             let measured = format!("{} {}", one.name, measured_text(one, judged));
             match judged.verdict {
-                // The whole is not judged then, either.
+                // Then the whole is not judged, either.
                 Verdict::NotJudged => measured,
                 verdict => format!("{measured} {}", verdict.word()),
             }
@@ -327,7 +327,7 @@ impl Qualify {
         )
     }
 
-    /// Operations counted so far, of all that is required.
+    /// Operations counted so far, over all requirements.
     #[must_use]
     pub fn operations(&self) -> String {
         let jobs = self.state.phases.iter().flat_map(|phase| &phase.jobs);

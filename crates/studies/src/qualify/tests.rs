@@ -1,4 +1,4 @@
-//! The study on made-up records: what it asks for next, when it ends, and what it says.
+//! The study on made-up records: its runs, its end, and its text.
 
 use super::*;
 use crate::Origin;
@@ -44,7 +44,7 @@ fn study(text: &str, design: QualifyDesign) -> Qualify {
     Qualify::new(text, options(design)).expect("the product is sound")
 }
 
-/// Latency of operations in a piece: `bad` of 100 a second take ten times as long as others.
+/// Latency of operations in a piece: `bad` of 100 per second take ten times as long as others.
 #[derive(Clone, Copy)]
 struct Disk {
     usual_ns: u64,
@@ -111,7 +111,7 @@ fn record(run: &Run, disk: Disk, status: Status) -> RunRecord {
     }
 }
 
-/// Goes on to the end; how many runs and rests there were.
+/// Runs to the end; returns the number of runs and rests.
 fn drive(study: &mut Qualify, disk: Disk) -> (u32, u32) {
     let (mut runs, mut rests) = (0, 0);
     loop {
@@ -242,7 +242,7 @@ fn void_pieces_are_left_out_and_too_many_void_the_requirement() {
     }
     assert_eq!((runs, study.verdict()), (3, Verdict::Void));
     assert!(study.judgements()[0].reason.contains("few-operations"));
-    // A state that the study made itself does not void anything.
+    // A state that the study made itself voids nothing.
     let mut study = self::study(ONE, QualifyDesign::Usual);
     if let NextStep::Run(run) = study.next() {
         let mut record = void(&run);
@@ -285,7 +285,7 @@ fn a_target_that_is_only_read_judges_reads_alone() {
     let mut study = Qualify::new(text, options).expect("it is bundled");
     assert!(study.loads().iter().all(|job| !job.workload.writes()));
     drive(&mut study, GOOD);
-    // 100 reads a second are not 8,000; the writes were not measured.
+    // 100 reads a second are below 8,000; the writes were not measured.
     let verdicts: Vec<Verdict> = study.judgements().iter().map(|one| one.verdict).collect();
     assert_eq!(verdicts, [Verdict::Missed, Verdict::Undecided]);
 }

@@ -1,4 +1,4 @@
-//! What all workloads of an experiment together ask of its target.
+//! The combined requirements of an experiment's workloads on its target.
 
 use stripewise_conductor::failure::Outcome;
 use stripewise_conductor::measure::workload_failure;
@@ -9,7 +9,7 @@ use stripewise_lab::experiment::{ExperimentPlan, Level};
 use stripewise_targets::Size;
 use stripewise_workload::{Workload, validate};
 
-/// Filling a test file takes at most this, unless its size is asked for.
+/// Time limit for filling a test file, unless its size is given.
 pub const FILL_NS: u64 = 25_000_000_000;
 const BLOCK_UNASKED: u64 = 8 << 10;
 
@@ -31,8 +31,8 @@ pub fn block_bytes_max(plan: &ExperimentPlan) -> u64 {
     blocks.max().unwrap_or(BLOCK_UNASKED)
 }
 
-/// What the target must allow; `load_given`: so many operations in flight were asked for
-/// by number.
+/// The requirements on the target; `load_given`: the operations in flight were given
+/// explicitly.
 #[must_use]
 pub fn requirements(plan: &ExperimentPlan, load_given: bool, engine: EngineName) -> Needs {
     let loads: Vec<Workload> = workloads(plan).collect();
@@ -47,10 +47,10 @@ pub fn requirements(plan: &ExperimentPlan, load_given: bool, engine: EngineName)
     }
 }
 
-/// Every workload fits the target, before the first one runs.
+/// Checks that every workload fits the target before the first one runs.
 ///
 /// # Errors
-/// Of the first that does not.
+/// If one does not; for the first of them.
 pub fn check_fit(plan: &ExperimentPlan, opened: &OpenTarget) -> Outcome<()> {
     for workload in workloads(plan) {
         validate(&workload, opened.limits()).map_err(workload_failure)?;

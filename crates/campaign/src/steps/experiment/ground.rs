@@ -1,7 +1,7 @@
-//! Where a target starts, how far that is known, and what may be said because
-//! of it. Files must lie so that one base offset means one place in every
-//! stripe: their extents are asked for, and where they do not agree the longest
-//! part that does is used, or the claim is made smaller, in words.
+//! Where a target starts, how precisely that is known, and which claims that
+//! permits. A file must be placed so that one base offset has one phase in every
+//! stripe: its extents are queried, and if they do not agree, the longest
+//! part that does is used, or the claim is restricted, in words.
 
 use super::stored_experiment::LevelPlaces;
 use crate::steps::array_facts::of_disk;
@@ -18,32 +18,32 @@ use stripewise_results::TargetKind;
 use stripewise_targets::Target;
 use stripewise_units::{ByteSize, format_bytes, path_of};
 
-/// Extents that agree modulo this agree in every stripe unit in use.
+/// Extents that agree modulo this agree in every common stripe unit.
 const PERIOD: u64 = 1 << 20;
 /// Extents that agree modulo this agree in most.
 const PERIOD_GOOD: u64 = 64 << 10;
-/// A part of a file must be at least so much of it: 1 in so many.
+/// Minimum part of a file to use: 1 / this of it.
 const PART_GOOD: u64 = 4;
-/// The least part worth having where nothing better is to be had.
+/// Minimum part to use if no better one exists.
 const PART_LEAST: u64 = 16;
 
-/// What was found.
+/// The result of the examination.
 #[derive(Clone, Debug)]
 pub struct TargetGround {
-    /// Where levels can lie.
+    /// The usable range for levels.
     pub ground: UsableRange,
-    /// Without levels.
+    /// The place without levels.
     pub place: LevelPlaces,
-    /// What is known of the layout.
+    /// Known facts about the layout.
     pub layout: LayoutFacts,
-    /// Bytes that the file system writes whole; absent for devices and arrays.
+    /// Bytes that the file system writes as a unit; absent for devices and arrays.
     pub page_bytes: Option<u64>,
-    /// Where a partition would begin with a measured stripe unit, if not at 1 MiB.
+    /// Start of a partition aligned with a measured stripe unit, if not 1 MiB.
     pub aligned_bytes: Option<u64>,
 }
 
-/// Looks. `block_bytes`: of the largest operation; `size_bytes`: how much of the
-/// target may be used, where the user said so.
+/// Examines the target. `block_bytes`: of the largest operation; `size_bytes`: how much of the
+/// target may be used, if given.
 pub fn find(
     context: &Context,
     opened: &OpenTarget,
@@ -101,7 +101,7 @@ fn subject(several: bool) -> &'static str {
 }
 
 fn of_real(context: &Context, real: &Target, path: &Path, whole: UsableRange) -> TargetGround {
-    // What cannot be examined is not known; no claim follows from it.
+    // Anything that cannot be examined is unknown; no claim is derived from it.
     let storage = System::live().storage_of_path(path).unwrap_or_default();
     let facts = real.facts();
     let mut place = LevelPlaces {
@@ -144,8 +144,8 @@ fn of_real(context: &Context, real: &Target, path: &Path, whole: UsableRange) ->
     found
 }
 
-/// What the user said or a probe measured of the disk, where it does not tell itself.
-/// Returns what a start is to be counted on by where units do not begin with the disk.
+/// Facts about the disk from the user or a probe, if it does not report them.
+/// Returns the reference of starts if units do not begin with the disk.
 fn known_layout(context: &Context, found: &mut TargetGround) -> u64 {
     if found.layout.stripe_unit_bytes.is_some() {
         return 0;
@@ -175,7 +175,7 @@ fn known_layout(context: &Context, found: &mut TargetGround) -> u64 {
     (unit - first % unit) % unit
 }
 
-/// What lies below the device to which the start could be followed.
+/// What is below the device to which the start could be traced.
 fn beyond(disk: &BlockDevice) -> Option<String> {
     let what = match disk.kind {
         BlockDeviceKind::Loop => "a file shown as a disk",
@@ -206,7 +206,7 @@ fn layout(storage: &Storage, disk: Option<&BlockDevice>) -> LayoutFacts {
     }
 }
 
-/// Nothing follows for partitions.
+/// No conclusion for partitions is possible.
 fn not_known(found: &mut TargetGround, why: &str) {
     found.place.start_bytes = None;
     found.ground.start_bytes = 0;
@@ -309,7 +309,7 @@ mod tests {
         assert_eq!(nowhere.place.start_bytes, None);
         assert_eq!(nowhere.ground.period_bytes, None);
         assert!(nowhere.place.notes[0].contains("`sync`"));
-        // A half that has one is used alone.
+        // If half of it has one, that half is used.
         let half = file([None, Some(64 << 20)]);
         assert_eq!(half.ground.from_bytes, 32 << 20);
         assert_eq!(half.ground.period_bytes, Some(PERIOD));

@@ -1,17 +1,17 @@
-//! What `align` and `lab` share: an experiment is kept as a document before its
-//! first run and after every block, its runs are kept one by one, and whatever
-//! stops it, it can be resumed from these.
+//! Shared code of `align` and `lab`: an experiment is stored as a document before its
+//! first run and after every block, its runs are stored one by one, and however
+//! it stops, it can be resumed from these.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
-//! | `fit` | what all workloads together ask of a target |
-//! | `ground` | where a target starts, and what may be said of it |
-//! | `start` | the first sitting: limits, pilot, what will be done |
-//! | `runner` | makes and keeps the runs |
-//! | `sitting` | one sitting, from open target to answer |
+//! | `fit` | the combined requirements of all workloads on a target |
+//! | `ground` | where a target starts, and which claims that permits |
+//! | `start` | the first session: limits, pilot, announcement |
+//! | `runner` | makes and stores the runs |
+//! | `session` | one session, from open target to answer |
 //!
-//! The document of the store, and what was found, are steps: `compare` and `report` read
-//! them too.
+//! The stored document and the result are steps of their own: `compare` and `report` read
+//! them, too.
 
 pub mod fit;
 pub mod ground;

@@ -1,5 +1,5 @@
-//! Makes the runs of an experiment, one after the other on real targets, a block
-//! at a time on all cores on simulated ones, and keeps each of them.
+//! Makes and stores the runs of an experiment: one after the other on real targets, a block
+//! at a time on all cores on simulated ones.
 
 use super::stored_experiment::StoredExperiment;
 use std::collections::VecDeque;
@@ -19,9 +19,9 @@ use stripewise_workload::Request;
 
 /// Why no further run is made.
 pub enum StopReason {
-    /// A signal came; what was measured is kept.
+    /// A signal came; results are stored.
     Interrupted,
-    /// It could not be made or kept.
+    /// It could not be made or stored.
     Failed(Failure),
 }
 
@@ -33,14 +33,14 @@ pub struct Runner<'a> {
     /// Other hosts that make the same runs.
     leading: Option<GroupRuns>,
     how: RunOptions,
-    /// Follows the experiment; kept after every block.
+    /// The document, updated and stored after every block.
     kept: StoredExperiment,
-    /// All runs, earlier sittings included, without details.
+    /// All runs of all sessions, without details.
     records: Vec<RunRecord>,
     bar: Bar<'a>,
-    /// Runs of the block under way that were made ahead.
+    /// Runs of the current block that were made ahead.
     ready: VecDeque<RunRecord>,
-    /// Of earlier sittings; of this one too, on simulated arrays.
+    /// Time of earlier sessions; on simulated arrays, of this one too.
     elapsed_ns: u64,
     started_ns: u64,
     blocks_before: usize,
@@ -49,7 +49,7 @@ pub struct Runner<'a> {
 }
 
 impl<'a> Runner<'a> {
-    /// Before its first run.
+    /// A runner before its first run.
     pub fn new(
         context: &'a Context,
         store: &'a mut Store,
@@ -77,14 +77,14 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// With other hosts that make the same runs.
+    /// Adds other hosts that make the same runs.
     #[must_use]
     pub fn beside(mut self, leading: Option<GroupRuns>) -> Self {
         self.leading = leading;
         self
     }
 
-    /// What is left when all is done.
+    /// The final document and records.
     pub fn into_parts(self) -> (StoredExperiment, Vec<RunRecord>) {
         (self.kept, self.records)
     }
@@ -95,7 +95,7 @@ impl<'a> Runner<'a> {
             .any(|opened| opened.simulated().is_some())
     }
 
-    /// How this run is made: its place, and intervals that fit its length.
+    /// Options of this run: its position, and intervals that suit its length.
     fn how(&self, run: &PlannedRun) -> RunOptions {
         const INTERVALS: u64 = 10;
         let interval_ns =
@@ -170,7 +170,7 @@ impl<'a> Runner<'a> {
         })
     }
 
-    /// The array as each run of a block meets it.
+    /// The array as each run of a block finds it.
     fn met(&self, runs: &[PlannedRun]) -> Vec<[OpenTarget; 1]> {
         let mut older_ns = self.elapsed_ns;
         let mut met = Vec::with_capacity(runs.len());
@@ -241,7 +241,7 @@ impl ExperimentRunner for Runner<'_> {
             done + 1,
             progress.blocks_likely
         );
-        // On a simulated array what is left is our own time, not the array's.
+        // On a simulated array, the remaining time is the program's, not the array's.
         let passed_ns = self.context.now_ns() - self.started_ns;
         let left_ns = if self.simulated() {
             let blocks_here = (done - self.blocks_before.min(done)).max(1) as u64;

@@ -1,5 +1,5 @@
-//! One sitting of an experiment: from an open target and finished blocks to the
-//! answer and the exit code.
+//! One session of an experiment: from an open target and finished blocks to the
+//! answer and the exit.
 
 use super::answer::{Answer, part};
 use super::runner::{Runner, StopReason};
@@ -15,14 +15,14 @@ use stripewise_store::Store;
 use stripewise_units::format_duration;
 use stripewise_workload::Request;
 
-/// What a run on a real target takes besides its ramp and duration: opening,
+/// Overhead of a run on a real target in addition to ramp and duration: opening,
 /// snapshots of the machine, the store.
 const OVERHEAD_NS: u64 = 60_000_000;
 const MINUTE_NS: u64 = 60_000_000_000;
-/// Time of an experiment on a real target where nothing else is asked.
+/// Default time of an experiment on a real target.
 const TIME_UNASKED_NS: u64 = 10 * MINUTE_NS;
 
-/// How the runs of an experiment are made.
+/// Options of an experiment's runs.
 pub fn how(context: &Context, opened: &OpenTarget, kept: &StoredExperiment) -> RunOptions {
     let request = Request {
         interval_ns: 100_000_000,
@@ -37,15 +37,15 @@ pub fn how(context: &Context, opened: &OpenTarget, kept: &StoredExperiment) -> R
     }
 }
 
-/// Time for an experiment on a real target where none is given: ten minutes, or
-/// what its rows need for a verdict and a tenth more.
+/// Default time for an experiment on a real target: ten minutes, or
+/// what its rows need for a verdict plus a tenth.
 pub fn time_unasked_ns(plan: &ExperimentPlan) -> u64 {
     let verdict_ns = needs(plan, OVERHEAD_NS).verdict_ns;
     let minutes = (verdict_ns + verdict_ns / 10).div_ceil(MINUTE_NS);
     TIME_UNASKED_NS.max(minutes * MINUTE_NS)
 }
 
-/// Says what will be done, and how long it may take.
+/// Prints what will be done, and how long it may take.
 pub fn announce(context: &Context, kept: &StoredExperiment, simulated: bool) {
     let overhead_ns = if simulated { 0 } else { OVERHEAD_NS };
     for sentence in needs(&kept.plan, overhead_ns).sentences {
@@ -63,27 +63,27 @@ pub fn announce(context: &Context, kept: &StoredExperiment, simulated: bool) {
     }
 }
 
-/// What one sitting came to.
+/// The result of one session.
 pub struct ExperimentSession {
-    /// What was found; none where no block was finished.
+    /// The answer; `None` if no block was finished.
     pub answer: Option<Answer>,
-    /// The failure that ended it, if one did; what was found is shown first.
+    /// The failure that ended it, if any; results before it are shown first.
     pub ended: Outcome<()>,
 }
 
-/// What earlier sittings made.
+/// Results of earlier sessions.
 #[derive(Default)]
 pub struct Earlier {
-    /// Blocks that are whole.
+    /// Complete blocks.
     pub finished: Vec<Block>,
     /// Their runs, without details.
     pub records: Vec<RunRecord>,
 }
 
-/// Runs what is left of the experiment. The target is given back in any case.
+/// Makes the remaining runs of the experiment. Releases the target in any case.
 ///
 /// # Errors
-/// Where the experiment could not be kept, or its target not be given back.
+/// If the experiment could not be stored, or its target not be released.
 pub fn run_sitting(
     context: &Context,
     store: &mut Store,
@@ -135,7 +135,7 @@ pub fn run_sitting(
     })
 }
 
-/// No block was finished: there is nothing to show, and a way to go on.
+/// No block was finished: there is nothing to show, but a way to continue.
 fn nothing_finished(
     context: &Context,
     kept: &StoredExperiment,
@@ -163,7 +163,7 @@ fn nothing_finished(
     }
 }
 
-/// A document for a new experiment; the caller fills in the rest.
+/// A document for a new experiment; the caller completes it.
 pub fn new_document(
     context: &Context,
     store: &Store,

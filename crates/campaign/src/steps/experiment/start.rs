@@ -1,6 +1,6 @@
-//! The first sitting of an experiment: what the command line limits, durations
-//! found by a pilot where time is virtual, and what will be done in words; then it
-//! is carried to its answer.
+//! The first session of an experiment: limits from the command line, durations
+//! found by a pilot in virtual time, and an announcement; then it
+//! is run.
 
 use super::session::{Earlier, ExperimentSession, announce, how, run_sitting, time_unasked_ns};
 use super::stored_experiment::StoredExperiment;
@@ -24,26 +24,26 @@ use stripewise_store::Store;
 use stripewise_studies::LoadPilot;
 use stripewise_units::ByteSize;
 
-/// How an experiment is measured, as far as its user says it.
+/// How to measure an experiment, as far as the user specified it.
 #[derive(Clone, Debug, Default)]
 pub struct ExperimentOptions {
     /// Stop when every interval is narrower than this.
     pub precision_percent: Option<f64>,
-    /// Time for everything.
+    /// Time limit for everything.
     pub time_ns: Option<u64>,
-    /// Blocks at most.
+    /// Maximum number of blocks.
     pub blocks: Option<u32>,
-    /// Measured time of a run; where it is given, no pilot finds one.
+    /// Measured time of a run; if given, no pilot determines it.
     pub step_ns: Option<u64>,
-    /// Size of the device's or controller's cache, where the user says it.
+    /// Size of the device's or controller's cache, if given.
     pub cache_size_bytes: Option<u64>,
-    /// The way to do I/O.
+    /// I/O engine.
     pub engine: Option<EngineName>,
-    /// Of the order and of all streams.
+    /// Seed of the order and of all streams.
     pub seed: Option<u64>,
-    /// The user's words.
+    /// The user's label.
     pub label: Option<String>,
-    /// Other hosts that make the same runs: levels are compared by what all do.
+    /// Other hosts that make the same runs: levels are compared by the combined results.
     pub group: Option<Rc<dyn HostGroup>>,
 }
 
@@ -57,14 +57,14 @@ impl ExperimentOptions {
 }
 
 const SECOND_NS: u64 = 1_000_000_000;
-/// Pilots take a fourth of the experiment's time, or of ten minutes, at most.
+/// Pilots take at most 1 / this of the experiment's time, or of ten minutes.
 const PILOTS_PART: u64 = 4;
 const PILOTS_NS: u64 = 600 * SECOND_NS;
-/// Blocks at most on simulated arrays, where nothing else limits them.
+/// Default maximum number of blocks on simulated arrays.
 const BLOCKS_MAX_SIMULATED: u32 = 40;
 
-/// Starts an experiment whose target is open and whose document is filled in.
-/// Where nobody gave a duration, a pilot finds one on simulated arrays.
+/// Starts an experiment with an open target and a completed document.
+/// Without a given duration, a pilot finds one on simulated arrays.
 pub fn start(
     context: &Context,
     store: &mut Store,
@@ -98,7 +98,7 @@ pub fn start(
 }
 
 /// Gives every cell of the plan a ramp and a duration of its own, found on the baseline;
-/// where something absorbs its writes for a while, those that suffice at every level.
+/// if something absorbs its writes for a while, values that suffice at every level.
 fn set_durations(
     context: &Context,
     opened: &[OpenTarget],
@@ -137,8 +137,8 @@ fn set_durations(
     Ok(())
 }
 
-/// On a real target a quick pilot of each cell that writes, on the baseline, within a part of
-/// the experiment's time. Runs begin behind what was absorbed.
+/// On a real target, makes a quick pilot of each cell that writes, on the baseline, within a part
+/// of the experiment's time. Runs begin past what was absorbed.
 fn look_for_caches(
     context: &Context,
     store: &mut Store,
@@ -198,7 +198,7 @@ fn look_for_caches(
     Ok(())
 }
 
-/// What the switches say about stopping.
+/// Applies the switches about stopping.
 pub fn limit(plan: &mut ExperimentPlan, options: &ExperimentOptions, simulated: bool) {
     if let Some(precision) = options.precision_percent {
         plan.precision_percent = precision;
@@ -213,13 +213,13 @@ pub fn limit(plan: &mut ExperimentPlan, options: &ExperimentOptions, simulated: 
     } else if simulated && plan.time_budget_ns.is_none() {
         plan.blocks_max = plan.blocks_max.min(BLOCKS_MAX_SIMULATED);
     }
-    // Narrow intervals end it no earlier than its rows can have verdicts.
+    // Narrow intervals do not end it before its rows can have verdicts.
     let least = ExperimentPlan::BLOCKS_MIN;
     let verdict = blocks_for_verdict(plan.rows(), plan.level);
     plan.blocks_min = verdict.min(plan.blocks_max).max(least);
 }
 
-/// Where it starts now.
+/// Reports where the target starts now.
 pub fn say_place(context: &Context, kept: &StoredExperiment) {
     let Some(place) = kept.place.as_ref() else {
         return;

@@ -1,6 +1,6 @@
-//! Layouts on a target that is there: a directory, a file or a device on which nothing is
-//! made. Only where operations begin can differ, and options of workloads: partition
-//! offsets are base offsets, corrected for where the target starts, as `align` has them.
+//! Layouts on an existing target: a directory, a file or a device on which no layout is
+//! made. Only base offsets and options of workloads can vary: partition
+//! offsets become base offsets, corrected for the target's start, as in `align`.
 
 use super::commands::LayoutSite;
 use super::eta::Pace;
@@ -29,18 +29,18 @@ use stripewise_workload::{Request, Workload, WorkloadOptions, validate};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// An experiment on a target that is there, and the target.
+/// An experiment on an existing target, and the target.
 pub struct PlacedExperiment {
-    /// Not yet kept.
+    /// Not stored yet.
     pub kept: StoredLayouts,
-    /// Open; finish it when all is done.
+    /// Open; the caller finishes it.
     pub opened: OpenTarget,
 }
 
 /// Opens the target and places the layouts on it.
 ///
 /// # Errors
-/// Where a factor cannot be varied without making anything, or the target is refused.
+/// If a factor cannot be varied without making layouts, or the target is refused.
 pub fn prepare_on_target(
     context: &Context,
     store: &mut Store,
@@ -95,10 +95,10 @@ pub fn prepare_on_target(
     Ok(PlacedExperiment { kept, opened })
 }
 
-/// The experiment as it would be, without opening the target.
+/// The predicted experiment, without opening the target.
 ///
 /// # Errors
-/// Where a factor cannot be varied without making anything.
+/// If a factor cannot be varied without making layouts.
 pub fn foresee_on_target(
     context: &Context,
     store: &Store,
@@ -148,7 +148,7 @@ fn places_of(set: &LayoutSet, target: &str, bases: &[u64]) -> Vec<LayoutPlace> {
     (0..set.len()).map(place).collect()
 }
 
-/// Every cell fits the target on every layout.
+/// Checks that every cell fits the target on every layout.
 fn check_fit(plan: &LayoutPlan, places: &[LayoutPlace], opened: &OpenTarget) -> Outcome<()> {
     for place in places {
         for cell in &plan.cells {
@@ -173,8 +173,8 @@ fn check(factor: &Factor) -> Outcome<()> {
     ))
 }
 
-/// The target, for what the cells need; cells that write are left out where writing is not
-/// permitted.
+/// Opens the target for the requirements of the cells; leaves out cells that write if writing is
+/// not permitted.
 fn open(
     context: &Context,
     store: &mut Store,
@@ -207,8 +207,8 @@ fn open(
     }
 }
 
-/// The base offset of each layout, and the bytes that all of them have. Where the offset
-/// is not varied, operations begin where the target does.
+/// The base offset of each layout, and their common size in bytes. If the offset
+/// is not varied, operations begin at the start of the target.
 fn bases_of(set: &LayoutSet, ground: &UsableRange) -> Outcome<(Vec<u64>, u64)> {
     let Some(factor) = set.factors.iter().find(|factor| factor.name == "offset") else {
         let size_bytes = ground.end_bytes - ground.from_bytes;
@@ -236,8 +236,8 @@ fn bases_of(set: &LayoutSet, ground: &UsableRange) -> Outcome<(Vec<u64>, u64)> {
     Ok(((0..set.len()).map(base).collect(), shifted.size_bytes))
 }
 
-/// The layout that is there now: where the target starts, if it is one of the levels and
-/// the only thing that differs.
+/// The present layout: the target's start, if it is one of the levels and
+/// the only factor.
 fn present(set: &LayoutSet, start_bytes: Option<u64>) -> Option<usize> {
     let start = start_bytes?;
     let only = set.factors.len() == 1 && set.factors[0].name == "offset";
@@ -256,7 +256,7 @@ fn options_of(levels: &LayoutLevels) -> Vec<(String, String)> {
         .collect()
 }
 
-/// A workload as a layout runs it.
+/// A workload adapted to a layout.
 fn placed(workload: &Workload, place: &LayoutPlace) -> Outcome<Workload> {
     let mut options = WorkloadOptions::default();
     for (option, text) in &place.options {
@@ -272,7 +272,7 @@ fn placed(workload: &Workload, place: &LayoutPlace) -> Outcome<Workload> {
     options.build(&given).map_err(workload_failure)
 }
 
-/// Makes passes on a target that is there.
+/// Makes passes on an existing target.
 pub struct TargetPasses<'a> {
     context: &'a Context,
     store: &'a mut Store,
@@ -298,7 +298,7 @@ impl<'a> TargetPasses<'a> {
             started_ns: context.now_ns(),
             how: RunOptions::of(context, Request::default(), false),
             remarks: Remarks::new(),
-            // Nothing is made, so a pass takes as long as its runs.
+            // No layouts are made, so a pass takes as long as its runs.
             pace: Pace::new(
                 kept.measured.passes.len(),
                 Some(kept.plan.pass_ns()),
@@ -311,7 +311,7 @@ impl<'a> TargetPasses<'a> {
         }
     }
 
-    /// What is left when all is done.
+    /// The final document.
     #[must_use]
     pub fn into_kept(self) -> StoredLayouts {
         self.kept

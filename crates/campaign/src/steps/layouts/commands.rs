@@ -1,6 +1,6 @@
-//! The lines that make a layout: mdadm, `stripewise partition` and `format` on Linux,
-//! diskpart and format on Windows, and what to set in a controller's menu. Names of disks
-//! are placeholders where none are known.
+//! The commands that make a layout: mdadm, `stripewise partition` and `format` on Linux,
+//! diskpart and format on Windows, and settings for a controller's menu. Disk names
+//! are placeholders if none are known.
 
 use serde::{Deserialize, Serialize};
 use stripewise_array_sim::ArraySpec;
@@ -9,7 +9,7 @@ use stripewise_results::{CommandRecord, LayoutLevels};
 use stripewise_units::ByteSize;
 
 const PAGE_BYTES: u64 = 4096;
-/// What Microsoft advises for databases on NTFS.
+/// Microsoft's recommendation for databases on NTFS.
 const NTFS_UNIT_BYTES: u64 = 64 << 10;
 
 /// What is known of the place that the layout is for.
@@ -34,7 +34,7 @@ pub struct LayoutSite {
 }
 
 impl LayoutSite {
-    /// Of a simulated array.
+    /// For a simulated array.
     #[must_use]
     pub fn of_array(spec: &ArraySpec) -> LayoutSite {
         let (level, data_disks) = level(spec.level, spec.disks);
@@ -50,8 +50,8 @@ impl LayoutSite {
     }
 }
 
-/// Why mdadm cannot make chunks of this size, if it cannot: the kernel's md takes powers of
-/// two from a page upwards, and for level 0 any multiple of a page.
+/// Why mdadm cannot make chunks of this size, if it cannot: the kernel's md supports powers of
+/// two from a page upwards and, for level 0, any multiple of a page.
 fn no_chunk(level: &str, unit_bytes: u64) -> Option<String> {
     let is_taken = match level {
         "0" => unit_bytes > 0 && unit_bytes.is_multiple_of(PAGE_BYTES),
@@ -69,7 +69,7 @@ fn no_chunk(level: &str, unit_bytes: u64) -> Option<String> {
     })
 }
 
-/// mdadm's name of a level, and how many disks of a stripe hold data.
+/// mdadm's name of a level, and the number of data disks per stripe.
 fn level(level: Level, disks: u64) -> (Option<String>, u64) {
     let (name, data) = match level {
         Level::Single => return (None, 1),
@@ -83,7 +83,7 @@ fn level(level: Level, disks: u64) -> (Option<String>, u64) {
     (Some(name.to_owned()), data.max(1))
 }
 
-/// The ground with the RAID level of the layout, where that was varied.
+/// The site with the RAID level of the layout, if that was varied.
 fn with_raid(ground: &LayoutSite, levels: &LayoutLevels) -> LayoutSite {
     let Some(text) = levels.get("raid") else {
         return ground.clone();
@@ -106,13 +106,13 @@ fn with_raid(ground: &LayoutSite, levels: &LayoutLevels) -> LayoutSite {
     )
 }
 
-/// There are stripe units.
+/// Whether it has stripe units.
 fn is_striped(ground: &LayoutSite) -> bool {
     let level = ground.level.as_deref();
     !matches!(level, None | Some("1" | "linear"))
 }
 
-/// A layout as the commands need it.
+/// A layout as input for the commands.
 struct LayoutToMake {
     ground: LayoutSite,
     unit_bytes: Option<u64>,
@@ -121,7 +121,7 @@ struct LayoutToMake {
     file_system: String,
 }
 
-/// What makes the layout, in order.
+/// The commands that make the layout, in order.
 #[must_use]
 pub fn commands(ground: &LayoutSite, levels: &LayoutLevels) -> Vec<CommandRecord> {
     let ground = with_raid(ground, levels);
@@ -130,7 +130,7 @@ pub fn commands(ground: &LayoutSite, levels: &LayoutLevels) -> Vec<CommandRecord
         level.map(ByteSize::bytes)
     };
     let allocation_unit_bytes = size("allocation-unit").filter(|unit| *unit > 0);
-    // Where none is asked for: one that any Linux mounts with this allocation unit.
+    // By default, one that any Linux mounts with this allocation unit.
     let usual = match allocation_unit_bytes {
         Some(unit) if unit > PAGE_BYTES => "ext4",
         _ => "xfs",
@@ -179,7 +179,7 @@ impl LayoutToMake {
             (None, Some(known)) => known.clone(),
             (None, None) => "DISK".to_owned(),
         };
-        // Names that end in a digit take a letter between it and the partition's.
+        // Names that end in a digit have a letter between it and the partition's.
         let joint = match disk.ends_with(|c: char| c.is_ascii_digit()) {
             true => "p",
             false => "",
@@ -220,7 +220,7 @@ impl LayoutToMake {
             ),
             _ => String::new(),
         };
-        // What was made on devices can be made there again; any other Linux mounts blocks
+        // Layouts made on devices can be made there again; any other Linux mounts blocks
         // of its page size, and ext4's clusters of any size.
         let is_known = !self.ground.devices.is_empty() || self.file_system == "ext4";
         let most = if is_known { u64::MAX } else { PAGE_BYTES };
@@ -256,7 +256,7 @@ impl LayoutToMake {
     }
 }
 
-/// As `format /A` spells it: `4096`, `64K`.
+/// In the spelling of `format /A`: `4096`, `64K`.
 fn ntfs_unit(bytes: u64) -> String {
     match bytes {
         0..=8192 => bytes.to_string(),

@@ -1,13 +1,13 @@
-//! How devices are divided into slots, for layouts side by side.
+//! Divides devices into slots, for layouts side by side.
 
 use serde::{Deserialize, Serialize};
 use stripewise_disk_provision::Identity;
 use stripewise_units::{counted, format_bytes};
 
-/// Slots begin at multiples of this: of every stripe unit in use that is a power of two, so
-/// that slots lie alike on whatever is below.
+/// Slots begin at multiples of this: of every common power-of-two stripe unit, so
+/// that slots have the same phase on the storage below.
 pub const GRAIN_BYTES: u64 = 4 << 20;
-/// At the end of a device: the table's backup, rounded up.
+/// Reserved at the end of a device: the table's backup, rounded up.
 const TAIL_BYTES: u64 = 1 << 20;
 
 /// How devices are divided.
@@ -20,7 +20,7 @@ pub struct Slots {
 }
 
 impl Slots {
-    /// As large as the smallest device allows; 0 bytes where there is no room at all.
+    /// Slots as large as the smallest device allows; 0 bytes if there is no room.
     #[must_use]
     pub fn of(devices: &[Identity], layouts: usize) -> Slots {
         let sizes = devices.iter().map(|device| device.size_bytes);
@@ -32,7 +32,7 @@ impl Slots {
         }
     }
 
-    /// Bytes that devices must have for slots of this size.
+    /// Required size of devices for slots of this size.
     #[must_use]
     pub fn device_bytes_for(self, slot_bytes: u64) -> u64 {
         slot_bytes
@@ -41,7 +41,7 @@ impl Slots {
             .saturating_add(GRAIN_BYTES + TAIL_BYTES)
     }
 
-    /// In a sentence.
+    /// A description in one sentence.
     #[must_use]
     pub fn words(self) -> String {
         format!(

@@ -1,36 +1,36 @@
-//! How long an experiment over layouts still takes, by what its passes took so far and by
-//! how many of them it will probably need. Both become known better with every pass, so what
-//! is left is an estimate and may grow.
+//! Estimates the remaining time of an experiment over layouts from the duration of its passes so
+//! far and the number it will probably need. Both improve with every pass, so the
+//! estimate may grow.
 
 use stripewise_lab::layouts::PASSES_MIN;
 
-/// The pace of a sitting.
+/// The pace of a session.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
-    /// Passes of earlier sittings.
+    /// Number of passes in earlier sessions.
     before: u64,
-    /// Time for passes that begin in this sitting.
+    /// Time limit for passes that begin in this session.
     limit_ns: Option<u64>,
-    /// Passes in all.
+    /// Expected total number of passes.
     likely: u64,
-    /// A pass of this sitting; `None` where nobody knows before there was one.
+    /// Duration of a pass in this session; `None` if unknown before the first.
     pass_ns: Option<u64>,
 }
 
-/// Where a run is.
+/// Position of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Spot {
-    /// Its pass, from 0, those of earlier sittings counted.
+    /// Its pass, from 0, counting those of earlier sessions.
     pub pass: u32,
     /// Its number in the pass, from 0.
     pub run: u64,
-    /// Runs of the pass, at least 1.
+    /// Number of runs of the pass, at least 1.
     pub runs: u64,
 }
 
 impl Pace {
-    /// Before the first pass of a sitting, with so many of earlier ones. `pass_ns`: what one
-    /// takes, where that follows from the plan; `limit_ns`: no pass begins that would end
+    /// Before the first pass of a session, after `before` earlier passes. `pass_ns`: the duration
+    /// of one, if it follows from the plan; `limit_ns`: no pass begins that would end
     /// after it.
     pub fn new(before: usize, pass_ns: Option<u64>, limit_ns: Option<u64>) -> Pace {
         let mut pace = Pace {
@@ -43,7 +43,7 @@ impl Pace {
         pace
     }
 
-    /// A pass is over: `made` in all sittings, of probably `likely`; this sitting has taken
+    /// Updates after a pass: `made` over all sessions, of probably `likely`; this session has taken
     /// `passed_ns`.
     pub fn after_pass(&mut self, made: usize, likely: u32, passed_ns: u64) {
         let made = made as u64;
@@ -53,7 +53,7 @@ impl Pace {
         self.expect(made, u64::from(likely), passed_ns);
     }
 
-    /// So many passes, `least` at least, and no more than there is time for.
+    /// Expects `likely` passes, at least `least`, and no more than there is time for.
     fn expect(&mut self, least: u64, likely: u64, passed_ns: u64) {
         let in_time = |(limit_ns, pass_ns): (u64, u64)| {
             let more = limit_ns.saturating_sub(passed_ns).checked_div(pass_ns)?;
@@ -64,12 +64,12 @@ impl Pace {
         self.likely = likely.min(in_time.unwrap_or(likely)).max(least);
     }
 
-    /// Passes that it will probably take in all.
+    /// Expected total number of passes.
     pub fn likely(&self) -> u64 {
         self.likely
     }
 
-    /// Time still to come after a run.
+    /// Time remaining after a run.
     pub fn left_after_run_ns(&self, at: Spot) -> Option<u64> {
         let pass_ns = self.pass_ns?;
         let runs = at.runs.max(1);
@@ -78,7 +78,7 @@ impl Pace {
         Some(in_pass.saturating_add(self.left_after_pass_ns(u64::from(at.pass) + 1)?))
     }
 
-    /// Time still to come after so many passes.
+    /// Time remaining after this many passes.
     pub fn left_after_pass_ns(&self, made: u64) -> Option<u64> {
         let passes = self.likely.saturating_sub(made);
         Some(self.pass_ns?.saturating_mul(passes))
@@ -100,13 +100,13 @@ mod tests {
         pace.after_pass(1, PASSES_MIN, 400);
         assert_eq!(left(&pace, 1, 0), Some(300 + 4 * 400));
         assert_eq!(left(&pace, 5, 3), Some(0));
-        // More are needed, and each takes less than the first did.
+        // More are needed, and each takes less time than the first did.
         pace.after_pass(3, 10, 600);
         assert_eq!(
             (pace.likely(), left(&pace, 3, 1)),
             (10, Some(100 + 6 * 200))
         );
-        // It is never said that less than nothing is left.
+        // The remaining time is never negative.
         pace.after_pass(11, 10, 1_100);
         assert_eq!(left(&pace, 11, 3), Some(0));
     }

@@ -1,4 +1,4 @@
-//! What factors mean on a simulated array: its keys, and options of workloads.
+//! The meaning of factors on a simulated array: its keys, and options of workloads.
 
 use super::stored_layouts::LayoutPlace;
 use stripewise_array_sim::ArraySpec;
@@ -12,7 +12,7 @@ use stripewise_results::LayoutLevels;
 use stripewise_units::nearest;
 use stripewise_workload::WorkloadOptions;
 
-/// Factors with a name of their own.
+/// Factors with names of their own.
 pub const NAMES: [&str; 5] = [
     "offset",
     "stripe-unit",
@@ -20,10 +20,10 @@ pub const NAMES: [&str; 5] = [
     "allocation-unit",
     "file-system",
 ];
-/// Options of workloads that are no factor: what differs must not be chance or length.
+/// Options of workloads that cannot be factors: levels must not differ by chance or length.
 const NO_FACTORS: [&str; 4] = ["seed", "duration", "ramp", "size"];
 
-/// What a factor sets.
+/// The setting behind a factor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sets<'a> {
     /// A key of the array.
@@ -34,10 +34,10 @@ pub enum Sets<'a> {
     Option(&'a str),
 }
 
-/// What this factor sets on a simulated array.
+/// The setting behind this factor on a simulated array.
 ///
 /// # Errors
-/// Where there is no such factor, or a simulated array has none; the hint names the nearest.
+/// If there is no such factor, or simulated arrays lack it; the hint names the closest match.
 pub fn sets(name: &str) -> Outcome<Sets<'_>> {
     match name {
         "offset" => return Ok(Sets::Key("offset")),
@@ -103,10 +103,10 @@ fn raid(text: &str) -> Outcome<String> {
     })
 }
 
-/// The array of a layout as a target, and the options that it sets.
+/// The array of a layout as a target, and the workload options that it sets.
 ///
 /// # Errors
-/// Where a factor or level is not valid by itself.
+/// If a factor or level is not valid by itself.
 pub fn place(target: &str, levels: &LayoutLevels) -> Outcome<LayoutPlace> {
     let mut overrides: Vec<String> = Vec::new();
     let mut options = Vec::new();
@@ -132,7 +132,7 @@ pub fn place(target: &str, levels: &LayoutLevels) -> Outcome<LayoutPlace> {
     })
 }
 
-/// A target with these overrides; those of its own that they speak of are left out.
+/// A target with these overrides, replacing its own values of the same keys.
 #[must_use]
 pub fn overridden(target: &str, overrides: &[String]) -> String {
     let new: Vec<&str> = (overrides.iter())
@@ -154,10 +154,10 @@ pub fn overridden(target: &str, overrides: &[String]) -> String {
     }
 }
 
-/// Why a layout cannot exist on this array; none where it can.
+/// Why a layout cannot exist on this array; `None` if it can.
 ///
 /// # Errors
-/// Where a level is not valid whatever the others are.
+/// If a level is invalid regardless of the others.
 pub fn cannot(context: &Context, target: &str, levels: &LayoutLevels) -> Outcome<Option<String>> {
     let place = place(target, levels)?;
     let name = place.target.strip_prefix("sim:").unwrap_or(&place.target);
@@ -179,11 +179,11 @@ pub fn cannot(context: &Context, target: &str, levels: &LayoutLevels) -> Outcome
     Ok(None)
 }
 
-/// Refuses a factor two of whose levels are the same array and the same workload: the
+/// Refuses a factor with two levels that give the same array and the same workload: the
 /// level makes no difference.
 ///
 /// # Errors
-/// Where there is such a level, or one that is not valid by itself.
+/// If there is such a level, or one that is not valid by itself.
 pub fn check_levels(context: &Context, target: &str, factor: &Factor) -> Outcome<()> {
     let mut seen: Vec<(String, &String)> = Vec::new();
     let mut first_failure = None;
@@ -194,14 +194,14 @@ pub fn check_levels(context: &Context, target: &str, factor: &Factor) -> Outcome
         let described = match spec(context, name) {
             Ok(spec) => spec.describe(),
             Err(failure) => {
-                // Perhaps another factor makes it possible: more disks for another level.
+                // Another factor may make it possible: more disks for another level.
                 first_failure.get_or_insert(failure);
                 continue;
             }
         };
         let mut workload = WorkloadOptions::default();
         for (option, text) in &place.options {
-            // It was tried above.
+            // It was validated above.
             let _ = workload.set(option, text);
         }
         let meaning = format!("{described}{workload:?}");

@@ -1,5 +1,5 @@
-//! What an experiment over layouts takes of a run, how its runs are made, and why its
-//! passes end.
+//! What an experiment over layouts needs of a run, options of its runs, and reasons for its
+//! passes to end.
 
 use super::stored_layouts::StoredLayouts;
 use stripewise_conductor::failure::Failure;
@@ -15,14 +15,14 @@ const INTERVALS: u64 = 10;
 
 /// Why no further pass is made.
 pub enum StopReason {
-    /// A signal came; what was measured is kept.
+    /// A signal came; results are stored.
     Interrupted,
-    /// It could not be made or kept.
+    /// It could not be made or stored.
     Failed(Failure),
 }
 
-/// How a run is made: its place in the experiment (pass, and position in it), and what it
-/// measures (layout, and cell).
+/// Options of a run: its place in the experiment (pass, and position in it), and what it
+/// measures (layout and cell).
 #[must_use]
 pub fn run_options(
     kept: &StoredLayouts,
@@ -52,7 +52,7 @@ pub fn run_options(
     }
 }
 
-/// What an experiment takes of a run; none where it was cut short or has no rate.
+/// The values of a run; `None` if it was interrupted or has no rate.
 #[must_use]
 pub fn value_of(record: &RunRecord) -> Option<CellValue> {
     let job = record.jobs.first()?;
@@ -64,7 +64,7 @@ pub fn value_of(record: &RunRecord) -> Option<CellValue> {
     })
 }
 
-/// The mean of runs of one making: they are no replicates. None where there are none.
+/// The mean of runs of one making, which are not replicates. `None` if there are none.
 #[must_use]
 pub fn mean_of(values: &[CellValue]) -> Option<CellValue> {
     if values.is_empty() {
@@ -78,13 +78,13 @@ pub fn mean_of(values: &[CellValue]) -> Option<CellValue> {
     })
 }
 
-/// What all cells together need of a target of the usual size.
+/// The combined requirements of all cells on a target of the default size.
 #[must_use]
 pub fn requirements_of(cells: &[LayoutCell], seed: u64) -> Needs {
     let workloads = || cells.iter().map(|cell| &cell.workload);
     Needs {
         size: Size::Auto,
-        // The profile or the plan says how much is in flight.
+        // The profile or the plan defines the number in flight.
         outstanding_by_number: true,
         cache_by_name: workloads().any(|one| one.cache != Workload::default().cache),
         seed,

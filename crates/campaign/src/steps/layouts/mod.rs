@@ -1,20 +1,20 @@
-//! Experiments over layouts: what `advise` and plans with several factors share.
+//! Experiments over layouts: shared code of `advise` and plans with several factors.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
-//! | `base` | passes on a target that is there, where nothing is made |
-//! | `commands` | the lines that make a layout |
-//! | `divided` | how devices are divided into slots |
-//! | `kept` | the document of the store |
-//! | `factors` | what a factor means on a simulated array |
-//! | `pace` | how long it still takes |
-//! | `pages` | its answer as a page or picture |
-//! | `plan` | from what is asked to a plan, its places and its arrays |
+//! | `base` | passes on an existing target, where no layouts are made |
+//! | `commands` | the commands that make a layout |
+//! | `divided` | divides devices into slots |
+//! | `stored_layouts` | the stored document |
+//! | `factors` | the meaning of a factor on a simulated array |
+//! | `eta` | the remaining time |
+//! | `pages` | the answer as a page or picture |
+//! | `plan` | from the request to a plan, its places and its arrays |
 //! | `real` | makes layouts on real devices, and passes over them |
 //! | `runs` | runs of the cells of a layout on a real target |
 //! | `simulated` | makes passes on simulated arrays |
-//! | `values` | what an experiment takes of a run, and why passes end |
-//! | `sitting` | one sitting, from a plan to the answer |
+//! | `measured_cells` | what an experiment needs of a run, and why passes end |
+//! | `session` | one session, from a plan to the answer |
 
 pub mod base;
 pub mod commands;

@@ -12,10 +12,10 @@ use stripewise_results::AdviceRecord;
 use stripewise_units::{counted, format_duration};
 
 impl StoredLayouts {
-    /// This answer of it in some form; `None` for the forms that only hold runs.
+    /// Renders this answer in a report format; `None` for formats that only contain runs.
     ///
     /// # Errors
-    /// Where a picture cannot be drawn, or there is none of the wanted name.
+    /// If a picture cannot be drawn, or there is none of this name.
     pub fn page(
         &self,
         record: &AdviceRecord,
@@ -51,7 +51,7 @@ impl StoredLayouts {
         }))
     }
 
-    /// This answer of it as a sheet; `explain` asks for everything behind it.
+    /// This answer as a sheet; `explain` adds everything behind it.
     #[must_use]
     pub fn sheet(&self, record: &AdviceRecord, explain: bool) -> Sheet {
         let mut sheet = advice_sheet(record, &effect_sentences(record), explain);
@@ -69,7 +69,7 @@ impl StoredLayouts {
         sheet
     }
 
-    /// What its pictures say of themselves.
+    /// Attribution of its pictures.
     fn about(&self, record: &AdviceRecord) -> About {
         About::of_kept(&KeptFacts {
             title: &record.title,

@@ -1,4 +1,4 @@
-//! From what is asked to a plan, its places and its arrays: everything that can be refused
+//! From the request to a plan, its places and its arrays: anything refusable
 //! is refused here, before the first byte.
 
 use super::commands::LayoutSite;
@@ -19,45 +19,45 @@ use stripewise_store::Store;
 use stripewise_units::ByteSize;
 use stripewise_workload::Workload;
 
-/// What is asked for.
+/// The request.
 #[derive(Clone, Debug)]
 pub struct Asked {
     /// `advise` or `lab`.
     pub part: &'static str,
-    /// In a line.
+    /// One line.
     pub title: String,
     /// As typed.
     pub target: String,
     /// The profile or mix by its name.
     pub profile: Option<String>,
-    /// What is varied.
+    /// The varied factors.
     pub factors: Vec<Factor>,
     /// The workloads.
     pub cells: Vec<LayoutCell>,
-    /// Their times are given: no pilot finds them.
+    /// Their times are given: no pilot determines them.
     pub durations_given: bool,
-    /// What is there now.
+    /// The present levels.
     pub present: LayoutLevels,
-    /// Differences up to this do not count.
+    /// Differences in per cent up to this do not count.
     pub margin_percent: Option<f64>,
-    /// Passes at most.
+    /// Maximum number of passes.
     pub passes_max: Option<u32>,
-    /// Time for everything.
+    /// Time limit for everything.
     pub time_ns: Option<u64>,
-    /// How much of the target is used.
+    /// Bytes of the target that are used.
     pub size_bytes: Option<u64>,
-    /// Of the order and of all streams.
+    /// Seed of the order and of all streams.
     pub seed: Option<u64>,
-    /// The user's words.
+    /// The user's label.
     pub label: Option<String>,
     /// Layouts lie side by side and change places.
     pub slots: bool,
 }
 
-/// The experiment, not yet kept, and its arrays.
+/// The experiment, not stored yet, and its arrays.
 ///
 /// # Errors
-/// Where a factor, a level or a cell cannot be.
+/// If a factor, a level or a cell is not possible.
 pub fn prepare(context: &Context, store: &Store, asked: Asked) -> Outcome<(StoredLayouts, Arrays)> {
     let set = set_of(context, &asked.target, asked.factors)?;
     let places = (0..set.len())
@@ -103,7 +103,7 @@ pub fn prepare(context: &Context, store: &Store, asked: Asked) -> Outcome<(Store
     Ok((kept, arrays))
 }
 
-/// Where layouts lie in each pass.
+/// The slot of each layout in each pass.
 pub(super) fn slots_of(plan: &LayoutPlan) -> Outcome<SlotPlan> {
     let layouts = plan.set.len();
     if layouts > LAYOUTS_MAX {
@@ -117,10 +117,10 @@ pub(super) fn slots_of(plan: &LayoutPlan) -> Outcome<SlotPlan> {
     slot_plan(layouts, plan.passes_max as usize, plan.seed).map_err(problem_failure)
 }
 
-/// Slots are refused where they would save nothing, or cannot be had.
+/// Refuses slots if they save nothing, or are not possible.
 ///
 /// # Errors
-/// Where they were asked for.
+/// If they were requested.
 pub fn refuse_slots(asked: &Asked, why: &str) -> Outcome<()> {
     match asked.slots {
         false => Ok(()),
@@ -141,14 +141,14 @@ fn bare(target: &str) -> &str {
 /// The logical sector of a simulated array.
 ///
 /// # Errors
-/// Where there is no such array.
+/// If there is no such array.
 pub fn sector_of(context: &Context, target: &str) -> Outcome<u64> {
     Ok(spec(context, bare(target))?.sector_bytes)
 }
 
 /// All layouts of these factors that can exist on a simulated array.
 fn set_of(context: &Context, target: &str, factors: Vec<Factor>) -> Outcome<LayoutSet> {
-    // Of one level, or twice the same, the set speaks better.
+    // A single level, or a duplicate, gets a better error from the set.
     let whole = factors.iter().filter(|factor| factor.levels.len() > 1);
     for factor in whole {
         factors::check_levels(context, target, factor)?;
@@ -167,17 +167,17 @@ fn set_of(context: &Context, target: &str, factors: Vec<Factor>) -> Outcome<Layo
     }
 }
 
-/// A plan that breaks a rule.
+/// The failure for a plan that breaks a rule.
 pub fn problem_failure(problem: PlanProblem) -> Failure {
     let hint = problem.hint().to_owned();
     Failure::usage(problem.to_string(), hint)
 }
 
-/// The levels that are there now; each becomes the first of its factor, the one that the
-/// others are held against.
+/// The present levels; each becomes the first of its factor, the one that the
+/// others are compared with.
 ///
 /// # Errors
-/// Where there is no such factor.
+/// If there is no such factor.
 pub fn present_levels(spec: &ArraySpec, factors: &mut [Factor]) -> Outcome<LayoutLevels> {
     let mut present = LayoutLevels::new();
     for factor in factors {
@@ -192,7 +192,7 @@ pub fn present_levels(spec: &ArraySpec, factors: &mut [Factor]) -> Outcome<Layou
 /// The present levels of a target's array.
 ///
 /// # Errors
-/// Where there is no such array or factor.
+/// If there is no such array or factor.
 pub fn present_of(
     context: &Context,
     target: &str,
@@ -201,11 +201,11 @@ pub fn present_of(
     present_levels(&spec(context, bare(target))?, factors)
 }
 
-/// Takes the allocation unit out of the factors where it has no effect: its effect by the
-/// model, and a note.
+/// Removes the allocation unit from the factors if it has no effect: returns its modelled effect,
+/// and a note.
 ///
 /// # Errors
-/// Where there is no such array.
+/// If there is no such array.
 pub fn without_allocation_unit(
     context: &Context,
     target: &str,
@@ -225,7 +225,7 @@ pub fn without_allocation_unit(
     Ok(Some((no_effect(&factor), note.to_owned())))
 }
 
-/// The level of a factor that is there now, as the factor spells it; none where that is
+/// The present level of a factor, as the factor spells it; `None` if it is
 /// not known.
 fn present_level(spec: &ArraySpec, factor: &str, levels: &[String]) -> Outcome<Option<String>> {
     let now = match sets(factor)? {
@@ -239,7 +239,7 @@ fn present_level(spec: &ArraySpec, factor: &str, levels: &[String]) -> Outcome<O
     let Some(now) = now else {
         return Ok(None);
     };
-    // `63s` and `31.5K` are one size, `raid10` and `raid10:4` may be one array.
+    // `63s` and `31.5K` are the same size, `raid10` and `raid10:4` may be the same array.
     let same = |level: &&String| match (level.parse::<ByteSize>(), now.parse::<ByteSize>()) {
         (Ok(a), Ok(b)) => a == b,
         _ => {
@@ -254,13 +254,13 @@ fn present_level(spec: &ArraySpec, factor: &str, levels: &[String]) -> Outcome<O
     Ok(levels.iter().find(same).cloned())
 }
 
-/// The level that is there now is the one that the others are held against.
+/// Moves the present level to the front, as the one that the others are compared with.
 fn put_first(factor: &mut Factor, level: &str) {
     factor.levels.retain(|other| other != level);
     factor.levels.insert(0, level.to_owned());
 }
 
-/// Whether these allocation units move the data at all.
+/// Whether these allocation units affect the placement of data at all.
 pub fn allocation_unit_matters(context: &Context, name: &str, factor: &Factor) -> Outcome<bool> {
     let mut starts = Vec::new();
     for level in &factor.levels {
@@ -268,7 +268,7 @@ pub fn allocation_unit_matters(context: &Context, name: &str, factor: &Factor) -
         let one = spec(context, &format!("{name}{joint}allocation_unit={level}"))?;
         let facts = one.facts();
         if facts.fragments > 0 {
-            // Each piece begins at a unit of its own.
+            // Each piece begins at an allocation unit of its own.
             return Ok(true);
         }
         starts.push(facts.file_offset_bytes);
@@ -276,7 +276,7 @@ pub fn allocation_unit_matters(context: &Context, name: &str, factor: &Factor) -
     Ok(starts.windows(2).any(|pair| pair[0] != pair[1]))
 }
 
-/// An effect of 0, by the model.
+/// A modelled effect of 0.
 pub fn no_effect(factor: &Factor) -> EffectRecord {
     let first = factor.levels.first().cloned().unwrap_or_default();
     let last = factor.levels.last().cloned().unwrap_or_default();

@@ -17,59 +17,59 @@ use stripewise_store::Store;
 use stripewise_units::format_duration;
 use stripewise_workload::Workload;
 
-/// What runs are made with.
+/// Parameters of the runs.
 pub struct Bench<'a, 'b> {
-    /// Surroundings.
+    /// The context of the use case.
     pub context: &'a Context,
-    /// Where they are kept.
+    /// The store for the runs.
     pub store: &'b mut Store,
-    /// The target, alone.
+    /// The single target.
     pub opened: &'b [OpenTarget],
     /// The experiment.
     pub kept: &'b StoredLayouts,
-    /// Where progress is shown.
+    /// The progress display.
     pub bar: &'b Bar<'a>,
-    /// When the sitting began.
+    /// When the session began.
     pub started_ns: u64,
-    /// What all runs have in common.
+    /// Options common to all runs.
     pub how: &'b RunOptions,
-    /// What must be known of runs to read the answer rightly.
+    /// Remarks on the runs that are needed to interpret the answer.
     pub remarks: &'b mut Remarks,
-    /// How long all of it takes.
+    /// Estimates the total time.
     pub pace: Pace,
 }
 
-/// A layout that is measured.
+/// The position of a measured layout.
 #[derive(Clone, Copy, Debug)]
 pub struct PlaceInPass {
     /// Number of the pass, from 0.
     pub pass: u32,
     /// Its position in it.
     pub position: usize,
-    /// Layouts of the pass.
+    /// Number of layouts of the pass.
     pub layouts: usize,
 }
 
-/// What must be known of runs, each thing once.
+/// Distinct remarks on runs.
 pub type Remarks = BTreeSet<String>;
 
-/// A run in which no operation completed has no rate; it is made again, up to so many
-/// times in all, each so many times as long. That happens where the disk or this program
-/// stood still for longer than the run was to take.
+/// A run in which no operation completed has no rate; it is repeated, up to [`TRIES`] attempts
+/// in all, each [`LONGER`] times as long as the one before. That happens if the disk or this
+/// program stalled for longer than the run's duration.
 const TRIES: u32 = 3;
 const LONGER: u64 = 4;
 
-/// On real targets no pilot looks for caches: each layout would need its own.
+/// On real targets, no pilot looks for caches: each layout would need its own.
 const WRITES_UNPILOTED: &str = "Whether a write cache absorbed the runs that write was not looked \
     for here: `stripewise bench` on the finished volume does, and a longer `duration` of the cells \
     measures behind it.";
 
 impl Bench<'_, '_> {
-    /// Runs every cell `runs` times on a layout, and takes the means; `fit` makes a cell's
-    /// workload that of the layout.
+    /// Runs every cell `runs` times on a layout, and averages the results; `fit` adapts a cell's
+    /// workload to the layout.
     ///
     /// # Errors
-    /// Where a signal came, or a run could not be made or kept.
+    /// If a signal came, or a run could not be made or stored.
     pub fn cells(
         &mut self,
         place: PlaceInPass,
@@ -175,7 +175,7 @@ impl Bench<'_, '_> {
     }
 }
 
-/// What makes a run's figures others than the disk's.
+/// Reasons why a run's figures are not the disk's.
 fn remarks_of(record: &RunRecord) -> impl Iterator<Item = String> {
     let of_jobs = record.jobs.iter().flat_map(|job| &job.warnings);
     let all = record.warnings.iter().chain(of_jobs);
@@ -188,14 +188,14 @@ fn remarks_of(record: &RunRecord) -> impl Iterator<Item = String> {
     })
 }
 
-/// Cells that only read come first: what they read, nobody has rewritten yet.
+/// Cells that only read come first, before anything rewrites their data.
 fn reads_first(plan: &LayoutPlan) -> Vec<usize> {
     let mut cells: Vec<usize> = (0..plan.cells.len()).collect();
     cells.sort_by_key(|&cell| plan.cells[cell].workload.read_percent < 100);
     cells
 }
 
-/// Shows that a pass is over, and about how many are to come.
+/// Shows that a pass is over, and about how many follow.
 pub fn show_pass(bar: &Bar<'_>, passed_ns: u64, made: usize, pace: &Pace) {
     let made = made as u64;
     let left_ns = pace.left_after_pass_ns(made).unwrap_or(0);

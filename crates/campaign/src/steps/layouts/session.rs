@@ -1,4 +1,4 @@
-//! One sitting of an experiment over layouts.
+//! One session of an experiment over layouts.
 
 use super::base::{PlacedExperiment, TargetPasses};
 use super::measured_cells::StopReason;
@@ -14,15 +14,15 @@ use stripewise_lab::layouts::{Measured, PASSES_MIN, PassesEnded, conduct_passes}
 use stripewise_store::Store;
 use stripewise_units::{counted, format_duration};
 
-/// What one sitting came to.
+/// The result of one session.
 pub struct LayoutsSession {
-    /// With all that was measured.
+    /// The document with all measurements.
     pub kept: StoredLayouts,
-    /// The failure that ended it, if one did; what was found is shown first.
+    /// The failure that ended it, if any; results before it are shown first.
     pub ended: Outcome<()>,
 }
 
-/// Says what will be done.
+/// Prints what will be done.
 pub fn announce(context: &Context, kept: &StoredLayouts, simulated: bool) {
     let plan = &kept.plan;
     context.plan(format!(
@@ -43,10 +43,10 @@ pub fn announce(context: &Context, kept: &StoredLayouts, simulated: bool) {
     }
 }
 
-/// Runs what is left of an experiment on simulated arrays.
+/// Makes the remaining passes of an experiment on simulated arrays.
 ///
 /// # Errors
-/// Where the experiment could not be kept.
+/// If the experiment could not be stored.
 pub fn simulate_layouts(
     context: &Context,
     store: &mut Store,
@@ -63,10 +63,10 @@ pub fn simulate_layouts(
     conclude(context, store, kept, measured, conducted)
 }
 
-/// Makes what is left of an experiment on real devices. What is on them is lost.
+/// Makes the remaining passes of an experiment on real devices. Their content is lost.
 ///
 /// # Errors
-/// Where the experiment could not be kept.
+/// If the experiment could not be stored.
 pub fn make_layouts(
     context: &Context,
     store: &mut Store,
@@ -87,10 +87,10 @@ pub fn make_layouts(
     conclude(context, store, kept, measured, conducted)
 }
 
-/// Measures layouts on a target that is there.
+/// Measures layouts on an existing target.
 ///
 /// # Errors
-/// Where the experiment could not be kept.
+/// If the experiment could not be stored.
 pub fn measure_on_target(
     context: &Context,
     store: &mut Store,
@@ -112,7 +112,7 @@ pub fn measure_on_target(
     Ok(sitting)
 }
 
-/// Keeps what a sitting came to.
+/// Stores the result of a session.
 fn conclude(
     context: &Context,
     store: &mut Store,
@@ -140,8 +140,8 @@ fn conclude(
     })
 }
 
-/// The exit code of an interruption, and a way to go on; a failure where so little was
-/// measured that nothing can be said.
+/// The exit code of an interruption, and a way to continue; a failure if too little was
+/// measured for any conclusion.
 fn stopped(context: &Context, kept: &StoredLayouts) -> Outcome<()> {
     let Some(signal) = context.signal() else {
         return Ok(());
@@ -160,11 +160,11 @@ fn stopped(context: &Context, kept: &StoredLayouts) -> Outcome<()> {
     ))
 }
 
-/// What is left of an experiment, or its answer again where nothing is left to do. A margin
-/// or limits that are given take the place of the plan's.
+/// Makes the remaining passes of an experiment, or shows its answer again if none remain. A given
+/// margin or limits replace the plan's.
 ///
 /// # Errors
-/// Where it cannot go on.
+/// If it cannot continue.
 pub fn resume_layouts(
     context: &Context,
     store: &mut Store,
@@ -220,13 +220,13 @@ pub fn resume_layouts(
     simulate_layouts(context, store, &arrays, kept)
 }
 
-/// What a resumption says instead of the plan.
+/// Limits that override the plan on resuming.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ResumeLimits {
-    /// Differences up to this do not count.
+    /// Differences in per cent up to this do not count.
     pub margin_percent: Option<f64>,
-    /// Passes at most, earlier ones included.
+    /// Maximum number of passes, including earlier ones.
     pub passes_max: Option<u32>,
-    /// Time beside what was spent before.
+    /// Additional time beyond that of earlier sessions.
     pub time_ns: Option<u64>,
 }

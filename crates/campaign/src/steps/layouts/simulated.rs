@@ -1,5 +1,5 @@
-//! Passes on simulated arrays: every layout is an array of its own, built anew for every
-//! run, so making it takes no time. All runs of a pass are made at once, on all cores.
+//! Passes on simulated arrays: every layout is an array of its own, rebuilt for every
+//! run, so making it takes no time. All runs of a pass are made concurrently, on all cores.
 
 use super::measured_cells::{StopReason, run_options, value_of};
 use super::stored_layouts::{LayoutPlace, StoredLayouts};
@@ -25,20 +25,20 @@ use stripewise_workload::{Request, Workload, WorkloadOptions};
 /// averages over cells.
 const OPERATIONS: u64 = 10_000;
 
-/// The arrays of all layouts, and as much of each as the smallest has.
+/// The arrays of all layouts, limited to the size of the smallest.
 pub struct Arrays {
     arrays: Vec<Simulated>,
     places: Vec<LayoutPlace>,
     size_bytes: u64,
-    /// Bytes of each slot, where layouts lie side by side.
+    /// Bytes of each slot, if layouts are side by side.
     slot_bytes: Option<u64>,
 }
 
 impl Arrays {
-    /// Builds them once, to see that they can be built.
+    /// Builds them once, to check that they are valid.
     ///
     /// # Errors
-    /// Where one cannot be.
+    /// If one is not.
     pub fn open(context: &Context, places: &[LayoutPlace]) -> Outcome<Arrays> {
         const GRAIN: u64 = 1 << 20;
         let open = |place: &LayoutPlace| {
@@ -57,12 +57,12 @@ impl Arrays {
         })
     }
 
-    /// Divides the array into a slot for each layout.
+    /// Divides the array into one slot per layout.
     ///
     /// # Errors
-    /// Where it is too small for that, with the size that it must have.
+    /// If it is too small for that, with the required size.
     pub fn divide(&mut self, target: &str, cells: &[LayoutCell]) -> Outcome<()> {
-        // All stripe units in use divide it: a slot begins where a stripe does.
+        // A multiple of all common stripe units: a slot begins where a stripe does.
         const GRAIN: u64 = 64 << 20;
         let layouts = self.arrays.len() as u64;
         let slot_bytes = self.size_bytes / layouts / GRAIN * GRAIN;
@@ -87,7 +87,7 @@ impl Arrays {
         Ok(())
     }
 
-    /// The part of the array that a layout lies in, in this pass.
+    /// Places a workload in the slot of a layout in this pass.
     fn in_slot(&self, plan: &LayoutPlan, pass: u32, layout: usize, given: Workload) -> Workload {
         let slot = plan.slots.as_ref().zip(self.slot_bytes);
         slot.map_or(given.clone(), |(slots, slot_bytes)| Workload {
@@ -96,14 +96,14 @@ impl Arrays {
         })
     }
 
-    /// All keys of each.
+    /// All keys of each array.
     #[must_use]
     pub fn descriptions(&self) -> Vec<String> {
         let arrays = self.arrays.iter();
         arrays.map(|array| array.spec().describe()).collect()
     }
 
-    /// The largest sector of any of them.
+    /// The largest sector of any array.
     #[must_use]
     pub fn sector_bytes(&self) -> u64 {
         let sectors = self
@@ -113,7 +113,7 @@ impl Arrays {
         u64::from(sectors.max().unwrap_or(512))
     }
 
-    /// The workload as this layout runs it: the same logical size on all of them.
+    /// The workload for this layout: the same logical size on all of them.
     fn workload(&self, layout: usize, given: &Workload) -> Outcome<Workload> {
         let mut options = WorkloadOptions::default();
         for (option, text) in &self.places[layout].options {
@@ -135,10 +135,10 @@ impl Arrays {
             .map_err(stripewise_conductor::measure::workload_failure)
     }
 
-    /// Checks all cells on all layouts.
+    /// Checks that all cells fit all layouts.
     ///
     /// # Errors
-    /// Where a cell does not fit a layout.
+    /// If a cell does not fit a layout.
     pub fn check(&self, context: &Context, plan: &LayoutPlan) -> Outcome<()> {
         let how = options(context, Request::default());
         for (layout, array) in self.arrays.iter().enumerate() {
@@ -151,12 +151,12 @@ impl Arrays {
         Ok(())
     }
 
-    /// Finds ramp and duration of every cell on the layout `on`; of cells whose writes
-    /// something absorbs for a while, those that suffice on every layout. What was found of
-    /// these comes back.
+    /// Finds ramp and duration of every cell on the layout `on`; for cells whose writes
+    /// something absorbs for a while, values that suffice on every layout. Returns the results
+    /// for these.
     ///
     /// # Errors
-    /// Where a cell does not fit a layout.
+    /// If a cell does not fit a layout.
     pub fn find_durations(
         &self,
         context: &Context,
@@ -217,7 +217,7 @@ pub struct SimulatedPasses<'a> {
     context: &'a Context,
     store: &'a mut Store,
     arrays: &'a Arrays,
-    /// Follows the experiment; kept after every pass.
+    /// The document, updated and stored after every pass.
     kept: StoredLayouts,
     bar: Bar<'a>,
     started_ns: u64,
@@ -243,13 +243,13 @@ impl<'a> SimulatedPasses<'a> {
         }
     }
 
-    /// What is left when all is done.
+    /// The final document.
     #[must_use]
     pub fn into_kept(self) -> StoredLayouts {
         self.kept
     }
 
-    /// The runs of a pass in the order in which they are counted: layout and cell.
+    /// The runs of a pass in index order: layout and cell.
     fn runs(&self, order: &[usize]) -> Vec<(usize, usize)> {
         let cells = self.kept.plan.cells.len();
         let of_layout = |&layout: &usize| (0..cells).map(move |cell| (layout, cell));
@@ -333,7 +333,7 @@ impl PassMaker for SimulatedPasses<'_> {
             .map(|percent| format!(", told apart from {percent:.1} % on"))
             .unwrap_or_default();
         let title = format!("Pass {} of about {}{width}", made, progress.passes_likely);
-        // What is left is our own time, not the array's.
+        // The remaining time is the program's, not the array's.
         let passed_ns = self.context.now_ns() - self.started_ns;
         let each_ns = passed_ns / u64::from(self.passes_here.max(1));
         let left_ns = each_ns * u64::from(progress.passes_likely).saturating_sub(made);

@@ -1,5 +1,5 @@
-//! The document of an experiment over layouts: plan and values, so that the answer can be
-//! given again from them alone, or the experiment gone on with.
+//! The document of an experiment over layouts: plan and values, from which alone the answer can
+//! be derived again, or the experiment continued.
 
 use super::commands::{LayoutSite, commands};
 use super::divided::Slots;
@@ -24,12 +24,12 @@ use stripewise_units::counted;
 /// Kind of these documents in the store.
 const KIND: &str = "layouts";
 
-/// What was found, and what it comes to.
+/// The result, and its exit.
 pub struct FoundLayouts {
-    /// The answer, or before there is one what is known.
+    /// The answer, or the present knowledge before there is one.
     pub record: AdviceRecord,
-    /// A finding where the present layout is outside the set of the best by more than the
-    /// margin, and where there is no answer.
+    /// A finding if the present layout is outside the set of the best by more than the
+    /// margin, or there is no answer.
     pub exit: Exit,
 }
 
@@ -131,7 +131,7 @@ pub struct OnDevices {
     pub runs_per_making: Option<u32>,
 }
 
-/// Which layouts are the best, as a document.
+/// The document of the best layouts.
 #[derive(Serialize, schemars::JsonSchema)]
 pub struct AdviceDocument<'a> {
     schema_version: u32,
@@ -157,14 +157,14 @@ impl StoredLayouts {
         }
     }
 
-    /// It can be gone on with: its layouts can be had again as they were. A target on which
-    /// nothing was made may lie elsewhere by then.
+    /// Whether it can be continued: its layouts can be recreated as they were. An existing
+    /// target may have moved by then.
     #[must_use]
     pub fn can_go_on(&self) -> bool {
         self.on_devices.is_some() || self.target.starts_with("sim:")
     }
 
-    /// How far it came: not to its end, either, where it has no answer.
+    /// Whether it is complete; never without an answer.
     #[must_use]
     pub fn status(&self) -> Status {
         match self.is_over() && self.has_answer() {
@@ -173,14 +173,14 @@ impl StoredLayouts {
         }
     }
 
-    /// It came to an end of its own: it goes on only where more is asked for.
+    /// It reached its own end, and continues only if more is requested.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.ended
             .is_some_and(|ended| ended != PassesEnded::Interrupted)
     }
 
-    /// Enough is known for an answer.
+    /// Whether there is enough for an answer.
     fn has_answer(&self) -> bool {
         let judged = || self.plan.levelled(&self.measured).is_some();
         self.unmeasured.is_some() || (self.measured.passes.len() > 1 && judged())
@@ -189,7 +189,7 @@ impl StoredLayouts {
     /// A document for a new experiment.
     ///
     /// # Errors
-    /// Where the store does not answer.
+    /// If the store cannot be read.
     pub fn new(
         context: &Context,
         store: &Store,
@@ -226,10 +226,10 @@ impl StoredLayouts {
         })
     }
 
-    /// Keeps it, in place of what was kept before.
+    /// Stores it, replacing the previous state.
     ///
     /// # Errors
-    /// Where the store cannot be written to.
+    /// If the store cannot be written.
     pub fn keep(&self, context: &Context, store: &mut Store) -> Outcome<()> {
         keep_document(context, store, KIND, &self.id, self)
     }
@@ -237,35 +237,35 @@ impl StoredLayouts {
     /// The experiment of exactly this id.
     ///
     /// # Errors
-    /// Where it cannot be read.
+    /// If it cannot be read.
     pub fn named(store: &Store, id: &str) -> Outcome<Option<StoredLayouts>> {
         let document = store.document(KIND, id).map_err(store_failure)?;
         document.as_ref().map(read).transpose()
     }
 
-    /// The experiment of this id, or of the only id that begins so; `None` where no
-    /// experiment over layouts is called so.
+    /// The experiment of this id, or of a unique id beginning with it; `None` if there is no such
+    /// experiment over layouts.
     ///
     /// # Errors
-    /// Where it cannot be read, or several ids begin so.
+    /// If it cannot be read, or several ids begin with it.
     pub fn load(store: &Store, id: &str) -> Outcome<Option<StoredLayouts>> {
         let found = by_id(store, KIND, id, EXPERIMENTS)?;
         found.as_ref().map(read).transpose()
     }
 
-    /// All of them, the one that was worked on last first.
+    /// All of them, most recently used first.
     ///
     /// # Errors
-    /// Where one cannot be read.
+    /// If one cannot be read.
     pub fn all(store: &Store) -> Outcome<Vec<StoredLayouts>> {
         let documents = store.documents(KIND).map_err(store_failure)?;
         documents.iter().map(read).collect()
     }
 
-    /// Ids of its runs, oldest first; damaged ones are named and left out.
+    /// Ids of its runs, oldest first; damaged ones are reported and left out.
     ///
     /// # Errors
-    /// Where the store cannot be read.
+    /// If the store cannot be read.
     pub fn run_ids(&self, context: &Context, store: &Store) -> Outcome<Vec<String>> {
         let filter = Filter {
             series: Some(self.id.clone()),
@@ -275,10 +275,10 @@ impl StoredLayouts {
         Ok(listed.into_iter().rev().map(|run| run.id).collect())
     }
 
-    /// Forgets the document; its runs are deleted apart.
+    /// Deletes the document; its runs are deleted separately.
     ///
     /// # Errors
-    /// Where the store cannot be written to.
+    /// If the store cannot be written.
     pub fn forget(&self, store: &mut Store) -> Outcome<()> {
         store
             .forget_document(KIND, &self.id)
@@ -286,7 +286,7 @@ impl StoredLayouts {
             .map_err(store_failure)
     }
 
-    /// Values are there for the layouts and the cells of the plan, and for no others.
+    /// Its values match the layouts and the cells of the plan.
     fn fits_its_plan(&self) -> bool {
         let (layouts, cells) = (self.plan.set.len(), self.plan.cells.len());
         let of_layout =
@@ -296,7 +296,7 @@ impl StoredLayouts {
                 .all(|pass| pass.values.len() == layouts && pass.values.iter().all(of_layout))
     }
 
-    /// Keeps what must be known of its runs, each thing once.
+    /// Adds distinct remarks on its runs.
     pub fn remark(&mut self, remarks: &BTreeSet<String>) {
         for remark in remarks {
             if !self.remarks.contains(remark) {
@@ -305,9 +305,9 @@ impl StoredLayouts {
         }
     }
 
-    /// The answer so far. Where nothing can be measured it is that of arithmetic; where fewer
-    /// than two passes were finished, or slots cannot be told from layouts yet, it is what is
-    /// known by then.
+    /// The answer so far. If nothing can be measured, it comes from arithmetic; with fewer
+    /// than two passes, or if slots cannot be separated from layouts yet, it states what is
+    /// known so far.
     #[must_use]
     pub fn found(&self) -> FoundLayouts {
         let answer = match &self.unmeasured {
@@ -326,7 +326,7 @@ impl StoredLayouts {
         }
     }
 
-    /// With all that is not read off the numbers.
+    /// Adds everything that does not derive from the values.
     fn completed(&self, mut record: AdviceRecord) -> AdviceRecord {
         record.effects.extend(self.by_arithmetic.iter().cloned());
         record.sentences.extend(self.remarks.iter().cloned());
@@ -334,7 +334,7 @@ impl StoredLayouts {
         record.notes.extend(self.notes.iter().cloned());
         record.not_tried.extend(self.not_tried.iter().cloned());
         let is_there = |choice: &RecommendationRecord| {
-            // A simulated array is a question about a real one, which is to be made.
+            // A simulated array stands for a real one that is yet to be made.
             choice.is_present && !self.target.starts_with("sim:")
         };
         let choice = record.recommendation.as_ref();
@@ -345,12 +345,12 @@ impl StoredLayouts {
         record
     }
 
-    /// Every cell was measured behind what a cache absorbs of it.
+    /// Every cell was measured past what a cache absorbs of it.
     fn is_sustained(&self) -> bool {
         not_sustained(&self.sustained).is_empty()
     }
 
-    /// What is known where only a cache was measured.
+    /// The record if only a cache was measured.
     fn not_sustained(&self) -> AdviceRecord {
         let missing = not_sustained(&self.sustained).into_iter();
         let because = missing.map(|(cell, why)| format!("{cell}: {why}."));
@@ -359,7 +359,7 @@ impl StoredLayouts {
         unjudged(&question, because.collect())
     }
 
-    /// What is known where there is no answer, and how to come to one.
+    /// The record without an answer, and how to get one.
     fn unjudged(&self) -> AdviceRecord {
         if !self.is_sustained() {
             return self.not_sustained();

@@ -1,5 +1,5 @@
-//! Profiles, fills, verifications and observations as lines of the history: of each document only what a
-//! line shows is read, and one document at a time is held.
+//! Profiles, fills, verifications and observations as lines of the history. Reads only the fields
+//! that a line shows, one document at a time.
 
 use super::{FILL, KINDS, OBSERVATION, PROFILE};
 use serde::{Deserialize, Serialize};
@@ -32,7 +32,7 @@ pub struct Measurement {
     pub status: String,
 }
 
-/// The fields that the kinds have, each under the names that it has there.
+/// The fields of all kinds, each under the names that it has there.
 #[derive(Deserialize)]
 struct Outline {
     id: String,
@@ -65,12 +65,12 @@ struct Outline {
 #[derive(Deserialize)]
 struct Named {
     name: String,
-    /// Where `name` is relative.
+    /// Full path if `name` is relative.
     #[serde(default)]
     path: Option<String>,
 }
 
-/// What a line says of an observed device.
+/// The fields of an observed device in a line.
 #[derive(Deserialize)]
 struct ObservedLine {
     reads: u64,
@@ -84,11 +84,11 @@ struct Stretch {
     bytes_per_s: f64,
 }
 
-/// All of them that a filter lets through, the newest first. They have no label, no
-/// series and no tool: a filter by one of those leaves them out.
+/// All of them that match a filter, newest first. They have no label, no
+/// series and no tool, so a filter by one of those excludes them.
 ///
 /// # Errors
-/// Where the store cannot be read.
+/// If the store cannot be read.
 pub fn measurements(store: &Store, filter: &Filter) -> Outcome<Vec<Measurement>> {
     let by_others = filter.label.is_some() || filter.series.is_some() || filter.tool.is_some();
     if by_others || filter.status.is_some() {
@@ -96,7 +96,7 @@ pub fn measurements(store: &Store, filter: &Filter) -> Outcome<Vec<Measurement>>
     }
     let mut all = Vec::new();
     for kind in KINDS {
-        // One of another version has no line, and takes no other with it.
+        // A document of another version is skipped without affecting others.
         let mut see = |document: KeptDocument| all.extend(of(kind, &document));
         store.each_document(kind, &mut see).map_err(store_failure)?;
     }
@@ -113,7 +113,7 @@ pub fn measurements(store: &Store, filter: &Filter) -> Outcome<Vec<Measurement>>
     Ok(all)
 }
 
-/// The operations of all devices that were observed, a second.
+/// Total rate of all observed devices.
 fn load(devices: &[ObservedLine], observed_s: f64) -> Option<String> {
     let of = |one: &ObservedLine| one.reads + one.writes + one.discards + one.flushes;
     let operations: u64 = devices.iter().map(of).sum();

@@ -1,5 +1,5 @@
-//! Measurements without runs, which the store keeps as documents: `history` lists them, and
-//! `last` is one of them where that was done last.
+//! Measurements without runs, which are stored as documents: `history` lists them, and
+//! `last` may refer to one.
 
 mod list;
 
@@ -20,9 +20,9 @@ pub const PROFILE: &str = "profile";
 pub const FILL: &str = "fill";
 /// An observation of what a server does to its disks.
 pub const OBSERVATION: &str = "observe";
-/// Of a document in a file, the most.
+/// Maximum size of a document in a file.
 const BYTES_MAX: u64 = 64 << 20;
-/// How [`by_id`] calls experiments, and what lists their ids.
+/// The name of experiments in [`by_id`], and the command that lists their ids.
 pub const EXPERIMENTS: (&str, &str) = (
     "experiments",
     "give more of the id; `stripewise lab plans` lists them",
@@ -30,26 +30,26 @@ pub const EXPERIMENTS: (&str, &str) = (
 /// All kinds.
 pub const KINDS: [&str; 4] = [PROFILE, FILL, VERIFY, OBSERVATION];
 
-/// What `last` and `last~1` stand for: [`Store::full_name_among`] all that is done here.
+/// Resolves `last` and `last~1`: [`Store::full_name_among`] all results.
 ///
 /// # Errors
-/// Where less was done here, or the store cannot be read.
+/// If there are fewer results, or the store cannot be read.
 pub fn full_name(store: &Store, name: &str) -> Outcome<String> {
     store.full_name_among(name, &KINDS).map_err(store_failure)
 }
 
-/// The document of this kind and id, or the only one whose id begins so. None where there is
+/// The document of this kind and id, or of a unique id beginning with it. `None` if there is
 /// none.
 ///
 /// # Errors
-/// Where the store cannot be read, or several ids begin so; `hint` says what to do then.
+/// If the store cannot be read, or several ids begin with it; then `hint` says what to do.
 pub fn by_id(
     store: &Store,
     kind: &str,
     id: &str,
     (several, hint): (&str, &str),
 ) -> Outcome<Option<KeptDocument>> {
-    // Commands that are printed have the end of an id.
+    // Printed commands contain the suffix of an id.
     let whole = store.full_name(id).unwrap_or_else(|_| id.to_owned());
     if let Some(exact) = store.document(kind, &whole).map_err(store_failure)? {
         return Ok(Some(exact));
@@ -68,7 +68,7 @@ pub fn by_id(
 /// The measurement of this id, with its kind.
 ///
 /// # Errors
-/// Where the store cannot be read.
+/// If the store cannot be read.
 pub fn document(store: &Store, id: &str) -> Outcome<Option<(&'static str, KeptDocument)>> {
     for kind in KINDS {
         if let Some(document) = store.document(kind, id).map_err(store_failure)? {
@@ -78,19 +78,19 @@ pub fn document(store: &Store, id: &str) -> Outcome<Option<(&'static str, KeptDo
     Ok(None)
 }
 
-/// The JSON of a measurement of this kind, by its id in the store or as a file; of a file it
-/// may be that of something else. None where there is neither.
+/// The JSON of a measurement of this kind, by its id in the store or as a file; the file
+/// may contain something else. `None` if there is neither.
 ///
 /// # Errors
-/// Where the store cannot be read.
+/// If the store cannot be read.
 pub fn json_of(context: &Context, kind: &str, name: &str) -> Outcome<Option<String>> {
-    // Files are compared without a store; one that cannot be read is reported by whatever
-    // needs it.
+    // Files can be compared without a store; an unreadable one is reported by the code
+    // that needs it.
     let store = context
         .store_is_there()?
         .then(|| context.open_store_to_read());
     if let Some(Ok(store)) = store {
-        // A name that the store does not know may be a file's.
+        // A name unknown to the store may be a file's.
         let id = full_name(&store, name).unwrap_or_else(|_| name.to_owned());
         let document = store.document(kind, &id).map_err(store_failure)?;
         if let Some(document) = document {
@@ -100,7 +100,7 @@ pub fn json_of(context: &Context, kind: &str, name: &str) -> Outcome<Option<Stri
     Ok(json_of_file(name))
 }
 
-/// The text of a file that may be a document; none where it is no file, no text, or longer than
+/// The text of a file that may be a document; `None` if it is not a file, not text, or larger than
 /// any document.
 #[must_use]
 pub fn json_of_file(name: &str) -> Option<String> {
@@ -111,10 +111,10 @@ pub fn json_of_file(name: &str) -> Option<String> {
     (read as u64 <= BYTES_MAX).then_some(text)
 }
 
-/// Refuses a measurement where a run was asked for; none where `id` is none.
+/// Refuses a measurement where a run is required; `None` if `id` is not one.
 ///
 /// # Errors
-/// Where the store cannot be read.
+/// If the store cannot be read.
 pub fn no_run(store: &Store, id: &str) -> Outcome<Option<Failure>> {
     let found = document(store, id)?;
     Ok(found.map(|(kind, _)| {

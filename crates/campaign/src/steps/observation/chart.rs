@@ -1,4 +1,4 @@
-//! The timeline as a chart: rate above, latency below.
+//! The timeline as a chart: rate at the top, latency below.
 
 use super::document::{ObservationDocument, ObservedMoment};
 use stripewise_report::{Axis, Chart, Form, Panel, Point, Quantity, Scale, Series};

@@ -1,4 +1,4 @@
-//! Two observations against each other: what has changed since the upgrade?
+//! Compares two observations: what has changed since the upgrade?
 
 use super::document::{ObservationDocument, ObservedDevice, RoleShare, SCHEMA_VERSION};
 use crate::steps::measured::{OBSERVATION, json_of};
@@ -10,7 +10,7 @@ use stripewise_stats::mean_interval;
 use stripewise_units::{format_duration, format_iops};
 
 const MIB: f64 = 1_048_576.0;
-/// Blocks that each timeline is divided into, for the interval of its rate.
+/// Number of blocks per timeline, for the interval of its rate.
 const BLOCKS: usize = 10;
 
 /// Two observations: B against A.
@@ -58,11 +58,11 @@ pub struct ComparedRow {
     pub interval_percent: Option<[f64; 2]>,
 }
 
-/// Compares two observations, by their ids in the store or as files that `--json` printed.
-/// `None` where neither of both is an observation.
+/// Compares two observations, by their ids in the store or as files from `--json`.
+/// `None` if neither is an observation.
 ///
 /// # Errors
-/// Where only one of them is one, or the store cannot be read.
+/// If only one of them is one, or the store cannot be read.
 pub fn compare_observations(
     context: &Context,
     a: &str,
@@ -88,7 +88,7 @@ pub fn compare_observations(
 fn compared(a: &ObservationDocument, b: &ObservationDocument) -> ObservationComparison {
     let nothing = ObservedDevice::default();
     let first = a.devices.first().unwrap_or(&nothing);
-    // The same device where both have it.
+    // The same device if both have it.
     let same = b.devices.iter().find(|one| one.name == first.name);
     let other = same.or(b.devices.first()).unwrap_or(&nothing);
     ObservationComparison {
@@ -109,7 +109,7 @@ fn side(document: &ObservationDocument, device: &ObservedDevice) -> ObservedSide
     }
 }
 
-/// The name of a figure, and what it is of something.
+/// The name of a figure, and its value.
 type Figure<T, V> = (&'static str, fn(&T) -> V);
 
 fn rows(a_s: f64, a: &ObservedDevice, b_s: f64, b: &ObservedDevice) -> Vec<ComparedRow> {
@@ -210,7 +210,7 @@ fn role_name(one: &RoleShare) -> String {
     }
 }
 
-/// Roles of both, each once, in the order of A and then B.
+/// Distinct roles of both, in the order of A and then B.
 fn role_names(a: &ObservedDevice, b: &ObservedDevice) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for one in a.by_role.iter().chain(&b.by_role) {
@@ -222,7 +222,7 @@ fn role_names(a: &ObservedDevice, b: &ObservedDevice) -> Vec<String> {
     names
 }
 
-/// The change of the rate of all operations, by the spread of ten blocks of each timeline.
+/// The interval of the change of the total rate, from the spread of ten blocks of each timeline.
 fn rate_interval(a_s: f64, a: &ObservedDevice, b_s: f64, b: &ObservedDevice) -> Option<[f64; 2]> {
     let (a_rate, b_rate) = (per(all(a), a_s)?, per(all(b), b_s)?);
     let half = relative_error(a_s, a)?.hypot(relative_error(b_s, b)?);
@@ -233,7 +233,7 @@ fn rate_interval(a_s: f64, a: &ObservedDevice, b_s: f64, b: &ObservedDevice) -> 
         .then(|| [percent(change - half), percent(change + half)])
 }
 
-/// Half the 95 % interval of the rate over the rate; None for less than ten bins.
+/// Half the 95 % interval of the rate, relative to it; `None` for fewer than ten bins.
 fn relative_error(seconds: f64, device: &ObservedDevice) -> Option<f64> {
     let timeline = &device.timeline;
     let block_ns = seconds * 1e9 / BLOCKS as f64;
@@ -250,7 +250,7 @@ fn relative_error(seconds: f64, device: &ObservedDevice) -> Option<f64> {
 }
 
 impl ObservationComparison {
-    /// For a terminal.
+    /// Text for a terminal.
     #[must_use]
     pub fn text(&self) -> String {
         let side = |letter: &str, side: &ObservedSide| {

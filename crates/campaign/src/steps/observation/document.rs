@@ -1,4 +1,4 @@
-//! What an observation prints and stores.
+//! The document of an observation, as printed and stored.
 
 use serde::{Deserialize, Serialize};
 use stripewise_results::LatencySummary;
@@ -6,7 +6,7 @@ use stripewise_results::LatencySummary;
 /// Version of [`ObservationDocument`].
 pub const SCHEMA_VERSION: u32 = 1;
 
-/// What a server does to its disks. Null where a source does not say, or where lost events
+/// What a server does to its disks. Null if a source does not provide the value, or lost events
 /// would make it wrong.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ObservationDocument {

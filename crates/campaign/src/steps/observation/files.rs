@@ -1,5 +1,5 @@
-//! Which file an operation belongs to: by the extents of files that are known, and by the
-//! role that their paths give them.
+//! The file of an operation, from the extents of known files, and the
+//! role derived from its path.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use stripewise_trace::{Operation, Role};
@@ -7,13 +7,13 @@ use stripewise_units::{DeviceNumber, Kind};
 
 use super::document::{FileShare, KindCounts, RoleShare};
 
-/// Operations at places that no known file has, remembered until the files are looked at
-/// again: 16 MiB at most.
+/// Maximum number of operations at unknown positions, kept until files are examined
+/// again: 16 MiB.
 const UNPLACED_MAX: usize = 1 << 18;
-/// Files that are listed.
+/// Maximum number of files listed.
 const FILES_MAX: usize = 32;
 
-/// Where files lie on devices.
+/// Positions of files on devices.
 #[derive(Debug, Default)]
 pub struct ExtentMap {
     /// The end of each extent and the number of its file, by device and first byte.
@@ -24,7 +24,7 @@ pub struct ExtentMap {
 
 impl ExtentMap {
     /// Adds a file with its extents, each with its first byte on the device and its length.
-    /// One that is known already may have grown.
+    /// A known file may have grown.
     pub fn add(&mut self, device: DeviceNumber, path: &str, extents: &[(u64, u64)]) {
         let file = match self.known.contains(path) {
             true => self.paths.iter().position(|one| one == path).unwrap_or(0),
@@ -41,8 +41,8 @@ impl ExtentMap {
         }
     }
 
-    /// Forgets what was known of a place: extents grow together as a file is written, and
-    /// files that were removed leave their place to others.
+    /// Removes entries of a range: extents merge as a file is written, and
+    /// the space of removed files is reused.
     fn clear(&mut self, device: DeviceNumber, start: u64, end: u64) {
         if start >= end {
             return;
@@ -60,7 +60,7 @@ impl ExtentMap {
         }
     }
 
-    /// The number of the file that has this place.
+    /// The number of the file at this position.
     fn file_at(&self, device: DeviceNumber, offset: u64) -> Option<usize> {
         let before = self.extents.range(..=(device, offset)).next_back();
         let (&(on, _), &(end, file)) = before?;
@@ -103,7 +103,7 @@ pub fn count(counts: &mut KindCounts, kind: Kind, size_bytes: u64) {
 }
 
 impl FileCounts {
-    /// Takes an operation. Flushes belong to no file.
+    /// Adds an operation. Flushes belong to no file.
     pub fn add(&mut self, operation: &Operation) {
         if operation.kind == Kind::Sync {
             return;
@@ -128,7 +128,7 @@ impl FileCounts {
         count(counts, one.kind, one.size_bytes);
     }
 
-    /// More files are known: places that had none are looked at again.
+    /// Learns more files, and looks up unknown positions again.
     pub fn learn(&mut self, learn: impl FnOnce(&mut ExtentMap)) {
         learn(&mut self.map);
         for one in std::mem::take(&mut self.unplaced) {
@@ -172,7 +172,7 @@ impl FileCounts {
 /// Counts of each role, by product and name.
 pub type ByRole<'a> = BTreeMap<(Option<&'a str>, &'a str), KindCounts>;
 
-/// The busiest first.
+/// Sorted with the busiest first.
 pub fn ranked(roles: ByRole<'_>, mut files: Vec<FileShare>) -> (Vec<RoleShare>, Vec<FileShare>) {
     let roles = roles
         .into_iter()
@@ -230,7 +230,7 @@ mod tests {
             ("/pg/base/5/1", 3)
         );
         assert_eq!(files.len(), 2);
-        // What was two extents is one.
+        // Two extents have become one.
         counts.learn(|map| {
             map.add(
                 device,

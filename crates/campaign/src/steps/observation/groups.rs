@@ -1,21 +1,21 @@
-//! Which control group did how much, by the system's counters: also without the kernel's events.
+//! I/O by control group, from the system's counters: works without the kernel's events.
 
 use super::document::{GroupShare, ObservedDevice};
 use stripewise_machine::{GroupIo, System};
 
-/// Groups of a device that are kept.
+/// Maximum number of a device's groups that are kept.
 const GROUPS_MAX: usize = 64;
 
 /// The counters of all groups at one moment.
 pub struct GroupWatch(Vec<GroupIo>);
 
 impl GroupWatch {
-    /// As they are now.
+    /// Reads them now.
     pub fn start() -> GroupWatch {
         GroupWatch(System::live().io_by_group())
     }
 
-    /// What they did since.
+    /// The differences since then.
     pub fn finish(self) -> GroupsSince {
         GroupsSince {
             before: self.0,
@@ -31,7 +31,7 @@ pub struct GroupsSince {
 }
 
 impl GroupsSince {
-    /// Tells of each device who did how much.
+    /// Adds the groups' shares to each device.
     pub fn tell(&self, devices: &mut [ObservedDevice], is_anonymous: bool) {
         for device in devices {
             let number = device.number.as_deref().and_then(|text| text.parse().ok());
@@ -44,7 +44,7 @@ impl GroupsSince {
     }
 }
 
-/// What the groups of one device did between two moments, the busiest first.
+/// The I/O of one device's groups between two moments, the busiest first.
 fn between(before: &[GroupIo], now: Vec<GroupIo>, is_anonymous: bool) -> Vec<GroupShare> {
     let since = now.into_iter().map(|mut one| {
         if let Some(before) = before.iter().find(|known| known.cgroup == one.cgroup) {
@@ -96,7 +96,7 @@ mod tests {
             vec![
                 group("/db", 150, 6),
                 group("/idle", 9, 9),
-                // Made meanwhile.
+                // Created meanwhile.
                 group("/backup", 300, 0),
             ]
         };

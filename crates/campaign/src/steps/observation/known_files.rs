@@ -1,5 +1,5 @@
-//! Which files are on the devices observed, and where: those that processes have open, and
-//! those below a directory that was named.
+//! The files on the observed devices, and their positions: those that processes have open, and
+//! those below a named directory.
 
 use crate::steps::observation::files::ExtentMap;
 use std::collections::{BTreeSet, HashMap};
@@ -7,25 +7,25 @@ use std::path::{Path, PathBuf};
 use stripewise_disk_inspect::{Inspect, System, placement_at};
 use stripewise_units::{DeviceNumber, NameText};
 
-/// Files that are asked for their extents.
+/// Maximum number of files whose extents are queried.
 const FILES_MAX: usize = 4_096;
-/// Entries of directories that are looked at.
+/// Maximum number of directory entries examined.
 const ENTRIES_MAX: usize = 100_000;
-/// File systems that number their bytes as the device does.
+/// File systems that report positions in bytes of their device.
 const PLAIN: [&str; 5] = ["ext2", "ext3", "ext4", "xfs", "f2fs"];
 
-/// Looks for files.
+/// Finds files.
 pub struct KnownFiles {
     system: System,
-    /// Where the file systems of directories begin on a device that carries out operations;
-    /// None where that cannot be said.
+    /// Start of each directory's file system on a device that carries out operations;
+    /// `None` if unknown.
     places: HashMap<PathBuf, Option<(DeviceNumber, u64)>>,
-    /// Below it all files are looked at.
+    /// Directory below which all files are examined.
     directory: Option<PathBuf>,
 }
 
 impl KnownFiles {
-    /// Files of processes, and those below `target` where that is a directory.
+    /// Files of processes, and those below `target` if that is a directory.
     pub fn new(target: Option<&str>) -> KnownFiles {
         let directory = target.map(stripewise_units::path_of);
         KnownFiles {
@@ -63,8 +63,8 @@ impl KnownFiles {
         map.add(device, &path.as_text(), &extents.collect::<Vec<_>>());
     }
 
-    /// The device that carries out the operations of a directory's file system, and where the
-    /// file system begins on it.
+    /// The device that carries out the operations of a directory's file system, and the start of
+    /// the file system on it.
     fn place_of(&mut self, directory: &Path) -> Option<(DeviceNumber, u64)> {
         if let Some(known) = self.places.get(directory) {
             return *known;
@@ -85,7 +85,7 @@ impl KnownFiles {
         }
         match &device.partition {
             Some(partition) => Some((device.below.first()?.number, partition.start_bytes)),
-            // Of layers it is not followed where their pieces lie.
+            // Positions within md and device-mapper layers are not traced.
             None if device.array.is_some() || device.mapper_name.is_some() => None,
             None => Some((device.number, 0)),
         }
@@ -139,7 +139,7 @@ mod tests {
         let held = locks_on(&index);
         assert!(held > 0, "an open store has a lock on the index of its log");
         let mut known = KnownFiles::new(directory.path().to_str());
-        // Whatever this file system is: as if its place were known.
+        // Independent of this file system: pretend that its start is known.
         let place = (DeviceNumber { major: 8, minor: 0 }, 0);
         known
             .places

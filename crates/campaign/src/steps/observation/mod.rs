@@ -1,5 +1,5 @@
-//! Observations of what a server does to its disks, as the store keeps them: the document,
-//! and what it says as text, as tables, as a picture and as a page. Made by `observe`, shown
+//! Stored observations of what a server does to its disks: the document,
+//! and its rendering as text, tables, picture and page. Made by `observe`, shown
 //! again by `history` and `report`.
 
 mod chart;
@@ -28,25 +28,25 @@ use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_report::{KeptFacts, Sheet};
 
 impl ObservationDocument {
-    /// The document that the store keeps.
+    /// Parses a stored document.
     ///
     /// # Errors
-    /// Where it cannot be read.
+    /// If it cannot be read.
     pub fn of_stored(json: &str) -> Outcome<ObservationDocument> {
         serde_json::from_str(json).map_err(|error| Failure::of(Exit::Store, error))
     }
 
-    /// As a sheet: whose fault it is, what the load is, and everything behind it.
+    /// As a sheet: the cause, the load, and the supporting tables.
     #[must_use]
     pub fn sheet(&self) -> Sheet {
         sheet::sheet(self)
     }
 
-    /// What was observed and the result, in one line.
+    /// The target and the result, in one line.
     #[must_use]
     pub fn line(&self) -> String {
         let sheet = self.sheet();
-        // Where nothing is judged, the load is the result.
+        // Without a verdict, the load is the result.
         let load = sheet.findings.first().map(|(_, load)| format!("{load}; "));
         let word = match sheet.verdict {
             Some((_, word)) => format!("{word}: "),
@@ -55,8 +55,8 @@ impl ObservationDocument {
         format!("{}: {word}{}", sheet.title, sheet.answer)
     }
 
-    /// What the process returns: a cause that was found is a finding, and so are numbers
-    /// that lost events have made void.
+    /// The exit code: an identified cause is a finding, and so are values
+    /// voided by lost events.
     #[must_use]
     pub fn exit(&self) -> Exit {
         let is_finding = |cause: &str| !matches!(cause, "not-slow" | "one-at-a-time" | "unknown");
@@ -66,10 +66,10 @@ impl ObservationDocument {
         }
     }
 
-    /// In one of the forms of a report.
+    /// Renders it in a report format.
     ///
     /// # Errors
-    /// Where a picture cannot be drawn, or there is none of that name.
+    /// If a picture cannot be drawn, or there is none of that name.
     pub fn rendered(&self, format: ReportFormat, wanted: &PictureLook) -> Outcome<Rendered> {
         let mut sheet = self.sheet();
         sheet.charts.push(chart::timeline(self));

@@ -1,10 +1,10 @@
-//! For what share of some time a task waited for a processor.
+//! The share of time during which a task waited for a processor.
 
 use stripewise_machine::System;
 
-/// Looks that are kept; with more, every second one goes.
+/// Maximum number of samples kept; beyond it, every second one is dropped.
 const LOOKS_MAX: usize = 8_192;
-/// Between two looks at first.
+/// Initial sampling interval.
 const BETWEEN_NS: u64 = 50_000_000;
 
 /// The kernel's counter over time.
@@ -12,7 +12,7 @@ const BETWEEN_NS: u64 = 50_000_000;
 pub struct Pressure {
     system: System,
     between_ns: u64,
-    /// When, and the counter in microseconds.
+    /// Time, and the counter in microseconds.
     looks: Vec<(u64, u64)>,
 }
 
@@ -27,7 +27,7 @@ impl Default for Pressure {
 }
 
 impl Pressure {
-    /// Looks, if it is time to.
+    /// Takes a sample if it is due.
     pub fn look(&mut self, now_ns: u64) {
         let is_due = |last: &(u64, u64)| now_ns >= last.0 + self.between_ns;
         if !self.looks.last().is_none_or(is_due) {
@@ -50,7 +50,7 @@ impl Pressure {
         }
     }
 
-    /// The share of the time between two moments, 0 to 1; None where nothing was seen.
+    /// The share of the time between two moments, 0 to 1; `None` without samples.
     pub fn between(&self, from_ns: u64, to_ns: u64) -> Option<f64> {
         let first = self.looks.partition_point(|look| look.0 <= from_ns);
         let last = self.looks.partition_point(|look| look.0 < to_ns);
@@ -71,7 +71,7 @@ mod tests {
         let mut pressure = Pressure::default();
         assert_eq!(pressure.between(0, 10), None);
         for k in 0..20_000u64 {
-            // Half of the time from look 10,000 on.
+            // Half of the time from sample 10,000 on.
             pressure.add(k * 1_000_000, k.saturating_sub(10_000) * 500);
         }
         assert!(pressure.looks.len() <= LOOKS_MAX);

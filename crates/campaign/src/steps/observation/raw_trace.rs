@@ -1,5 +1,5 @@
-//! The operations themselves, packed in memory while they are observed: nothing is written
-//! to a disk meanwhile, which may be the one observed.
+//! The operations themselves, packed in memory during the observation: nothing is written
+//! to a disk meanwhile, since it may be the observed one.
 
 use std::collections::HashMap;
 use stripewise_disk_inspect::{Inspect, System};
@@ -7,7 +7,7 @@ use stripewise_trace::files::TraceWriter;
 use stripewise_trace::{Operation, Tasks};
 use stripewise_units::DeviceNumber;
 
-/// Packed bytes that are held: some 10 million operations.
+/// Maximum packed bytes: about 10 million operations.
 const BYTES_MAX: usize = 128 << 20;
 
 /// Operations in memory.
@@ -15,15 +15,15 @@ pub struct RawTrace {
     writer: Option<TraceWriter<Vec<u8>>>,
     names: HashMap<DeviceNumber, String>,
     is_anonymous: bool,
-    /// Operations for which there was no room any more.
+    /// Number of operations that did not fit.
     pub left_out: u64,
 }
 
 impl RawTrace {
-    /// Begins to hold operations.
+    /// An empty buffer.
     pub fn new(is_anonymous: bool) -> RawTrace {
         RawTrace {
-            // Memory takes everything.
+            // Writing to memory cannot fail.
             writer: TraceWriter::new(Vec::new()).ok(),
             names: HashMap::new(),
             is_anonymous,
@@ -31,7 +31,7 @@ impl RawTrace {
         }
     }
 
-    /// Holds an operation.
+    /// Adds an operation.
     pub fn add(&mut self, operation: &Operation, tasks: &Tasks) {
         let Some(writer) = &mut self.writer else {
             return;

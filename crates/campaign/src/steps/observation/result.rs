@@ -1,4 +1,4 @@
-//! From folds to the document.
+//! Converts the accumulators to the document.
 
 use super::document::{
     BlameShare, BlameVerdict, ClosednessRecord, FileShare, KindCounts, KindLatencies,
@@ -20,22 +20,22 @@ const PROCESSES_MAX: usize = 64;
 const TASKS_MAX: usize = 16;
 const SLOW_MOMENTS_MAX: usize = 16;
 
-/// Names of devices and tasks, as documents have them.
+/// Names of devices and tasks for documents.
 pub struct Names<'a> {
-    /// Who did it.
+    /// The tasks behind the operations.
     pub tasks: &'a Tasks,
-    /// What a device is called.
+    /// The name of a device.
     pub device: &'a dyn Fn(DeviceNumber) -> String,
-    /// What a process calls itself, where it says more than its name.
+    /// The title of a process, if it is more specific than its name.
     pub title: &'a dyn Fn(i32) -> Option<String>,
-    /// Numbers of devices are those of this machine.
+    /// Device numbers refer to this machine.
     pub is_here: bool,
-    /// Processes and files have numbers in place of names.
+    /// Processes and files get numbers instead of names.
     pub is_anonymous: bool,
 }
 
 impl Names<'_> {
-    /// `pg_dump (4711)`; None for a task that the source does not name.
+    /// `pg_dump (4711)`; `None` for a task that the source does not name.
     fn task(&self, task: TaskId) -> Option<String> {
         if task == TaskId::UNKNOWN {
             return None;
@@ -54,11 +54,11 @@ impl Names<'_> {
     }
 }
 
-/// Roles and files of a device; empty where they are not known.
+/// Roles and files of a device; empty if unknown.
 pub type FilesOf<'a> = dyn Fn(DeviceNumber) -> (Vec<RoleShare>, Vec<FileShare>) + 'a;
 
-/// The devices of an observation, the busiest first. Where more was lost than statistics
-/// bear, those that it falsifies are left out.
+/// The devices of an observation, the busiest first. If more was lost than statistics
+/// tolerate, the distorted ones are left out.
 pub fn devices(
     observation: &Observation,
     files_of: &FilesOf<'_>,
@@ -201,7 +201,7 @@ fn cause_name(cause: Cause) -> &'static str {
     }
 }
 
-/// Shares and verdicts of each device that was judged.
+/// Shares and verdicts of each judged device.
 pub fn blamed(
     judged: &[DeviceBlame],
     first_ns: u64,
@@ -244,7 +244,7 @@ fn verdict(one: &DeviceBlame, device: String, first_ns: u64, names: &Names<'_>) 
             .iter()
             .map(|cause| cause_name(*cause).to_owned())
             .collect(),
-        // Without a calm part to compare with, the threshold is beyond all latencies.
+        // Without a calm part for comparison, the threshold is above all latencies.
         slow_ns: (blame.slow_ns < u64::MAX).then_some(blame.slow_ns),
         slow: blame.slow as u64,
         operations: blame.operations as u64,
@@ -289,7 +289,7 @@ fn kind_name(kind: Kind) -> &'static str {
     }
 }
 
-/// Whether the load waits, as documents have it.
+/// Whether the load waits, for documents.
 pub fn closedness(load: &LoadClosedness, names: &Names<'_>) -> ClosednessRecord {
     let tasks = load.tasks.iter().take(TASKS_MAX).map(|one| {
         let is_known = one.closedness.structure != Structure::TooFew;

@@ -1,4 +1,4 @@
-//! An observation as a sheet: whose fault it is, what the load is, and everything behind it.
+//! An observation as a sheet: the cause, the load, and the supporting tables.
 
 use super::document::{
     BlameVerdict, GroupShare, ObservationDocument, ObservedDevice, SlowOperation,
@@ -8,7 +8,7 @@ use stripewise_report::{Sheet, again};
 use stripewise_units::{ByteSize, counted, format_count, format_duration, format_iops};
 
 const MIB: f64 = 1_048_576.0;
-/// Names of processes or roles in a line, and sizes.
+/// Maximum number of processes, roles or sizes in a line.
 const NAMES_MAX: usize = 3;
 const SIZES_MAX: usize = 2;
 
@@ -125,7 +125,7 @@ fn sizes(device: &ObservedDevice) -> Vec<String> {
     sizes.collect()
 }
 
-/// Where several control groups did it: `/system.slice/postgresql.service 61 %, / 20 %`.
+/// If several control groups did it: `/system.slice/postgresql.service 61 %, / 20 %`.
 fn groups(device: &ObservedDevice) -> Option<String> {
     let all = device.by_group.iter().map(GroupShare::operations).sum();
     let shown = device.by_group.iter().take(NAMES_MAX).map(|one| {
@@ -136,12 +136,12 @@ fn groups(device: &ObservedDevice) -> Option<String> {
     (shown.len() > 1).then(|| shown.join(", "))
 }
 
-/// Processes of one name together: `postgres 61 % (8), kworker 19 %`.
+/// Processes combined by name: `postgres 61 % (8), kworker 19 %`.
 fn processes(device: &ObservedDevice) -> Option<String> {
     let mut names: Vec<(String, u64, usize)> = Vec::new();
     for one in &device.by_process {
         let name = match &one.name {
-            // Behind the stroke is which of the kernel's workers it was.
+            // The part after the slash identifies one of the kernel's workers.
             Some(name) if name.starts_with("kworker/") => "kworker".to_owned(),
             Some(name) => name.clone(),
             None if one.pid.is_some() => tables::process_name(one),
@@ -175,7 +175,7 @@ fn roles(device: &ObservedDevice) -> Option<String> {
         return None;
     }
     let transfers = device.reads + device.writes + device.discards;
-    // Flushes belong to no file, but where a database counts them by file.
+    // Flushes belong to no file, except where a database counts them by file.
     let of = |one: &super::RoleShare| one.counts.operations() - one.counts.flushes;
     let is_much = |one: &&super::RoleShare| 200 * of(one) >= transfers;
     let roles = device.by_role.iter().filter(is_much).take(NAMES_MAX);
@@ -221,7 +221,7 @@ fn slow_moments(device: &ObservedDevice) -> Option<String> {
     (!moments.is_empty()).then(|| moments.join(", "))
 }
 
-/// `postgres (5058)` of `postgres: checkpointer (5058)`.
+/// `postgres (5058)` for `postgres: checkpointer (5058)`.
 fn short_name(name: &str) -> String {
     match (name.split_once(": "), name.rsplit_once(" (")) {
         (Some((program, _)), Some((_, pid))) => format!("{program} ({pid}"),
@@ -229,7 +229,7 @@ fn short_name(name: &str) -> String {
     }
 }
 
-/// The slowest operation, with what else was at the device.
+/// The slowest operation, with the device's other activity.
 fn slowest(verdict: &BlameVerdict) -> Option<String> {
     let one: &SlowOperation = verdict.examples.first()?;
     let by = one

@@ -1,4 +1,4 @@
-//! Everything behind the answer, as tables of the page and of CSV.
+//! The supporting tables of the page and of CSV.
 
 use super::document::{GroupShare, KindCounts, ObservationDocument, ObservedDevice, ProcessShare};
 use super::words;
@@ -8,7 +8,7 @@ use stripewise_units::{ByteSize, format_bytes, format_count, format_duration, fo
 
 const MIB: f64 = 1_048_576.0;
 
-/// Kinds of a device with rate and latency: the table of the terminal.
+/// Rate and latency of a device by kind: the table of the terminal.
 pub fn kinds(document: &ObservationDocument, device: &ObservedDevice) -> SheetTable {
     let seconds = document.observed_s.max(1e-9);
     let latency = &device.latency_ns;
@@ -52,11 +52,11 @@ pub fn kinds(document: &ObservationDocument, device: &ObservedDevice) -> SheetTa
     table("", &head, rows.collect())
 }
 
-/// The first column is of words, the others are of numbers.
+/// The first column is text, the others are numbers.
 fn table(title: &str, head: &[&str], rows: Vec<Vec<String>>) -> SheetTable {
     let column = |(k, heading): (usize, &&str)| match k {
         0 => Column::text(heading),
-        // Of a narrow terminal the last go first, but for the 99 % quantile and the longest.
+        // On a narrow terminal the last ones are dropped first, except p99 and the maximum.
         _ => Column::number(heading).dropped(match *heading {
             "p99.9" => 2,
             "MiB/s" => 1,
@@ -199,7 +199,7 @@ fn of_device(device: &ObservedDevice) -> [SheetTable; 7] {
     ]
 }
 
-/// Files, or what else a database counts by, with the means that it knows.
+/// Files, or the units by which a database counts, with the means that it provides.
 fn with_means(device: &ObservedDevice) -> SheetTable {
     let mean = |ns: Option<f64>| ns.map_or(String::new(), |ns| format_duration(ns as u64));
     let rows = device.by_file.iter().map(|one| {

@@ -1,4 +1,4 @@
-//! Words for causes and structures.
+//! Text about causes and structures.
 
 use super::document::{BlameShare, BlameVerdict, ObservationDocument};
 use stripewise_report::Judgement;
@@ -9,13 +9,13 @@ use stripewise_units::{
     counted, format_count, format_duration, format_iops, format_mib_per_s, format_share,
 };
 
-/// From here on the longest flush is told of.
+/// Flushes longer than this are mentioned.
 const LONG_FLUSH_NS: u64 = 100_000_000;
 
 /// From this elasticity on, a load of one operation at a time does nothing but wait.
 const WAITS_ALWAYS: f64 = 0.8;
 
-/// The verdict of the device that is shown first, in a word and a sentence.
+/// The verdict on the device that is shown first, as a word and a sentence.
 pub fn verdict(document: &ObservationDocument) -> Option<(Judgement, String)> {
     let verdict = first(document)?;
     let (judged, word) = match verdict.cause.as_str() {
@@ -28,7 +28,7 @@ pub fn verdict(document: &ObservationDocument) -> Option<(Judgement, String)> {
     Some((judged, word.to_owned()))
 }
 
-/// What lost events do to the numbers, and what helps; `None` for so few that they do nothing.
+/// The effect of lost events on the numbers, and the remedy; `None` if the effect is negligible.
 pub fn of_loss(lost: u64, lost_share: f64, remedy: &str) -> Option<String> {
     (lost_share > LOST_SHARE_MAX).then(|| {
         format!(
@@ -40,7 +40,7 @@ pub fn of_loss(lost: u64, lost_share: f64, remedy: &str) -> Option<String> {
     })
 }
 
-/// Whether counts and rates are at least what is shown: more was lost than they bear.
+/// Whether counts and rates are lower bounds: more was lost than they tolerate.
 pub fn is_least(document: &ObservationDocument) -> bool {
     let lost = document.lost_events.unwrap_or(0) as f64;
     let source = &document.source;
@@ -48,13 +48,13 @@ pub fn is_least(document: &ObservationDocument) -> bool {
     lost > LOST_SHARE_MAX * (seen + lost)
 }
 
-/// The verdict that is shown: that of the busiest device that has one.
+/// The verdict that is shown: that of the busiest device with one.
 pub fn first(document: &ObservationDocument) -> Option<&BlameVerdict> {
     let of = |name: &String| document.verdicts.iter().find(|one| one.device == *name);
     document.devices.iter().find_map(|device| of(&device.name))
 }
 
-/// What was found of whose fault it is, in a sentence or two.
+/// The identified cause, in one or two sentences.
 pub fn answer(document: &ObservationDocument) -> String {
     let Some(verdict) = first(document) else {
         return match document.devices.is_empty() {
@@ -74,7 +74,7 @@ pub fn answer(document: &ObservationDocument) -> String {
                 .to_owned();
         }
         "one-at-a-time" => {
-            // For a load of one at a time that is the share of time that it waits.
+            // For a load of one operation at a time, that is the share of time spent waiting.
             let waits = document.closedness.elasticity.unwrap_or(1.0);
             let meaning = match waits >= WAITS_ALWAYS {
                 true => "its rate is one over the latency, whatever the device could do beside"
@@ -94,7 +94,7 @@ pub fn answer(document: &ObservationDocument) -> String {
     }
     let slow_ns = verdict.slow_ns.unwrap_or(0);
     let mut text = match verdict.slow {
-        // The throttle of a control group shows by who queues, not by latency.
+        // A control group's throttle shows by which tasks queue, not by latency.
         0 => String::new(),
         slow => format!(
             "{} of {} of {load} outside calm moments took longer than {}{}. ",
@@ -123,7 +123,7 @@ fn not_slow(verdict: &BlameVerdict) -> String {
     };
     let share = verdict.slow as f64 / verdict.operations.max(1) as f64;
     let fewer = match share < SLOW_SHARE_MIN {
-        // Cut and not rounded, to stay below what it is compared with.
+        // Truncated, not rounded, to stay below the value it is compared with.
         true => format!(
             "{:.1} %, fewer than the {:.0} %",
             (1_000.0 * share).floor() / 10.0,
@@ -140,7 +140,7 @@ fn not_slow(verdict: &BlameVerdict) -> String {
     )
 }
 
-/// Flushes are not judged, but long ones are told of.
+/// Flushes are not judged, but long ones are mentioned.
 fn long_flushes(document: &ObservationDocument, verdict: &BlameVerdict) -> String {
     let mut devices = document.devices.iter();
     let device = devices.find(|device| device.name == verdict.device);
@@ -156,7 +156,7 @@ fn long_flushes(document: &ObservationDocument, verdict: &BlameVerdict) -> Strin
     }
 }
 
-/// Of the stage with the largest share: `; 93 % of them (90-96 %) waited at the device`.
+/// For the stage with the largest share: `; 93 % of them (90-96 %) waited at the device`.
 fn top_share(document: &ObservationDocument, verdict: &BlameVerdict) -> String {
     let shares = document
         .blame
@@ -188,10 +188,10 @@ pub fn share(one: &BlameShare) -> String {
     }
 }
 
-/// Where time is lost that a cause stands for.
+/// Where time is lost due to a cause.
 pub fn place(cause: &str) -> &'static str {
     match cause {
-        // No cause is known only of what waited there.
+        // "unknown" is used only for operations that waited there.
         "control-group" | "unknown" => "above the block layer",
         "host-queue" => "in the host's queue",
         "processor" => "waiting for a processor",
@@ -270,7 +270,7 @@ pub fn noun(cause: &str) -> &'static str {
     }
 }
 
-/// How a task issues, in words.
+/// How a task issues operations, as text.
 pub fn structure(name: &str) -> &'static str {
     match name {
         "one-at-a-time" => "one at a time: it waits",
@@ -284,7 +284,7 @@ pub fn structure(name: &str) -> &'static str {
     }
 }
 
-/// What is going on, in a line.
+/// The current activity, in one line.
 pub fn now(second: &Moment, ns: u64) -> String {
     let per_s = |count: u64| count as f64 * 1e9 / ns.max(1) as f64;
     let rate = format_iops(per_s(second.operations));

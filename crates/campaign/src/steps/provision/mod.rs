@@ -1,5 +1,5 @@
-//! What `partition` and `format` have in common: permission to go on, how they end, and
-//! their documents.
+//! Shared by `partition` and `format`: permission to proceed, exits, and
+//! documents.
 
 pub mod text;
 
@@ -9,16 +9,16 @@ use stripewise_conductor::failure::Failure;
 use stripewise_disk_provision::{Error, ErrorKind};
 use stripewise_results::SCHEMA_VERSION;
 
-/// Permission to carry a plan out.
+/// Permission to carry out a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GoAhead {
     /// The kernel's name of the device whose data will be lost.
     pub destroy: String,
-    /// Although it cannot be seen whether another program has the device open.
+    /// Even if it cannot be determined whether another program has the device open.
     pub busy_ok: bool,
 }
 
-/// A plan, and what became of it where it was carried out.
+/// A plan, and its result if it was carried out.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub struct ProvisionDocument<'a, Plan, Report> {
     schema_version: u32,
@@ -28,7 +28,7 @@ pub struct ProvisionDocument<'a, Plan, Report> {
 }
 
 impl<'a, Plan, Report> ProvisionDocument<'a, Plan, Report> {
-    /// Of these.
+    /// For this plan and report.
     pub fn new(plan: &'a Plan, report: Option<&'a Report>) -> Self {
         ProvisionDocument {
             schema_version: SCHEMA_VERSION,
@@ -39,7 +39,7 @@ impl<'a, Plan, Report> ProvisionDocument<'a, Plan, Report> {
     }
 }
 
-/// How a command ends that only planned: as what it plans would end.
+/// The exit of a command that only planned: that of its plan.
 #[must_use]
 pub fn planned(in_the_way: Option<&str>) -> Exit {
     match in_the_way {

@@ -1,4 +1,4 @@
-//! Plans and reports of `partition` and `format` as people read them.
+//! Plans and reports of `partition` and `format` as text.
 
 use std::path::Path;
 use stripewise_disk_inspect::storage::Use;
@@ -9,10 +9,10 @@ use stripewise_disk_provision::{
 use stripewise_report::Heading;
 use stripewise_units::{ByteSize, NameText, format_bytes, format_count};
 
-/// Columns of the words in front of the lines: where a line that is broken goes on.
+/// Width of the labels in front of lines, where wrapped lines continue.
 pub const HANGING: usize = 14;
 
-/// A line with a word in front, not broken.
+/// A line with a label in front, not wrapped.
 fn line(word: &str, text: &str) -> String {
     match word.len() < HANGING - 2 {
         true => format!("  {word:<12}{text}\n"),
@@ -20,12 +20,12 @@ fn line(word: &str, text: &str) -> String {
     }
 }
 
-/// A number of bytes, exactly and for reading.
+/// A number of bytes, exact and rounded.
 fn exact(bytes: u64) -> String {
     format!("{} bytes ({})", format_count(bytes), format_bytes(bytes))
 }
 
-/// What would be done; what is done at once is judged once, by what was read back.
+/// What would be done. With `at_once`, the verdict follows only after reading back.
 #[must_use]
 pub fn table_plan(plan: &TablePlan, save: &Path, at_once: bool, heading: Heading<'_>) -> String {
     let mut text = head(
@@ -92,7 +92,7 @@ pub fn table_plan(plan: &TablePlan, save: &Path, at_once: bool, heading: Heading
     text
 }
 
-/// What became of it, as it was read back.
+/// The result, as read back.
 #[must_use]
 pub fn table_report(plan: &TablePlan, report: &TableReport) -> String {
     let mut text = String::new();
@@ -197,8 +197,8 @@ pub fn format_report(report: &FormatReport) -> String {
     text
 }
 
-/// How every plan begins: which device, what is there now, who uses it, and what stands
-/// against writing to it.
+/// The beginning of every plan: the device, its present content, its users, and obstacles
+/// to writing to it.
 fn head(
     device: &DeviceFacts,
     present: &Present,
@@ -237,7 +237,7 @@ fn device_line(device: &DeviceFacts, heading: Heading<'_>) -> String {
     format!("{}\n", heading(&facts.join(", ")))
 }
 
-/// What is there now.
+/// The present content.
 fn now(present: &Present) -> String {
     let mut text = String::new();
     if present.is_empty() {
@@ -290,7 +290,7 @@ fn file_system(plan: &FormatPlan) -> String {
     )
 }
 
-/// The verdict, what it rests on, and what it costs.
+/// The verdict, its basis, and its cost.
 fn verdict(judgement: &Judgement) -> String {
     let words = match judgement.verdict {
         LayoutVerdict::SectorSplit => "sector-split: starts inside a physical sector".to_owned(),

@@ -1,4 +1,4 @@
-//! How a replay was issued, as a record has it.
+//! How a replay was issued, for the record.
 
 use stripewise_results::{
     FeatureRecord, FidelityRecord, JobRecord, LatenessRecord, PunctualityRecord, ReplayRecord,
@@ -7,7 +7,7 @@ use stripewise_trace::fidelity::{FeatureFit, Fidelity};
 use stripewise_trace::replay::{Lateness, Punctuality, lateness};
 use stripewise_workload::RecordedLoad;
 
-/// How many were due and left.
+/// How many operations were due and issued.
 pub(super) fn counts(load: &RecordedLoad, measured_ns: u64) -> ReplayRecord {
     let mut replay = ReplayRecord::default();
     let mut held = 0u64;
@@ -25,7 +25,7 @@ pub(super) fn counts(load: &RecordedLoad, measured_ns: u64) -> ReplayRecord {
     replay
 }
 
-/// Of what nothing held: the program's own lateness, and waiting for a free slot.
+/// For unrestricted operations: the program's own lateness, and waits for a free slot.
 pub(super) fn punctuality(
     load: &RecordedLoad,
     measured_ns: u64,
@@ -58,7 +58,7 @@ fn lateness_record(found: &Lateness) -> LatenessRecord {
     }
 }
 
-/// As a record has it; none without any feature.
+/// For the record; `None` without any feature.
 pub(super) fn fidelity_record(fidelity: &Fidelity) -> Option<FidelityRecord> {
     let worst = fidelity.worst()?;
     let [low, high] = worst.ratio_interval;
@@ -75,7 +75,7 @@ pub(super) fn fidelity_record(fidelity: &Fidelity) -> Option<FidelityRecord> {
     })
 }
 
-/// Of the kind with the most operations.
+/// For the kind with the most operations.
 pub(super) fn median_latency(job: &JobRecord) -> u64 {
     let (read, write) = (&job.outcome.read, &job.outcome.write);
     let most = match read.operations >= write.operations {

@@ -1,4 +1,4 @@
-//! A recorded load in a file: read, put onto a target, and judged once it was issued.
+//! A recorded load in a file: read, mapped onto a target, and judged after it was issued.
 
 mod judge;
 
@@ -26,19 +26,19 @@ use stripewise_workload::{
     Workload,
 };
 
-/// Of a trace, which is in memory while it is read.
+/// Maximum size of a trace, which is in memory while it is parsed.
 const TRACE_BYTES_MAX: u64 = 1 << 30;
 
-/// The largest operation that is issued; longer ones, which are discards, are cut to it.
+/// The largest operation that is issued; longer ones, which are discards, are truncated to it.
 const OPERATION_BYTES_MAX: u64 = 64 << 20;
 
-/// Operations in flight where nothing is said: so many that arrivals wait for the disk alone.
+/// Default operations in flight: enough that arrivals wait only for the disk.
 const OUTSTANDING: u32 = 256;
 
-/// Memory for their data, at most.
+/// Maximum memory for their data.
 const BUFFERS_BYTES_MAX: u64 = 1 << 30;
 
-/// A recording, and what it is called.
+/// A recording with its name.
 #[derive(Debug)]
 pub struct FileRecording {
     /// The file's name.
@@ -48,15 +48,15 @@ pub struct FileRecording {
     /// Its operations.
     pub recording: Recording,
     digest: String,
-    /// Of the last load that was put onto a target.
+    /// That of the last load mapped onto a target.
     collision_share: Cell<f64>,
 }
 
 impl FileRecording {
-    /// Reads a trace of any format, or a model, of which a load is made by the seed.
+    /// Reads a trace of any format, or a model, from which the seed generates a load.
     ///
     /// # Errors
-    /// Where the file cannot be read, or is no load.
+    /// If the file cannot be read, or is not a load.
     pub fn read(
         context: &Context,
         path: &Path,
@@ -100,14 +100,14 @@ impl FileRecording {
         })
     }
 
-    /// The load waits for its disk, for certain.
+    /// The load certainly waits for its disk.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         let load = self.recording.closedness.as_ref();
         load.is_some_and(LoadClosedness::is_closed)
     }
 
-    /// As it was recorded.
+    /// The unmodified recording.
     #[must_use]
     pub fn unchanged(&self, closed: bool) -> Recorded {
         Recorded {
@@ -121,15 +121,15 @@ impl FileRecording {
         }
     }
 
-    /// A workload of it, for targets with such sectors: `base` says how long, through which
-    /// cache, and what is written.
+    /// A workload of it, for targets with this sector size: `base` gives the duration, cache
+    /// mode, and data.
     #[must_use]
     pub fn workload(&self, recorded: Recorded, base: &Workload, sector_bytes: u64) -> Workload {
         let counts =
             [Kind::Read, Kind::Write, Kind::Discard].map(|kind| self.recording.of_kind(kind).0);
         let all = counts.iter().sum::<u64>().max(1);
         let percent = |count: u64| match (100 * count).div_ceil(all) {
-            // What is there at all has a share, and nothing has the whole of what it has not.
+            // A kind that occurs never rounds to 0 %, nor to 100 % if others occur too.
             100 if count < all => 99,
             percent => percent as u8,
         };
@@ -157,8 +157,8 @@ impl FileRecording {
         }
     }
 
-    /// The size of a test file for it: its places as they are where they lie close
-    /// together, else next to each other.
+    /// The size of a test file for it: its positions unchanged if they are close
+    /// together, else placed next to each other.
     #[must_use]
     pub fn file_bytes(&self) -> u64 {
         let extents = &self.recording.extents;
@@ -169,10 +169,10 @@ impl FileRecording {
         }
     }
 
-    /// Where its operations go on a target of this size.
+    /// The mapping of its operations to a target of this size.
     ///
     /// # Errors
-    /// Where it is too small.
+    /// If it is too small.
     pub fn mapping(&self, target: &OpenTarget) -> Outcome<Mapping> {
         let limits = target.limits();
         let sector_bytes = u64::from(limits.logical_sector_bytes);
@@ -213,7 +213,7 @@ fn model_of(bytes: &[u8]) -> Option<WorkloadModel> {
     read_model(bytes).ok()
 }
 
-/// Where an operation begins, and its length, in whole sectors.
+/// The start and length of an operation, in whole sectors.
 fn aligned(request: &Request, sector_bytes: u64) -> (u64, u64) {
     if request.kind == Kind::Sync {
         return (0, 0);
@@ -294,7 +294,7 @@ impl Recordings for FileRecording {
 }
 
 impl FileRecording {
-    /// What left, when and where, against what was to leave.
+    /// Compares the issued operations with the recorded ones.
     fn fidelity(
         &self,
         asked: &[ScaledRequest],

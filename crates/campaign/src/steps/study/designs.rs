@@ -1,6 +1,6 @@
-//! Published studies: their tables with the figures that were printed, and what the model
-//! of arrays cannot explain of them. Figures come from the published tables that the
-//! program has; headlines without tables are rows without rates.
+//! Published studies: their tables with the printed figures, and deviations that the array
+//! model cannot explain. Figures come from the bundled published tables;
+//! headlines without tables are rows without rates.
 
 use stripewise_compat::dataset::dataset;
 use stripewise_conductor::failure::{Failure, Outcome};
@@ -9,21 +9,21 @@ use stripewise_workload::{Pattern, Workload};
 
 /// A published study.
 pub struct Study {
-    /// As it is named behind `study:`.
+    /// The name after `study:`.
     pub name: &'static str,
-    /// What it is, in a line.
+    /// A one-line description.
     pub about: &'static str,
-    /// The simulated array that it is repeated on where no target is named.
+    /// The simulated array for repeating it, unless a target is named.
     pub array: &'static str,
     /// Its tables, as printed.
     pub tables: Vec<StudyDesign>,
-    /// What the model does not explain, in sentences.
+    /// What the model does not explain, as sentences.
     pub unexplained: &'static [&'static str],
 }
 
-/// One table: levels beside each other, a row for each workload.
+/// One table: levels as columns, a row for each workload.
 pub struct StudyDesign {
-    /// What the levels are.
+    /// The kind of levels.
     pub factor: StudyFactor,
     /// The columns.
     pub levels: Vec<String>,
@@ -31,21 +31,21 @@ pub struct StudyDesign {
     pub rows: Vec<DesignRow>,
 }
 
-/// What the levels of a table are.
+/// The kind of a table's levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StudyFactor {
-    /// There is one level only.
+    /// There is only one level.
     None,
-    /// Where the partition starts.
+    /// Start of the partition.
     Offset,
-    /// Of the file system.
+    /// Allocation unit of the file system.
     AllocationUnit,
     /// Stripe unit and offset together: `128K, 1M`.
     UnitAndOffset,
 }
 
 impl StudyFactor {
-    /// As sheets name it.
+    /// As named in sheets.
     pub fn name(self) -> &'static str {
         match self {
             StudyFactor::None => "",
@@ -55,7 +55,7 @@ impl StudyFactor {
         }
     }
 
-    /// Keys of a simulated array that make a level.
+    /// Keys of a simulated array for a level.
     pub fn overrides(self, level: &str) -> String {
         match self {
             StudyFactor::None => String::new(),
@@ -69,18 +69,18 @@ impl StudyFactor {
     }
 }
 
-/// A workload with what was printed of it.
+/// A workload with its printed figures.
 #[derive(Clone, Debug)]
 pub struct DesignRow {
-    /// What ran.
+    /// The workload.
     pub workload: Workload,
     /// IOPS by level.
     pub published: Vec<Option<f64>>,
-    /// Of the last level over the first, where it alone was printed.
+    /// Gain of the last level over the first, if only that was printed.
     pub gain_percent: Option<f64>,
 }
 
-/// Names and lines of all studies.
+/// Names and descriptions of all studies.
 const ALL: [(&str, &str); 5] = [
     (
         "oja-nisula-2007",
@@ -95,10 +95,10 @@ const ALL: [(&str, &str); 5] = [
     ("mssqltips-2127", "RAID 5, four series to saturation"),
 ];
 
-/// The study of this name; `readers`: with what readers of the article asked for.
+/// The study of this name; `readers`: with the additions requested by readers of the article.
 ///
 /// # Errors
-/// Where there is none; the hint names the nearest, or all.
+/// If there is none; the hint names the closest match, or all.
 pub fn study(name: &str, readers: bool) -> Outcome<Study> {
     let Some((name, about)) = ALL.into_iter().find(|(known, _)| *known == name) else {
         let names: Vec<&str> = ALL.iter().map(|(name, _)| *name).collect();
@@ -162,9 +162,9 @@ fn unexplained(name: &str) -> &'static [&'static str] {
     }
 }
 
-/// A table of the program: rows in its order, levels as its columns.
+/// A bundled table: rows in its order, levels as its columns.
 fn published(name: &str, factor: StudyFactor) -> StudyDesign {
-    // Every name above is one of the program's own; a test reads all.
+    // Every name above is bundled; a test reads all of them.
     let Some(table) = dataset(name) else {
         return StudyDesign {
             factor,
@@ -215,7 +215,7 @@ fn random(read_percent: u8, threads: u32, outstanding: u32) -> Workload {
     }
 }
 
-/// A row of which the article printed a gain alone, or nothing.
+/// A row for which the article printed only a gain, or nothing.
 fn headline(workload: Workload, levels: usize, gain_percent: Option<f64>) -> DesignRow {
     DesignRow {
         workload,
@@ -263,7 +263,7 @@ fn van_dyke_readers() -> StudyDesign {
 
 fn shea() -> StudyDesign {
     let row = |read_percent: u8, threads: u32| {
-        // Of writes in general; reads were left undecided.
+        // The article's gain is for writes in general; reads were left undecided.
         let gain = (read_percent == 0 && threads == 36).then_some(34.0);
         headline(random(read_percent, threads, 4), 2, gain)
     };

@@ -1,10 +1,10 @@
-//! Published and own figures side by side.
+//! Published and new figures side by side.
 
 use super::designs::{Study, StudyDesign, words};
 use serde::Serialize;
 use stripewise_results::SCHEMA_VERSION;
 
-/// A study repeated.
+/// A repeated study.
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct StudyDocument {
     /// Version of the document.
@@ -72,7 +72,7 @@ fn percent(new: Option<f64>, old: Option<f64>) -> Option<f64> {
 }
 
 impl StudyTable {
-    /// Of own rates by row, then by level.
+    /// From new rates by row, then by level.
     pub fn of(design: &StudyDesign, own: &[Vec<Option<f64>>]) -> StudyTable {
         let rows: Vec<StudyRow> = design
             .rows
@@ -114,7 +114,7 @@ impl StudyTable {
 }
 
 impl StudyDocument {
-    /// Something was measured.
+    /// Whether anything was measured.
     #[must_use]
     pub fn has_figures(&self) -> bool {
         let rows = self.tables.iter().flat_map(|table| &table.rows);

@@ -1,11 +1,11 @@
-//! Published studies: what was printed, and own figures beside it.
+//! Published studies: the printed figures, with new ones next to them.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
 //! | `designs` | the studies: tables, printed figures, what is not explained |
-//! | `document` | published and own figures side by side |
-//! | `sheet` | the same for people, with pictures |
-//! | `stored_study` | a study read back from its runs |
+//! | `document` | published and new figures side by side |
+//! | `sheet` | the same for people, with charts |
+//! | `stored_study` | a study reconstructed from its runs |
 
 pub mod designs;
 mod document;
@@ -18,7 +18,7 @@ pub use stored_study::{is_study, rendered_study};
 
 use stripewise_results::{JobRow, RunRecord, Status};
 
-/// A run's rate, where it was not cut short.
+/// A run's rate, unless it was interrupted.
 pub fn rate_of(record: &RunRecord) -> Option<f64> {
     let job = record.jobs.first()?;
     let row = JobRow { run: record, job };

@@ -1,4 +1,4 @@
-//! A published study beside what was printed, as a sheet.
+//! A repeated study next to its printed figures, as a sheet.
 
 use super::document::{StudyDocument, StudyRate, StudyRow, StudyTable};
 use stripewise_report::{
@@ -7,14 +7,14 @@ use stripewise_report::{
 };
 use stripewise_units::{capitalised, format_iops};
 
-/// Columns of levels that fit beside each other; more go below each other.
+/// Maximum number of levels side by side; more are placed one below the other.
 const LEVELS_BESIDE: usize = 2;
-/// Own rates that differ by less are called close, per cent.
+/// New rates within this many per cent are called close.
 const CLOSE_PERCENT: f64 = 5.0;
-/// Rows that one picture has room for.
+/// Maximum number of rows in one picture.
 const ROWS_MAX: usize = 45;
 
-/// How far own figures are from what was printed, the tables, then what is not explained.
+/// How far the new figures are from the printed ones, the tables, then what is not explained.
 #[must_use]
 pub fn study_sheet(document: &StudyDocument) -> Sheet {
     let partial = match document.status {
@@ -58,7 +58,7 @@ fn mean_words(table: &StudyTable) -> String {
 
 fn table(table: &StudyTable) -> SheetTable {
     let levels = match table.levels.iter().any(|level| level.contains(',')) {
-        // Levels of two factors have a comma of their own.
+        // Levels of two factors contain a comma.
         true => table.levels.join("; "),
         false => table.levels.join(", "),
     };
@@ -77,7 +77,7 @@ fn rate(iops: Option<f64>) -> Cell {
 }
 
 fn signed(percent: Option<f64>) -> Cell {
-    // What rounds to nothing has no sign: adding 0 makes -0 plain.
+    // A value that rounds to zero has no sign: adding 0 turns -0 into 0.
     let rounded = |percent: f64| (10.0 * percent).round() / 10.0 + 0.0;
     percent.map_or_else(Cell::default, |percent| {
         Cell::exact(format!("{:+.1} %", rounded(percent)), percent)
@@ -92,7 +92,7 @@ fn of_rate(one: &StudyRate) -> [Cell; 3] {
     ]
 }
 
-/// Few levels: a line for each row.
+/// Few levels: one line per row.
 fn beside(title: &str, table: &StudyTable) -> SheetTable {
     let mut columns = vec![Column::text("Load")];
     for level in &table.levels {
@@ -142,8 +142,8 @@ fn below(title: &str, table: &StudyTable) -> SheetTable {
     SheetTable::new(title, columns, table.rows.iter().flat_map(of_row).collect())
 }
 
-/// Published and own figures of each load beside each other: what the last level gains, or the
-/// rates where there is one level.
+/// Published and new figures of each load next to each other: the gain of the last level, or the
+/// rates if there is only one level.
 fn chart(table: &StudyTable) -> Option<Chart> {
     let has_levels = table.levels.len() > 1;
     let values = |row: &StudyRow| match (has_levels, row.rates.first()) {

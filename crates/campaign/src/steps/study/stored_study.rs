@@ -1,4 +1,4 @@
-//! A study read back from the runs that the store has of it.
+//! Reconstructs a study from its stored runs.
 
 use super::designs::{study, words};
 use super::document::{StudyDocument, StudyTable};
@@ -21,7 +21,7 @@ pub fn is_study(run: &RunRecord) -> bool {
     name_of(run).is_some()
 }
 
-/// The study that these runs are, with what was printed; nothing where they are of none.
+/// The study of these runs, with the printed figures; `None` if they belong to none.
 fn of_runs(runs: &[RunRecord]) -> Option<StudyDocument> {
     let first = runs.first()?;
     let is_readers = first.command.iter().any(|word| word == "--readers");
@@ -32,7 +32,7 @@ fn of_runs(runs: &[RunRecord]) -> Option<StudyDocument> {
     let id = first.series.as_deref().unwrap_or(&first.id);
     let is_simulated = target.starts_with("sim:");
     let mut document = StudyDocument::new(&study, id, target, is_simulated);
-    // Tables may share the name of a level: their runs come one after the other.
+    // Tables may share the name of a level: their runs are consecutive.
     let mut left: Vec<&RunRecord> = runs.iter().collect();
     for design in &study.tables {
         let mut rate = |level: &str, cell: &str| {
@@ -61,8 +61,8 @@ fn of_runs(runs: &[RunRecord]) -> Option<StudyDocument> {
     Some(document)
 }
 
-/// A report on the study that these runs are; nothing where they are of none, and in the forms
-/// that only hold runs.
+/// A report on the study of these runs; `None` if they belong to none, and for formats
+/// that only contain runs.
 pub fn rendered_study(
     runs: &[RunRecord],
     format: ReportFormat,

@@ -1,9 +1,9 @@
-//! What a command that shows or compares can be pointed at: stored runs, series
-//! and experiments, published tables, and files: documents that this program
-//! printed, other tools' results, directories of them.
+//! The possible subjects of commands that show or compare: stored runs, series
+//! and experiments, published tables, and files: documents printed by this program,
+//! other tools' results, directories of them.
 //!
-//! Names of stored things win over files where both could be meant, because
-//! they are what `history` lists; `./NAME` always is a file.
+//! Stored names take precedence over files, because
+//! `history` lists them; `./NAME` is always a file.
 
 mod named;
 
@@ -23,7 +23,7 @@ use stripewise_results::{ComparisonRecord, Document, RunRecord, SeriesRecord};
 use stripewise_store::{Filter, Store};
 use stripewise_units::{NameText, counted, nearest, path_of, plural};
 
-/// What a subject is.
+/// The kind of a subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SubjectKind {
     /// A stored run.
@@ -40,30 +40,30 @@ pub enum SubjectKind {
     Imported,
 }
 
-/// Runs, and what they are together.
+/// Runs, and the group they form.
 #[derive(Clone, Debug)]
 pub struct Subject {
-    /// As it may head a column: the id, the name of the table, the file.
+    /// As a column heading: the id, the name of the table, the file.
     pub name: String,
-    /// Where its runs are from.
+    /// Origin of its runs.
     pub kind: SubjectKind,
-    /// In the order in which they ran, or in which their file has them.
+    /// In chronological order, or in the order of their file.
     pub runs: Vec<RunRecord>,
     /// The table's own facts, for [`SubjectKind::Dataset`].
     pub dataset: Option<Box<Dataset>>,
-    /// Comparisons that a document carries.
+    /// Comparisons contained in a document.
     pub comparisons: Vec<ComparisonRecord>,
-    /// The experiment that a document carries.
+    /// The experiment contained in a document.
     pub experiment: Option<Box<StoredExperiment>>,
-    /// What must be known to read it rightly.
+    /// Notes on its interpretation.
     pub notes: Vec<String>,
-    /// Summaries of its ladders that were made before its runs were lightened; else they
-    /// follow from the runs.
+    /// Summaries of its ladders from before its runs were stripped; else they
+    /// are derived from the runs.
     pub series: Vec<SeriesRecord>,
 }
 
 impl Subject {
-    /// Runs and nothing besides.
+    /// Only runs.
     pub fn new(name: impl Into<String>, kind: SubjectKind, runs: Vec<RunRecord>) -> Subject {
         Subject {
             name: name.into(),
@@ -77,8 +77,8 @@ impl Subject {
         }
     }
 
-    /// Leaves out runs that `seen` or earlier ones of its own are: copies of one result
-    /// are one result, whatever files they came in. Noted.
+    /// Removes runs that are in `seen` or duplicated: copies of one result
+    /// count once, whatever files they came from. Adds a note.
     pub fn leave_out_copies(&mut self, seen: &mut HashSet<u128>) {
         let before = self.runs.len();
         self.runs.retain(|run| seen.insert(run.identity()));
@@ -93,7 +93,7 @@ impl Subject {
         }
     }
 
-    /// The label that all of its runs carry, if there is one.
+    /// The label common to all of its runs, if any.
     #[must_use]
     pub fn label(&self) -> Option<&str> {
         let first = self.runs.first()?.label.as_deref()?;
@@ -102,11 +102,11 @@ impl Subject {
     }
 }
 
-/// What `text` names. Nothing is written; a store that cannot be written to will
+/// The subject named by `text`. Writes nothing; a read-only store will
 /// do, and files need none.
 ///
 /// # Errors
-/// Where it names nothing, or what it names cannot be read.
+/// If it names nothing, or the subject cannot be read.
 pub fn subject(context: &Context, text: &str) -> Outcome<Subject> {
     if let Some(name) = text.strip_prefix("dataset:") {
         return published(name);
@@ -136,11 +136,11 @@ pub fn subject(context: &Context, text: &str) -> Outcome<Subject> {
     }
 }
 
-/// A run, series or experiment of the store, or all runs with a label; `last` is what was
-/// done last.
+/// A run, series or experiment of the store, or all runs with a label; `last` is the most
+/// recent result.
 ///
 /// # Errors
-/// Where the store has no such thing, or cannot be read.
+/// If the store has none, or cannot be read.
 pub fn stored(context: &Context, store: &Store, name: &str) -> Outcome<Subject> {
     let name = &measured::full_name(store, name)?;
     let filter = Filter {
@@ -155,7 +155,7 @@ pub fn stored(context: &Context, store: &Store, name: &str) -> Outcome<Subject> 
             .map_err(store_failure)?
             .is_some()
     {
-        // Nothing was measured yet, or all of it was deleted.
+        // Nothing was measured yet, or everything was deleted.
         return Ok(Subject::new(name, SubjectKind::Experiment, Vec::new()));
     }
     if ids.is_empty() {
@@ -173,7 +173,7 @@ pub fn stored(context: &Context, store: &Store, name: &str) -> Outcome<Subject> 
     }
     let mut runs = Vec::with_capacity(ids.len());
     for id in &ids {
-        // One that is damaged is named, and does not take the others with it.
+        // A damaged one is reported without affecting the others.
         runs.extend(context.unless_damaged(store.load(id))?);
     }
     let is_experiment = runs.iter().any(|run| {
@@ -189,7 +189,7 @@ pub fn stored(context: &Context, store: &Store, name: &str) -> Outcome<Subject> 
     Ok(Subject::new(name, kind, runs))
 }
 
-/// All runs whose label is `label`, the oldest first; none where there are none.
+/// All runs with exactly this label, oldest first; `None` if there are none.
 fn labelled(context: &Context, store: &Store, label: &str) -> Outcome<Option<Subject>> {
     let filter = Filter {
         label: Some(label.to_owned()),
@@ -197,7 +197,7 @@ fn labelled(context: &Context, store: &Store, label: &str) -> Outcome<Option<Sub
     };
     let mut runs = Vec::new();
     for listed in context.stored_runs(store, &filter)?.into_iter().rev() {
-        // The filter finds labels that contain it.
+        // The filter matches labels that contain it.
         if listed.label.as_deref() == Some(label) {
             runs.extend(context.unless_damaged(store.load(&listed.id))?);
         }
@@ -229,7 +229,7 @@ fn published(name: &str) -> Outcome<Subject> {
     })
 }
 
-/// A file, or all files of a directory (not of those in it), by name.
+/// A file, or all files of a directory (not of its subdirectories), by name.
 fn of_path(context: &Context, path: &Path) -> Outcome<Subject> {
     if !path.is_dir() {
         return of_file(context, path);
@@ -282,7 +282,7 @@ fn of_file(context: &Context, path: &Path) -> Outcome<Subject> {
     of_document(context, name, &String::from_utf8_lossy(&bytes))
 }
 
-/// What a document carries besides runs and comparisons, or has instead of them.
+/// Content of a document other than runs and comparisons.
 #[derive(serde::Deserialize)]
 struct Outline {
     #[serde(default)]
@@ -291,14 +291,14 @@ struct Outline {
     experiment: Option<StoredExperiment>,
 }
 
-/// A document that some command printed with `--json`: its runs, or those of the
+/// A document printed by a command with `--json`: its runs, or those of the
 /// store whose ids it names.
 fn of_document(context: &Context, name: String, text: &str) -> Outcome<Subject> {
     let whole = |text: &str| {
         Document::from_json(text)
             .map_err(|error| Failure::usage(format!("{name}: {error}"), error.hint()))
     };
-    // A document of another version, or no JSON, is told as such.
+    // A document of another version, or invalid JSON, is reported as such.
     let outline = serde_json::from_str(text);
     let Ok(Outline { runs, experiment }) = outline else {
         return whole(text).map(|document| of_runs(name.clone(), document));

@@ -1,17 +1,17 @@
-//! The runs of a document as far as they are ids. Records are only passed over: a tree of
+//! The ids among the runs of a document. Records are skipped: a parsed tree of
 //! them would take many times the memory of their text.
 
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 
-/// Ids in one document; a store of 100,000 runs is large.
+/// Maximum number of ids in one document; a store of 100,000 runs is large.
 const IDS_MAX: usize = 1_000_000;
 
-/// What a list of runs holds.
+/// The content of a list of runs.
 #[derive(Debug, Default)]
 pub struct Named {
     pub ids: Vec<String>,
-    /// Something else is among them.
+    /// It contains other items, too.
     pub has_records: bool,
 }
 
@@ -45,7 +45,7 @@ impl<'de> Visitor<'de> for List {
     }
 }
 
-/// An id; nothing of a record.
+/// An id; `None` for a record.
 struct IdOrRecord(Option<String>);
 
 impl<'de> Deserialize<'de> for IdOrRecord {

@@ -1,4 +1,4 @@
-//! What a profile prints and keeps.
+//! The document of a profile, as printed and stored.
 
 use serde::{Deserialize, Serialize};
 use stripewise_results::{TargetFacts, Warning};
@@ -6,7 +6,7 @@ use stripewise_surface::profile::{
     AccessAt, BatchRate, Boundary, RateAt, Rotation, SeekCurve, Spread, Zone,
 };
 
-/// The profile of a surface. Null and empty where it is not known or does not show.
+/// The profile of a surface. Unknown or indiscernible values are null or empty.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ProfileDocument {
     /// Of this document.

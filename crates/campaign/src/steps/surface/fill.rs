@@ -1,4 +1,4 @@
-//! Fills: as text, as a table, as what a picture shows.
+//! Fills as text, as a table, and as the content of a picture.
 
 use super::fill_document::{FillDocument, RestFound};
 use super::shared::{MIB, foot, mib, subtitle, title_of, void, warned};
@@ -23,7 +23,7 @@ fn amount(bytes: u64, [low, high]: [u64; 2]) -> String {
         high if high >= 1 << 30 => (1 << 30, "GiB"),
         _ => (1 << 20, "MiB"),
     };
-    // As many digits as the interval's width has a use for.
+    // As many digits as the interval's width justifies.
     let digits = match (high - low) as f64 / unit as f64 {
         width if width >= 2.0 => 0,
         width if width >= 0.2 => 1,
@@ -38,7 +38,7 @@ fn amount(bytes: u64, [low, high]: [u64; 2]) -> String {
     )
 }
 
-/// What the fill comes to, in a sentence.
+/// The result of the fill, in a sentence.
 pub fn sentence(document: &FillDocument) -> String {
     let stretches = &document.stretches;
     let mut text = match (
@@ -78,7 +78,7 @@ pub fn sentence(document: &FillDocument) -> String {
     text
 }
 
-/// "60 s": how long it rested.
+/// "60 s": the length of the rest.
 fn rested(rest: &RestFound) -> String {
     match rest.rest_ns {
         ns if ns < 600_000_000_000 && ns.is_multiple_of(1_000_000_000) => {
@@ -104,7 +104,7 @@ fn back(rest: &RestFound) -> Option<String> {
     })
 }
 
-/// The steps, a row each; `part` is `fill`, or `rest` for those behind the rest.
+/// The steps, one per row; `part` is `fill`, or `rest` for those after the rest.
 pub fn csv(document: &FillDocument) -> String {
     let mut text = String::from(
         "part,from_bytes,length_bytes,duration_ns,bytes_per_s,temperature_millicelsius\n",
@@ -126,7 +126,7 @@ pub fn csv(document: &FillDocument) -> String {
     text
 }
 
-/// What the picture shows: the rate over what was written, temperatures as dots.
+/// The content of the picture: the rate over bytes written, temperatures as dots.
 pub fn picture(document: &FillDocument) -> SurfacePicture {
     let point = |step: &Step| {
         let middle = step.from_bytes + step.length_bytes / 2;
@@ -211,12 +211,12 @@ fn findings(document: &FillDocument) -> Vec<(String, String)> {
     if let Some(back) = document.rest.as_ref().and_then(back) {
         line("back", back);
     }
-    // What voids the numbers is the first of these, not of those.
+    // The voiding warning is the first of these, not of those.
     all.extend(further_findings(document).into_iter().skip(void));
     all
 }
 
-/// What the sentence does not say.
+/// Findings that the sentence does not contain.
 pub fn further_findings(document: &FillDocument) -> Vec<(String, String)> {
     let mut all: Vec<(String, String)> = void(&document.warnings).into_iter().collect();
     let mut line = |name: &str, value: String| all.push((name.to_owned(), value));

@@ -1,11 +1,11 @@
-//! What a fill prints and keeps.
+//! The document of a fill, as printed and stored.
 
 use serde::{Deserialize, Serialize};
 use stripewise_results::{TargetFacts, Warning};
 use stripewise_surface::fill::{Back, Change, Step, Stretch};
 
-/// The rate of writing over what was written. Null and empty where it is not known or does
-/// not show.
+/// The rate of writing over bytes written. Unknown or indiscernible values are null or
+/// empty.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct FillDocument {
     /// Of this document.

@@ -1,5 +1,5 @@
-//! Profiles of surfaces and fills, as the store keeps them: their documents, and what those
-//! say as text, as a table, as a picture and as a page. Made by `profile`, shown again by
+//! Stored profiles of surfaces and fills: their documents, and their rendering
+//! as text, tables, picture and page. Made by `profile`, shown again by
 //! `history` and `report`.
 
 mod document;
@@ -24,7 +24,7 @@ use stripewise_report::{
 use stripewise_results::{TargetFacts, Warning};
 use stripewise_units::format_bytes;
 
-/// What the picture of a surface is called.
+/// The name of the picture of a surface.
 const PICTURE: &str = "surface";
 
 /// A profile or a fill.
@@ -33,15 +33,15 @@ const PICTURE: &str = "surface";
 pub enum MeasuredSurface {
     /// Rate and access time over the surface.
     Profile(Box<ProfileDocument>),
-    /// The rate of writing over what was written.
+    /// The rate of writing over bytes written.
     Fill(Box<FillDocument>),
 }
 
 impl MeasuredSurface {
-    /// The document that the store keeps under this kind; `None` for other kinds.
+    /// Parses the stored document of this kind; `None` for other kinds.
     ///
     /// # Errors
-    /// Where it cannot be read.
+    /// If it cannot be read.
     pub fn of_kept(kind: &str, json: &str) -> Outcome<Option<MeasuredSurface>> {
         let read = match kind {
             PROFILE => serde_json::from_str(json).map(MeasuredSurface::Profile),
@@ -64,7 +64,7 @@ impl MeasuredSurface {
             (Judgement::Open, word)
         });
         let answer = match self {
-            // Of a profile the findings are the answer.
+            // For a profile, the findings are the answer.
             MeasuredSurface::Profile(_) if cut_short.is_none() => String::new(),
             MeasuredSurface::Profile(_) => "this is what was measured until then".to_owned(),
             MeasuredSurface::Fill(document) => fill::sentence(document),
@@ -87,7 +87,7 @@ impl MeasuredSurface {
         }
     }
 
-    /// What was measured and the result, in one line.
+    /// The target and the result, in one line.
     #[must_use]
     pub fn line(&self) -> String {
         let target = self.target();
@@ -144,7 +144,7 @@ impl MeasuredSurface {
         }
     }
 
-    /// The result in a sentence, which begins with why it is not whole.
+    /// The result in a sentence; an incomplete one begins with the reason.
     fn answer(&self) -> String {
         let sentence = match self {
             MeasuredSurface::Profile(document) => profile::sentence(document),
@@ -178,10 +178,10 @@ impl MeasuredSurface {
         }
     }
 
-    /// In one of the forms of a report.
+    /// Renders it in a report format.
     ///
     /// # Errors
-    /// Where a picture cannot be drawn, or there is none of that name.
+    /// If a picture cannot be drawn, or there is none of that name.
     pub fn rendered(&self, format: ReportFormat, wanted: &PictureLook) -> Outcome<Rendered> {
         let mut picture = self.picture();
         titled(&mut picture.title, &mut picture.foot, wanted);
@@ -201,7 +201,7 @@ mod tests {
     use super::*;
     use stripewise_report::Look;
 
-    /// Two places of a disk, as they are kept.
+    /// Two places of a disk, as stored.
     fn kept() -> MeasuredSurface {
         let json = r#"{"schema_version": 1, "id": "20261122-1", "host": "box", "full": false,
             "target": {"kind": "device", "name": "/dev/sdb", "size_bytes": 1000204886016,
@@ -271,7 +271,7 @@ mod tests {
         let svg = text(ReportFormat::Svg, &wanted);
         assert!(svg.contains("The old disk") && svg.contains("Source: the lab"));
         let png = kept().rendered(ReportFormat::Png, &wanted).expect("pixels");
-        // Width and height stand behind the signature and the name of the first chunk.
+        // Width and height follow the signature and the name of the first chunk.
         assert_eq!(png.bytes[16..24], [0, 0, 2, 88, 0, 0, 1, 82]);
         let other = PictureLook {
             picture: Some("ladder".to_owned()),

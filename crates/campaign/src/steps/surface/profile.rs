@@ -1,4 +1,4 @@
-//! Profiles of surfaces: as text, as a table, as what a picture shows.
+//! Profiles of surfaces as text, as a table, and as the content of a picture.
 
 use super::document::ProfileDocument;
 use super::shared::{MIB, foot, mib, ms, subtitle, title_of, void, warned};
@@ -6,7 +6,7 @@ use stripewise_report::{Axes, SurfacePicture};
 use stripewise_surface::profile::{BatchRate, RateAt};
 use stripewise_units::{ByteSize, format_count};
 
-/// What was found, a name and a value each.
+/// The findings, a name and a value each.
 fn findings(document: &ProfileDocument) -> Vec<(String, String)> {
     let mut all: Vec<(String, String)> = void(&document.warnings).into_iter().collect();
     let mut line = |name: &str, value: String| all.push((name.to_owned(), value));
@@ -80,21 +80,21 @@ fn findings(document: &ProfileDocument) -> Vec<(String, String)> {
     all
 }
 
-/// Rates that differ by less are one rate.
+/// Rates that differ by less count as equal.
 const LEVEL_SHARE: f64 = 0.01;
-/// Of all places, those that have it.
+/// The share of places that must have it.
 const LEVEL_PLACES: f64 = 0.9;
 /// Fewer places show nothing.
 const LEVEL_PLACES_MIN: usize = 16;
 
-/// The same rate nearly everywhere is that of a limit, whoever sets it.
+/// The same rate nearly everywhere is that of a limit, whatever sets it.
 fn is_level(rates: &[RateAt], median: f64) -> bool {
     let near = |rate: &&RateAt| (rate.bytes_per_s / median - 1.0).abs() <= LEVEL_SHARE;
     let count = rates.iter().filter(near).count();
     rates.len() >= LEVEL_PLACES_MIN && count as f64 >= LEVEL_PLACES * rates.len() as f64
 }
 
-/// What matters where position does not: how large reads are, how many are made at once.
+/// Effects other than position: the size of reads, and how many are concurrent.
 fn matters(batches: &[BatchRate]) -> Vec<(&'static str, String)> {
     let all = |keep: fn(&&BatchRate) -> bool, show: fn(&BatchRate) -> String| {
         let shown: Vec<String> = batches.iter().filter(keep).map(show).collect();
@@ -120,7 +120,7 @@ fn matters(batches: &[BatchRate]) -> Vec<(&'static str, String)> {
     }
 }
 
-/// Rates and access times as one table, a row each.
+/// Rates and access times as one table, one row each.
 pub fn csv(document: &ProfileDocument) -> String {
     let mut text = String::from("kind,offset_bytes,length_bytes,bytes_per_s,latency_ns\n");
     for rate in &document.rates {
@@ -149,7 +149,7 @@ pub fn csv(document: &ProfileDocument) -> String {
     text
 }
 
-/// What the picture shows.
+/// The content of the picture.
 pub fn picture(document: &ProfileDocument) -> SurfacePicture {
     SurfacePicture {
         title: title_of(&document.target),

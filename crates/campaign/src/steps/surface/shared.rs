@@ -1,4 +1,4 @@
-//! What texts and pictures of profiles, fills and probes share.
+//! Shared by texts and pictures of profiles, fills and probes.
 
 use crate::steps::medium::void_codes;
 use stripewise_results::{TargetFacts, Warning};
@@ -6,7 +6,7 @@ use stripewise_units::{format_bytes, format_count, format_duration};
 
 pub const MIB: f64 = 1_048_576.0;
 
-/// A rate in MiB a second.
+/// A rate in MiB/s.
 pub fn mib(rate: f64) -> String {
     match rate / MIB {
         many if many >= 999.95 => format!("{} MiB/s", format_count(many.round() as u64)),
@@ -40,7 +40,7 @@ pub fn subtitle(target: &TargetFacts, measured_at: &str) -> String {
     words.join(" \u{b7} ")
 }
 
-/// How long something took: virtual time of a simulated target is named as such.
+/// The duration; virtual time of a simulated target is labelled as such.
 pub fn took(target: &str, duration_ns: u64) -> String {
     let virtual_time = match target.starts_with("sim:") {
         true => " of virtual time",
@@ -49,14 +49,14 @@ pub fn took(target: &str, duration_ns: u64) -> String {
     format!("{}{virtual_time}", format_duration(duration_ns))
 }
 
-/// The foot of a picture: by what it was made, where, and under which id it is kept.
+/// The footer of a picture: program, host, and the id under which it is stored.
 pub fn foot(host: &str, id: &str) -> String {
     let version = env!("CARGO_PKG_VERSION");
     format!("Stripewise {version}, host {host}, {id}")
 }
 
-/// The warnings as a line among what was found, so that no picture goes round without it. Those
-/// that void the numbers are said before them: see [`void`].
+/// The warnings as a line among the findings, so that every picture shows them. Those
+/// that void the values come first: see [`void`].
 pub fn warned(warnings: &[Warning]) -> Option<(String, String)> {
     let void = void_codes(warnings);
     let codes = warnings.iter().map(|one| one.code.as_str());
@@ -64,7 +64,7 @@ pub fn warned(warnings: &[Warning]) -> Option<(String, String)> {
     (!codes.is_empty()).then(|| ("warnings".to_owned(), codes.join(", ")))
 }
 
-/// The line before all numbers, where they are not the disk's.
+/// The line before all values if they are not the disk's.
 pub fn void(warnings: &[Warning]) -> Option<(String, String)> {
     let codes = void_codes(warnings);
     let words = || format!("{}: no number below is the disk's", codes.join(", "));

@@ -56,7 +56,7 @@ pub fn tables(document: &ProfileDocument) -> Vec<SheetTable> {
     ]
 }
 
-/// How access times are distributed.
+/// The distribution of access times.
 fn spread(access: &Spread) -> Rows {
     let rows = [
         ("the fastest", access.min_ns),
@@ -70,7 +70,7 @@ fn spread(access: &Spread) -> Rows {
     rows.map(row).to_vec()
 }
 
-/// Seeks by their distance.
+/// Seek times by distance.
 fn seek_curve(seeks: &SeekCurve) -> Rows {
     let row = |point: &SeekPoint| {
         let distance = format!("{:.1} %", point.distance * 100.0);
@@ -88,7 +88,7 @@ fn batch(one: &BatchRate) -> Vec<String> {
     ]
 }
 
-/// Zones, each with the interval of the place where it begins.
+/// Zones, each with the interval of its starting position.
 fn zones(document: &ProfileDocument) -> Rows {
     let begins = |number: usize| {
         let before = number.checked_sub(1);
@@ -111,7 +111,7 @@ fn zones(document: &ProfileDocument) -> Rows {
     .collect()
 }
 
-/// A piece of a file.
+/// An extent of a file.
 fn extent(piece: &ExtentFound) -> Vec<String> {
     let at = piece.device_bytes;
     vec![

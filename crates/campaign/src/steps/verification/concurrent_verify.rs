@@ -1,5 +1,5 @@
-//! Verification beside a run: what its jobs write carries stamps, what they read is
-//! compared, and after each run everything that is known is read once more.
+//! Verification during a run: its jobs' writes carry stamps, their reads are
+//! compared, and after each run all known data is read once more.
 
 use super::worker_pool::{Drive, WorkerPool, WorkerSlot};
 use super::{check_memory, counts_of, refuse_what_holds_no_data, run_number, words};
@@ -25,17 +25,17 @@ use stripewise_verify::{
 };
 use stripewise_workload::{CacheMode, DataPattern, Pattern, Workload, alignment_bytes};
 
-/// The largest block that has a generation of its own.
+/// The largest block with a generation of its own.
 const BLOCK_BYTES_MAX: u64 = 64 << 10;
-/// Bytes of an operation before and after a run, and how many are in flight.
+/// Size of an operation before and after a run, and how many are in flight.
 const PASS_BYTES: u32 = 1 << 20;
 const PASS_OUTSTANDING: u32 = 4;
 
-/// What the runs of one command are compared with.
+/// Verifies the runs of one command.
 #[derive(Debug)]
 pub struct RunVerifier {
     field: Arc<VerifyTargets>,
-    /// By target: who writes it before the runs, and reads it after each.
+    /// By target: the worker that writes it before the runs, and reads it after each.
     crews: Vec<WorkerIdentity>,
     drive: Drive,
     rounds: Cell<u16>,
@@ -43,7 +43,7 @@ pub struct RunVerifier {
     filled: Cell<u64>,
 }
 
-/// What a pass came to.
+/// The result of a pass.
 #[derive(Default)]
 struct Pass {
     whole: bool,
@@ -56,7 +56,7 @@ struct Pass {
 /// Refuses what cannot be verified, before anything is made or filled.
 ///
 /// # Errors
-/// Where there is no data to compare, or two jobs would make it unclear.
+/// If there is no data to compare, or two jobs would make it ambiguous.
 pub fn check(planned: &PlannedRuns, engine: EngineName) -> Outcome<()> {
     for text in &planned.targets {
         let name: TargetName = text.parse().map_err(target_failure)?;
@@ -112,7 +112,7 @@ fn is_written(planned: &PlannedRuns, target: usize) -> bool {
     jobs.any(|job| job.targets.contains(&target) && job.workload.read_percent < 100)
 }
 
-/// The unit that has a generation on a target: all operations are whole ones of it.
+/// The unit of generations on a target: all operations consist of whole ones.
 fn block_bytes(target: &Target, jobs: &[&Workload]) -> Outcome<u32> {
     let mut lowest = alignment_bytes(target.size_bytes()).min(BLOCK_BYTES_MAX);
     let mut take = |bytes: u64| {
@@ -145,7 +145,7 @@ fn block_bytes(target: &Target, jobs: &[&Workload]) -> Outcome<u32> {
     Ok(lowest as u32)
 }
 
-/// A target that was opened for a run that is verified.
+/// The open target of a verified run.
 fn real(opened: &OpenTarget) -> Outcome<&Target> {
     opened.real().ok_or_else(|| {
         Failure::usage(
@@ -159,7 +159,7 @@ impl RunVerifier {
     /// Maps for all targets; test files are written once.
     ///
     /// # Errors
-    /// Where nothing would be compared, memory does not suffice, or a pass cannot begin.
+    /// If nothing would be compared, memory does not suffice, or a pass cannot begin.
     pub fn begin(
         context: &Context,
         opened: &mut [OpenTarget],
@@ -212,8 +212,8 @@ impl RunVerifier {
         let owners = crews.len() as u16;
         let epoch_ns = words::unix_ns(&context.timestamp());
         let targets = VerifyTargets::new(run_number(id), grounds, epoch_ns, owners);
-        // What commands that pass the block layer by have written is read through it: another
-        // way sees what is really there.
+        // Data written by commands that bypass the block layer is read through it: another
+        // path shows what is really there.
         let choice = match engine {
             EngineName::Nvme => EngineName::Auto.choose(),
             engine => engine.choose(),
@@ -369,7 +369,7 @@ impl Verifies for RunVerifier {
     }
 }
 
-/// Makes what was written durable and lets go of what is cached.
+/// Makes written data durable and drops cached data.
 fn settle(context: &Context, target: &Target) {
     if target.writes() {
         let flushed = (target.open_storage(CacheMode::Buffered, Access::ReadWrite))

@@ -1,4 +1,4 @@
-//! What a verification came to, as JSON and in the store.
+//! The document of a verification, as JSON and in the store.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -7,7 +7,7 @@ use stripewise_results::{KindOutcome, Warning};
 use stripewise_verify::FinishedState;
 use stripewise_verify::power_cut_check::Survival;
 
-/// The document's version; raised when a field changes its meaning.
+/// The document's version; incremented when a field changes its meaning.
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// How a verification ended.
@@ -30,7 +30,7 @@ pub enum VerifyVerdict {
 }
 
 impl VerifyVerdict {
-    /// Of everything that was to be read, if it was to its end, and what failed on the way.
+    /// From whether the data was faultless, failures, and whether everything was read.
     #[must_use]
     pub fn of(faultless: bool, failed: u64, whole: bool) -> VerifyVerdict {
         match (faultless, failed, whole) {
@@ -144,7 +144,7 @@ pub struct SurvivalRecord {
     pub target_name: String,
     /// What made writes durable.
     pub durability: String,
-    /// Flushed writes, what of them is lost, and what survived beyond the promise.
+    /// Flushed writes, the lost ones among them, and unflushed ones that survived.
     #[serde(flatten)]
     pub survival: Survival,
     /// The newest write that survived is so much newer than the last flush.
@@ -227,7 +227,7 @@ pub enum JudgedBy {
 }
 
 impl JudgedBy {
-    /// For people.
+    /// As text for people.
     #[must_use]
     pub fn in_words(self) -> &'static str {
         match self {
@@ -328,7 +328,7 @@ pub struct TargetOutcome {
 }
 
 impl TargetOutcome {
-    /// Of these reads and writes.
+    /// From these reads and writes.
     #[must_use]
     pub fn of(target: u16, duration_ns: u64, read: KindOutcome, write: KindOutcome) -> Self {
         let [iops, mib_per_s] = rates(duration_ns, &read, &write);
@@ -343,7 +343,7 @@ impl TargetOutcome {
     }
 }
 
-/// Operations and MiB a second.
+/// IOPS and MiB/s.
 fn rates(duration_ns: u64, read: &KindOutcome, write: &KindOutcome) -> [f64; 2] {
     let seconds = (duration_ns as f64 / 1e9).max(1e-9);
     [
@@ -353,7 +353,7 @@ fn rates(duration_ns: u64, read: &KindOutcome, write: &KindOutcome) -> [f64; 2] 
 }
 
 impl PhaseOutcome {
-    /// Of these reads and writes.
+    /// From these reads and writes.
     #[must_use]
     pub fn of(
         name: &str,

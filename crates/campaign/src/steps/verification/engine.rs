@@ -1,28 +1,28 @@
-//! An engine's life under a worker that verifies: opened, filled, reaped, closed.
+//! Runs an engine for a worker that verifies: opens, fills, reaps, closes it.
 
 use stripewise_io_engine::backend::{
     faulty::Faulty, linux_io_uring::Uring, portable_threads::Threads, windows_iocp::Iocp,
 };
 use stripewise_io_engine::{Engine, EngineName, Error, Next, OpenPlan, Result, Source};
 
-/// No wait of a worker is longer, so that a stop is seen although nothing completes.
+/// Maximum wait of a worker, so that it sees a stop even if nothing completes.
 const WAIT_NS_MAX: u64 = 50_000_000;
-/// How long operations in flight are waited for when a worker has finished, nanoseconds.
+/// How long to wait for operations in flight when a worker has finished, in nanoseconds.
 pub const DRAIN_LIMIT_NS: u64 = 60_000_000_000;
 
-/// How an engine's life went.
+/// The result of running an engine.
 #[derive(Debug, Default)]
 pub struct Worked {
-    /// It was opened; else `failure` says why not.
+    /// It was opened; otherwise `failure` says why not.
     pub opened: bool,
-    /// Why no better one was got.
+    /// Why no better engine was available.
     pub fallbacks: Vec<String>,
-    /// What ended it before its time.
+    /// Why it ended early.
     pub failure: Option<Error>,
 }
 
-/// Opens the engine of this name and lets it work for `source` until that has finished.
-/// What is still in flight a minute later is given up.
+/// Opens the engine of this name and runs it for `source` until that has finished.
+/// Operations still in flight a minute later are abandoned.
 pub fn work<S: Source>(name: EngineName, plan: &OpenPlan, source: &mut S) -> Worked {
     match (name, plan.faults.is_some()) {
         (EngineName::Uring, false) => live::<Uring, S>(plan, source),
@@ -54,7 +54,7 @@ fn live<E: Engine, S: Source>(plan: &OpenPlan, source: &mut S) -> Worked {
     }
 }
 
-/// Fills, waits and reaps until there is nothing left to do.
+/// Fills, waits and reaps until nothing remains to be done.
 fn turn<E: Engine>(engine: &mut E, source: &mut impl Source) -> Result<()> {
     let mut in_flight = 0;
     let mut stopped_ns = None;

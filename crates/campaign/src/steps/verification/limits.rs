@@ -1,5 +1,5 @@
-//! Limits of control groups and volumes on what is verified. They do not touch the verdict, but
-//! its rates, and with them how much was tried in the time, are theirs.
+//! Limits of control groups and volumes during a verification. They do not affect the verdict,
+//! but its rates, and so the amount of data verified.
 
 use super::document::PhaseOutcome;
 use crate::steps::limit_watch::{FastestRates, LimitWatch};
@@ -9,13 +9,13 @@ use stripewise_results::{KindOutcome, Severity, Warning};
 use stripewise_targets::Target;
 use stripewise_units::path_of;
 
-/// The limits of one device, and which targets lie on it.
+/// The limits of one device, and its targets.
 pub struct DeviceLimits {
     watch: LimitWatch,
     targets: Vec<u16>,
 }
 
-/// Begins to watch; targets on one device are watched once.
+/// Starts watching; targets on one device share a watch.
 #[must_use]
 pub fn start(targets: &[Target]) -> Vec<DeviceLimits> {
     let mut all: Vec<DeviceLimits> = Vec::new();
@@ -34,7 +34,7 @@ pub fn start(targets: &[Target]) -> Vec<DeviceLimits> {
     all
 }
 
-/// The limits that the phases reached, each device by its own rates.
+/// The limits that the phases reached, by each device's own rates.
 pub fn reached(
     context: &Context,
     devices: Vec<DeviceLimits>,
@@ -54,7 +54,7 @@ pub fn reached(
     found
 }
 
-/// A limit voids rates. What was read back right stays right.
+/// A limit voids rates. Data that read back correctly remains verified.
 fn beside_the_verdict(warning: Warning) -> Warning {
     let severity = match warning.severity {
         Severity::Void => Severity::Warning,
@@ -66,7 +66,7 @@ fn beside_the_verdict(warning: Warning) -> Warning {
     }
 }
 
-/// The rates of the fastest phase, on these targets together.
+/// The rates of the fastest phase, summed over these targets.
 fn fastest(phases: &[PhaseOutcome], targets: &[u16]) -> FastestRates {
     let each = phases.iter().map(|phase| {
         let own = phase.by_target.iter();

@@ -1,4 +1,4 @@
-//! What verifications share: their document, faults in sentences, and a pass over a whole
+//! Shared by verifications: their document, faults as sentences, and a pass over a whole
 //! target.
 
 pub mod concurrent_verify;
@@ -26,20 +26,20 @@ use stripewise_store::Store;
 use stripewise_targets::{Intent, TEST_FILE_BYTES_MIN, Target, TargetName};
 use stripewise_units::{format_bytes, path_of};
 
-/// Threads on each target where nobody says how many.
+/// Default threads per target.
 pub const THREADS_USUAL: u32 = 2;
-/// Operations that each of them has in flight where nobody says how many.
+/// Default operations in flight per thread.
 pub const OUTSTANDING_USUAL: u32 = 8;
 
 /// Kind of the documents in the store.
 pub const DOCUMENT_KIND: &str = "verify";
 
-/// What the process returns.
+/// The exit of the command.
 #[must_use]
 pub fn exit_of(context: &Context, document: &VerifyDocument) -> Exit {
     match document.verdict {
         VerifyVerdict::Faults | VerifyVerdict::NotProven => Exit::Finding,
-        // Without a signal it stopped because somebody cut the file.
+        // Without a signal, it stopped because another process truncated the file.
         VerifyVerdict::Interrupted => context
             .signal()
             .map_or(Exit::InputOutput, Exit::Interrupted),
@@ -49,7 +49,7 @@ pub fn exit_of(context: &Context, document: &VerifyDocument) -> Exit {
 }
 
 /// The number in the stamps of the run with this id: FNV-1a, so that an image can be
-/// traced to the run that is in the store.
+/// traced to the stored run.
 #[must_use]
 pub fn run_number(id: &str) -> u64 {
     (id.bytes()).fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
@@ -57,7 +57,7 @@ pub fn run_number(id: &str) -> u64 {
     })
 }
 
-/// A verification needs something that holds data.
+/// Refuses targets that hold no data.
 pub fn refuse_what_holds_no_data(name: &TargetName, text: &str) -> Outcome<()> {
     let what = match name {
         TargetName::Path(_) => return Ok(()),
@@ -70,7 +70,7 @@ pub fn refuse_what_holds_no_data(name: &TargetName, text: &str) -> Outcome<()> {
     ))
 }
 
-/// What is named twice would be written by two at once.
+/// Refuses targets named twice, which two workers would write.
 pub fn refuse_twice(names: &[String]) -> Outcome<()> {
     let mut names: Vec<&String> = names.iter().collect();
     names.sort();
@@ -83,7 +83,7 @@ pub fn refuse_twice(names: &[String]) -> Outcome<()> {
     }
 }
 
-/// Test files have a smallest size: where less is asked for, more would be written than that.
+/// Refuses sizes below the minimum of test files, where more would be written than requested.
 pub fn refuse_small_files(names: &[String], size_bytes: u64) -> Outcome<()> {
     if size_bytes >= TEST_FILE_BYTES_MIN {
         return Ok(());
@@ -101,7 +101,7 @@ pub fn refuse_small_files(names: &[String], size_bytes: u64) -> Outcome<()> {
     }
 }
 
-/// What is meant to be done by a caller who writes every byte before it reads any.
+/// The intent of a caller who writes every byte before reading any.
 fn intent_of(name: &str, permissions: &Permissions, options: Intent) -> Intent {
     Intent {
         writes: true,
@@ -113,7 +113,7 @@ fn intent_of(name: &str, permissions: &Permissions, options: Intent) -> Intent {
     }
 }
 
-/// Judges all that is named before the first of it is touched: where one is refused, no test
+/// Checks all named targets before touching the first: if one is refused, no test
 /// file was made for another.
 pub fn judge_all(
     context: &Context,
@@ -134,8 +134,8 @@ pub fn judge_all(
     Ok(())
 }
 
-/// Opens what is named, for a caller who writes every byte before it reads any. `options` says
-/// what else is meant to be done to each.
+/// Opens the named targets, for a caller who writes every byte before reading any. `options`
+/// completes the intent for each.
 pub fn open_all(
     context: &Context,
     store: &mut Store,
@@ -164,10 +164,10 @@ pub fn outstanding_total(threads: u32, outstanding: u32, targets: usize) -> u32 
     each.saturating_mul(u32::try_from(targets).unwrap_or(u32::MAX))
 }
 
-/// Maps and buffers may take this share of the memory that is available.
+/// Maximum share of available memory for maps and buffers.
 const MEMORY_SHARE_MAX: f64 = 0.8;
 
-/// The map of expectations and the buffers must fit before the first byte is written.
+/// Checks that the map of expectations and the buffers fit, before the first byte is written.
 pub fn check_memory(needed_bytes: u64, hint: &'static str) -> Outcome<()> {
     let memory = System::live().host().memory;
     let available = match (memory.available_bytes, memory.limit_bytes) {
@@ -189,7 +189,7 @@ pub fn check_memory(needed_bytes: u64, hint: &'static str) -> Outcome<()> {
     }
 }
 
-/// A target as documents have it.
+/// A target for documents.
 #[must_use]
 pub fn verified(
     target: &Target,

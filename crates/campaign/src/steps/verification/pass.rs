@@ -1,5 +1,5 @@
-//! Reads a target from its start to its end, past all maps: what `--image` and
-//! `--after-cut` begin with.
+//! Reads a target from start to end without maps: the first step of `--image` and
+//! `--after-cut`.
 
 use std::fs::File;
 use std::sync::Arc;
@@ -16,28 +16,28 @@ use stripewise_units::format_bytes;
 const CHUNK_BYTES: u64 = 1 << 20;
 const SLOTS: u32 = 4;
 const WAIT_NS: u64 = 50_000_000;
-/// Places that could not be read and are named.
+/// Maximum number of unreadable places listed.
 const UNREAD_MAX: usize = 100;
 
-/// What a pass came to.
+/// The result of a pass.
 pub struct Passed {
     /// Bytes that were read.
     pub read_bytes: u64,
     /// Reads that completed.
     pub operations: u64,
-    /// Chunks that could not be read, with the reason.
+    /// Unreadable chunks, with the reason.
     pub unread: Vec<String>,
-    /// How many there were, named or not.
+    /// Their total number.
     pub unread_count: u64,
-    /// How long it took.
+    /// Its duration in nanoseconds.
     pub duration_ns: u64,
-    /// It went to the end.
+    /// It reached the end.
     pub whole: bool,
 }
 
 struct Reader<'a> {
     context: &'a Context,
-    /// Sees what was read: where, and what.
+    /// Receives the data read: position and content.
     show: &'a mut dyn FnMut(u64, &[u8]),
     size_bytes: u64,
     at_bytes: u64,
@@ -105,7 +105,7 @@ impl Source for Reader<'_> {
     }
 }
 
-/// Reads all of it, and shows it piece by piece, in any order.
+/// Reads all of it, and passes it on piece by piece, in any order.
 pub fn pass(
     context: &Context,
     file: File,

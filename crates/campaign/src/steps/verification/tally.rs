@@ -1,10 +1,10 @@
-//! What workers measure in a phase, and what it comes to: in all, and on each target.
+//! Measurements of workers in a phase, and its totals: overall, and per target.
 
 use super::document::{PhaseOutcome, TargetOutcome};
 use stripewise_results::{KindOutcome, KindParts};
 use stripewise_stats::Histogram;
 
-/// What a worker measured in a phase.
+/// A worker's measurements in a phase.
 #[derive(Clone, Debug, Default)]
 pub struct Measured {
     /// Latencies of reads.
@@ -15,12 +15,12 @@ pub struct Measured {
     pub read_bytes: u64,
     /// Bytes written.
     pub write_bytes: u64,
-    /// When its last operation ended, on the workers' clock; 0: it had none.
+    /// When its last operation ended, on the workers' clock; 0: there was none.
     pub ended_ns: u64,
 }
 
 impl Measured {
-    /// An operation ended.
+    /// Adds a completed operation.
     pub fn add(&mut self, writes: bool, bytes: u64, latency_ns: u64, at_ns: u64) {
         let (histogram, sum) = match writes {
             true => (&mut self.write, &mut self.write_bytes),
@@ -31,7 +31,7 @@ impl Measured {
         self.ended_ns = self.ended_ns.max(at_ns);
     }
 
-    /// Adds another worker's.
+    /// Adds another worker's measurements.
     pub fn merge(&mut self, other: &Measured) {
         self.read.merge(&other.read);
         self.write.merge(&other.write);
@@ -41,7 +41,7 @@ impl Measured {
     }
 }
 
-/// What a phase came to, from what was measured on each target. A target that had finished
+/// The result of a phase, from the measurements on each target. A target that finished
 /// before the others is not as slow as they are: its rates are over its own time.
 #[must_use]
 pub fn outcome(
@@ -97,7 +97,7 @@ mod tests {
     const SECOND_NS: u64 = 1_000_000_000;
     const MIB: u64 = 1 << 20;
 
-    /// Writes of 1 MiB, so many a second, from the first second on.
+    /// Writes of 1 MiB, `per_s` per second, from the first second on.
     fn writes(count: u64, per_s: u64) -> Measured {
         let mut measured = Measured::default();
         for number in 1..=count {

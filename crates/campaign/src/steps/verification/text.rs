@@ -1,4 +1,4 @@
-//! A verification for people.
+//! A verification as text for people.
 
 use super::document::{JudgedBy, LeftByRun, Mode, PhaseOutcome, VerifyDocument, VerifyVerdict};
 use crate::steps::medium::void_codes;
@@ -7,15 +7,15 @@ use stripewise_results::Severity;
 use stripewise_units::{format_bytes, format_count, format_duration};
 use stripewise_verify::Class;
 
-/// Why something is not proven.
+/// Why something is unproven.
 pub(crate) const OPEN: &str = "no record in this store says what belongs there";
 
-/// The run's id, or its number where the store does not have it.
+/// The run's id, or its number if the store lacks it.
 fn name_of(left: &LeftByRun) -> &str {
     left.id.as_deref().unwrap_or(&left.run)
 }
 
-/// Of a copy: what the verdict does not rest on.
+/// For a copy: the part that the verdict does not cover.
 fn without_record(document: &VerifyDocument) -> String {
     let by_stamps = |left: &&LeftByRun| left.judged_by == JudgedBy::Stamps;
     let runs: Vec<&str> = (document.left.iter())
@@ -36,7 +36,7 @@ fn without_record(document: &VerifyDocument) -> String {
     }
 }
 
-/// The answer in a sentence, where something flushed is lost; else nothing.
+/// The answer in a sentence if flushed data is lost; else empty.
 pub(crate) fn lost(document: &VerifyDocument) -> String {
     let (lost, covered) = document.survival.iter().fold((0, 0), |(lost, all), one| {
         (
@@ -63,7 +63,7 @@ pub(crate) fn lost(document: &VerifyDocument) -> String {
     )
 }
 
-/// What a phase does, for people.
+/// The activity of a phase, as text.
 pub(crate) fn phase_name(phase: &PhaseOutcome) -> &'static str {
     match phase.name.as_str() {
         "fill" => "Pass 1: write",
@@ -82,7 +82,7 @@ pub fn verdict(document: &VerifyDocument) -> String {
     }
 }
 
-/// A pass, with what makes it doubtful that it is the disk's.
+/// A pass, with reasons to doubt that the disk was verified.
 fn passed(document: &VerifyDocument, verified: &str) -> (&'static str, String) {
     let warnings = &document.warnings;
     if !void_codes(warnings).is_empty() {
@@ -90,7 +90,7 @@ fn passed(document: &VerifyDocument, verified: &str) -> (&'static str, String) {
         let why = format!("no disk was verified ({codes}); no fault in {verified}");
         return ("Void", why);
     }
-    // A note is no doubt: a limit that was not reached, for one.
+    // A note is not a doubt, such as an unreached limit.
     let doubts = warnings
         .iter()
         .filter(|one| one.severity != Severity::Note)
@@ -100,14 +100,14 @@ fn passed(document: &VerifyDocument, verified: &str) -> (&'static str, String) {
     ("Passed", format!("no fault in {verified}{without}{doubts}"))
 }
 
-/// No verdict: what was to be judged did not happen.
+/// No verdict: the event to judge did not happen.
 pub(crate) const POWER_STAYED: &str = "The power did not fail";
-/// What can be done about it.
+/// The remedy.
 const JUDGED_LATER: &str = "--after-cut can still judge what is there";
 
-/// The verdict in a word or two, and what it rests on in a sentence without its full stop.
+/// The verdict in a word or two, and its basis in a sentence without a full stop.
 pub(crate) fn judged(document: &VerifyDocument) -> (&'static str, String) {
-    // In the same line: alone, a fault would be taken for the disk's.
+    // In the same line: alone, a fault would be attributed to the disk.
     let changed: String = (document.targets.iter())
         .filter_map(|target| {
             let what = target.changed.as_ref()?;

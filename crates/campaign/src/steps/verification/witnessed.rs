@@ -1,9 +1,9 @@
-//! What a witness's file says of the run that it saw.
+//! A run as described by a witness's file.
 
 use serde::{Deserialize, Serialize};
 use stripewise_verify::cut::{CutWorker, Durability};
 
-/// The header's version; raised when a field changes its meaning.
+/// The header's version; incremented when a field changes its meaning.
 pub const HEADER_VERSION: u32 = 1;
 
 /// What was asked for.
@@ -13,33 +13,33 @@ pub struct CutRequest {
     pub targets: Vec<String>,
     /// What makes writes durable.
     pub durability: Durability,
-    /// The page cache is in between.
+    /// Writes use the page cache.
     pub buffered: bool,
-    /// How much of each target.
+    /// Bytes of each target to use.
     pub size_bytes: Option<u64>,
     /// Writers on each target.
     pub threads: u32,
-    /// Writes that each of them has in flight.
+    /// Writes in flight per writer.
     pub outstanding: u32,
-    /// For how long; `None`: until the power goes.
+    /// Maximum duration; `None`: until the power fails.
     pub duration_ns: Option<u64>,
 }
 
-/// A target as it was when the run began.
+/// A target at the start of the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct CutTarget {
-    /// The name by which it is found from any directory.
+    /// The name under which it is found from any directory.
     pub name: String,
-    /// Bytes of it that are used.
+    /// Bytes of it in use.
     pub size_bytes: u64,
     /// Its logical sector.
     pub sector_bytes: u32,
-    /// What a write in flight may damage around itself: a physical sector, or the row of an
-    /// array with parity.
+    /// Bytes around a write in flight that it may damage: a physical sector, or the row of a
+    /// parity array.
     pub row_bytes: u64,
 }
 
-/// The header of a witness's file: enough to judge by, on another machine as well.
+/// The header of a witness's file: sufficient to judge by, even on another machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct WitnessHeader {
     /// [`HEADER_VERSION`].
@@ -56,6 +56,6 @@ pub struct WitnessHeader {
     pub request: CutRequest,
     /// By number.
     pub targets: Vec<CutTarget>,
-    /// Whose writes they are.
+    /// The writers.
     pub workers: Vec<CutWorker>,
 }

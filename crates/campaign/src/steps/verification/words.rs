@@ -1,11 +1,11 @@
-//! Faults in sentences, and times as stamps hold them.
+//! Faults as sentences, and times in the form of stamps.
 
 use stripewise_results::faults::{ExtentRecord, FaultRecord};
 use stripewise_targets::Target;
 use stripewise_units::{format_bytes, format_duration};
 use stripewise_verify::{Class, Fault};
 
-/// Nanoseconds since 1970 of an RFC 3339 time, as `Clock::timestamp` gives it; 0 for
+/// Nanoseconds since 1970 of an RFC 3339 time as from `Clock::timestamp`; 0 for
 /// anything else.
 #[must_use]
 pub fn unix_ns(timestamp: &str) -> u64 {
@@ -13,7 +13,7 @@ pub fn unix_ns(timestamp: &str) -> u64 {
     time.map_or(0, |time| u64::try_from(time.as_nanosecond()).unwrap_or(0))
 }
 
-/// Where on the device a byte of the target lies, and in which piece of the file.
+/// Position of a target's byte on the device, and the extent of the file that contains it.
 pub fn place_of(target: &Target, fault: &Fault) -> (Option<u64>, Option<ExtentRecord>) {
     let facts = target.facts();
     let sector = u64::from(facts.logical_sector_bytes.max(1));
@@ -42,7 +42,7 @@ pub fn place_of(target: &Target, fault: &Fault) -> (Option<u64>, Option<ExtentRe
     (Some(at / sector), Some(record))
 }
 
-/// A fault as it is recorded. `now_ns`: nanoseconds since 1970.
+/// A fault for the record. `now_ns`: nanoseconds since 1970.
 pub fn record_of(fault: Fault, name: &str, target: Option<&Target>, now_ns: u64) -> FaultRecord {
     let (lba, extent) = target.map_or((None, None), |target| place_of(target, &fault));
     let message = sentence(&fault, name, (lba, extent.as_ref()), now_ns);
@@ -55,7 +55,7 @@ pub fn record_of(fault: Fault, name: &str, target: Option<&Target>, now_ns: u64)
     }
 }
 
-/// All of a fault in a sentence or two.
+/// A complete fault in one or two sentences.
 fn sentence(
     fault: &Fault,
     name: &str,
@@ -121,7 +121,7 @@ fn sentence(
     text
 }
 
-/// Words, with how often each is said where it is said several times on end.
+/// Texts, with a count if one is repeated consecutively.
 pub(crate) fn in_turn(said: &[String]) -> String {
     let word = |same: &[String]| match same.len() {
         1 => same[0].clone(),

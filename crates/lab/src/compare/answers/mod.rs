@@ -1,8 +1,8 @@
-//! The answers of two benches against each other.
+//! Compares the answers of two benches.
 //!
-//! The rungs of a climb are single runs, and which rung is the best is luck as often as
-//! not; what a bench says is its answer, which has an interval. So answers are compared
-//! before rungs: the same series, block size and latency limit on both sides, the interval
+//! The steps of a climb are single runs, and which one is the best is often luck;
+//! the result of a bench is its answer, which has an interval. So answers are compared
+//! before steps: the same series, block size and latency limit on both sides, the interval
 //! of the ratio from both intervals ([`stripewise_stats::ratio`]), verdicts corrected for
 //! all answers of the table (Holm).
 
@@ -19,7 +19,7 @@ use stripewise_stats::Slo;
 use stripewise_stats::{Estimate, difference_percent, holm, ratio};
 use stripewise_units::ByteSize;
 
-/// An answer and the block size that it is for.
+/// An answer and its block size.
 struct Answered<'a> {
     kind: SeriesKind,
     series: &'a SeriesRecord,
@@ -35,8 +35,8 @@ struct Both<'a> {
     row: ComparisonRow,
 }
 
-/// B's answers against A's; none where no series has an answer on both sides, or a metric
-/// is asked for that answers do not have.
+/// Compares B's answers with A's; `None` if no series has an answer on both sides, or the
+/// metric is one that answers do not have.
 #[must_use]
 pub fn compare_answers(a: &Side, b: &Side, options: CompareOptions) -> Option<ComparisonRecord> {
     if options.metric.latency_name().is_some() {
@@ -79,7 +79,7 @@ fn answered<'a>(series: &'a [SeriesRecord], runs: &[RunRecord]) -> Vec<Answered<
                 && run.series_part.as_deref() == Some(series.name.as_str())
         };
         let run = runs.iter().find(of_series)?;
-        // Of two or three runs of a log nothing is known of the next ones.
+        // Two or three runs of a log do not predict the next ones.
         let answer = series
             .answer
             .filter(|answer| answer.iops_low.is_some() || answer.bound.is_some())?;
@@ -102,7 +102,7 @@ fn answered<'a>(series: &'a [SeriesRecord], runs: &[RunRecord]) -> Vec<Answered<
     found.collect()
 }
 
-/// Why two answers of a series are of different questions.
+/// Why two answers of a series answer different questions.
 fn unlike(a: &Answered<'_>, b: &Answered<'_>) -> Option<String> {
     let title = a.kind.title();
     if a.series.slo != b.series.slo {
@@ -156,7 +156,7 @@ fn row<'a>(a: &'a Answered<'a>, b: &'a Answered<'a>, options: CompareOptions) ->
     Some(Both { a, b, row })
 }
 
-/// Rate and interval; none of a bound.
+/// Rate and interval; `None` for a bound.
 fn estimate(answer: &AnswerRecord) -> Option<Estimate> {
     let ends = answer.iops_low.zip(answer.iops_high);
     let (low, high) = ends.filter(|_| answer.bound.is_none())?;
@@ -168,7 +168,7 @@ fn estimate(answer: &AnswerRecord) -> Option<Estimate> {
     })
 }
 
-/// The rates that an answer leaves possible.
+/// The range of rates consistent with an answer.
 fn possible(answer: &AnswerRecord) -> [f64; 2] {
     match answer.bound {
         Some(AnswerBound::AtLeast) => [answer.iops, f64::INFINITY],
@@ -180,7 +180,7 @@ fn possible(answer: &AnswerRecord) -> [f64; 2] {
     }
 }
 
-/// Where a bound and an interval, or two bounds, exclude each other.
+/// The verdict if a bound and an interval, or two bounds, exclude each other.
 fn excluded(a: &AnswerRecord, b: &AnswerRecord) -> Verdict {
     let [a, b] = [a, b].map(possible);
     match () {
@@ -190,7 +190,7 @@ fn excluded(a: &AnswerRecord, b: &AnswerRecord) -> Verdict {
     }
 }
 
-/// Verdicts of all answers at once. What follows from a bound has no p-value to correct.
+/// Verdicts of all answers at once. A verdict from a bound has no p-value to correct.
 fn correct(rows: &mut [Both<'_>], level: f64) {
     let p_values: Vec<f64> = rows.iter().filter_map(|both| both.row.p_value).collect();
     let mut corrected = holm(&p_values).into_iter();
@@ -207,7 +207,7 @@ fn correct(rows: &mut [Both<'_>], level: f64) {
             }
             _ => Verdict::Undecided,
         };
-        // More than the other side, but beyond the limit that the other side meets, is no gain.
+        // A higher rate beyond the latency limit is no gain over a side that meets it.
         let beyond = [both.a, both.b].map(|one| one.compared.beyond_limit.is_some());
         let only_less = match beyond {
             [true, false] => row.verdict == Verdict::Better,
@@ -220,7 +220,7 @@ fn correct(rows: &mut [Both<'_>], level: f64) {
     }
 }
 
-/// `at least 718 % more`, of what a bound and an interval leave possible.
+/// `at least 718 % more`: the least change consistent with a bound and an interval.
 fn least_change(a: &AnswerRecord, b: &AnswerRecord) -> Option<String> {
     let [a, b] = [a, b].map(possible);
     let percent = match b[0] > a[1] {

@@ -1,10 +1,10 @@
-//! Benches whose answers are known.
+//! Benches with known answers.
 
 use super::*;
 use stripewise_results::{JobOutcome, JobRecord, LatencySummary, TargetFacts};
 use stripewise_workload::Workload;
 
-/// Eight runs of the log of a bench around a rate, which differ by a few per cent.
+/// Eight runs of the log of a bench around a rate, with a scatter of a few per cent.
 fn log(bench: &str, rate: f64, slo: &str) -> Vec<RunRecord> {
     let shares = [1.0, 0.98, 1.02, 1.01, 0.99, 0.97, 1.03, 1.0];
     let runs = (0..).zip(shares).map(|(number, share)| {
@@ -69,7 +69,7 @@ fn answers_are_compared_with_the_interval_of_their_ratio() {
     );
     assert!((row.difference_percent + 10.0).abs() < 1e-9, "{row:?}");
     let [low, high] = row.interval_percent.expect("an interval");
-    // Each answer is known to about 1.9 %, and so their ratio to 2.7 %.
+    // Each answer is known to about 1.9 %, so their ratio is known to 2.7 %.
     assert!(
         (-13.0..-12.0).contains(&low) && (-8.0..-7.0).contains(&high),
         "{row:?}"
@@ -104,11 +104,11 @@ fn answers_to_different_questions_are_not_compared() {
     assert!(against(one(), other_block).is_none());
     let two = [one(), log("c", 11_000.0, "p99<5ms")].concat();
     assert!(against(two, log("b", 9_000.0, "p99<5ms")).is_none());
-    // Three runs make no answer.
+    // Three runs are too few for an answer.
     assert!(against(one(), log("b", 9_000.0, "p99<5ms")[..3].to_vec()).is_none());
 }
 
-/// An answer of one bench, as it is stored.
+/// An answer of one bench, as stored.
 fn answer(bound: Option<AnswerBound>, [low, high]: [f64; 2]) -> AnswerRecord {
     let iops = match bound {
         Some(AnswerBound::AtLeast) => low,
@@ -179,7 +179,7 @@ fn a_bound_and_an_interval_that_exclude_each_other_are_different() {
     }
 }
 
-/// What a side gives beyond a limit that the other side meets is not better for being more.
+/// A side's rate beyond a limit that the other side meets is not better for being higher.
 #[test]
 fn an_answer_beyond_its_limit_is_marked_and_never_better() {
     let slow = |bench: &str, rate: f64| {

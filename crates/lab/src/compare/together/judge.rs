@@ -1,4 +1,4 @@
-//! The verdicts: by the ladder, and by runs at the required rate.
+//! The verdicts: from the ladder, and from runs at the required rate.
 
 use super::{RequiredTogether, part_at_rate};
 use crate::compare::Requirement;
@@ -13,13 +13,13 @@ use stripewise_stats::{
 };
 use stripewise_units::{format_count, format_duration, format_iops, quoted};
 
-/// A verdict and what it rests on.
+/// A verdict and its reason.
 struct Judged {
     verdict: QualifyVerdict,
     words: String,
 }
 
-/// The worse of two decides: missed, then undecided.
+/// The worse of two verdicts decides: missed, then undecided.
 fn badness(verdict: QualifyVerdict) -> u8 {
     match verdict {
         QualifyVerdict::Met => 0,
@@ -55,7 +55,7 @@ pub(super) fn all<'a>(
         let texts: Vec<String> = all.iter().map(ToString::to_string).collect();
         texts.join(", ")
     };
-    // What it rests on is said once, with each latency.
+    // State the basis once per latency.
     let title = both.kind.title().to_lowercase();
     let of_rates = both.rates.iter().filter_map(|one| {
         let (_, worst) = worst?;
@@ -124,7 +124,7 @@ fn due_of(run: &RunRecord) -> Option<&DueRecord> {
     run.jobs.first()?.outcome.due.as_ref()
 }
 
-/// By runs at the rate, else by the ladder; none where neither tells.
+/// From runs at the rate, else from the ladder; `None` if neither decides.
 fn of_latency(
     rate: f64,
     required: &Requirement,
@@ -159,7 +159,7 @@ fn not_run(both: &RequiredTogether<'_>, series: &SeriesRecord, runs: &[RunRecord
     }
 }
 
-/// Why a ladder misses both; none where it does not tell.
+/// Why a ladder misses both; `None` if it does not decide.
 pub(super) fn by_ladder(
     rate: f64,
     required: &Requirement,
@@ -176,7 +176,7 @@ pub(super) fn by_ladder(
                 format_iops(plateau.high)
             )
         }),
-        // What is too slow below the rate is not faster at it.
+        // Too slow below the rate means no faster at it.
         ClosedLadder::NotWorthTrying => below.map(|(step, latency_ns)| {
             format!(
                 "{statistic} is {} at {} IOPS already, with {} in flight",
@@ -189,7 +189,7 @@ pub(super) fn by_ladder(
     }
 }
 
-/// The rate that no load exceeds, or none within a limit that is no stricter.
+/// A rate that no load exceeds, or none within a limit that is at least as lenient.
 fn plateau_of(
     required: &Requirement,
     statistic: LatencyStatistic,
@@ -213,9 +213,9 @@ fn plateau_of(
     })
 }
 
-/// The step just below the rate, and its latency, where it and those of fewer in flight agree:
-/// the smaller of its own and of a curve that only rises. Steps past the highest rate are left
-/// out: with more in flight than the target takes, rates fall back to those of few. None where
+/// The step just below the rate, and its latency, if that step and those of fewer in flight agree:
+/// the smaller of its own and of a rising curve. Steps past the highest rate are left
+/// out: with more in flight than the target takes, rates fall back to those of few. `None` if
 /// some step gives the rate within the limit.
 fn below<'a>(
     rate: f64,
@@ -257,7 +257,7 @@ fn statistic_of(required: &Requirement) -> Option<LatencyStatistic> {
     })
 }
 
-/// The limit of a statistic, as the judge of latencies takes it.
+/// The limit of a statistic, for the judge of latencies.
 fn limit_of(required: &Requirement) -> Option<LatencyLimit> {
     Some(match statistic_of(required)? {
         LatencyStatistic::P50 => LatencyLimit::Share(0.5),
@@ -270,7 +270,7 @@ fn limit_of(required: &Requirement) -> Option<LatencyLimit> {
     })
 }
 
-/// Seconds of all runs at the rate, one after the other, as this requirement counts them.
+/// Seconds of all consecutive runs at the rate, as this requirement counts them.
 fn seconds(required: &Requirement, runs: &[&RunRecord]) -> Vec<LatencySecond> {
     let threshold_ns = required.threshold_ns();
     let of_run = |due: &DueRecord| -> Vec<LatencySecond> {
@@ -294,7 +294,7 @@ fn seconds(required: &Requirement, runs: &[&RunRecord]) -> Vec<LatencySecond> {
     dues.flat_map(of_run).collect()
 }
 
-/// By the judge that a qualification has too.
+/// Applies the judge that qualifications use too.
 fn judged(limit: LatencyLimit, seconds: &[LatencySecond]) -> LatencyJudgement {
     judge_latency(limit, Design::Continuous, 1, seconds)
 }
@@ -307,7 +307,7 @@ pub(super) fn is_decided(required: &Requirement, runs: &[&RunRecord]) -> bool {
     })
 }
 
-/// By runs at the rate; none where there are none.
+/// From runs at the rate; `None` if there are none.
 fn by_runs(rate: f64, required: &Requirement, runs: &[&RunRecord]) -> Option<Judged> {
     let seconds = seconds(required, runs);
     if seconds.is_empty() {
@@ -327,7 +327,7 @@ fn by_runs(rate: f64, required: &Requirement, runs: &[&RunRecord]) -> Option<Jud
     })
 }
 
-/// Why runs at the rate say nothing of the device.
+/// Why runs at the rate say nothing about the device.
 fn void(
     rate: f64,
     required: &Requirement,

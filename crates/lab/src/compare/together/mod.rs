@@ -1,14 +1,14 @@
-//! A rate and latencies that are required of one series, judged together.
+//! Judges a rate and latencies that are required of one series together.
 //!
-//! A ladder keeps so much in flight and waits: what arrives while the device stalls is not
+//! A ladder keeps a fixed number in flight and waits: arrivals while the device stalls are not
 //! in it, and the load that reaches the rate is not the load that meets the latency. So
-//! the two are judged by one run in the open loop at the required rate, latency from the
+//! the two are judged by one open-loop run at the required rate, latency from the
 //! intended start (Procedure Q, [`stripewise_stats::Qualification`]; for users, MEASUREMENT.md,
-//! "A rate and a latency together"). The ladder alone may say that both are missed, or that
-//! it is not known; never that they are met.
+//! "A rate and a latency together"). The ladder alone may show that both are missed, or leave
+//! it undecided; it never shows that they are met.
 //!
-//! Pure: the same records give the same verdict, whoever asks: a bench that has just made
-//! them, or a report on a stored one.
+//! Pure: the same records give the same verdict, whether a bench has just made
+//! them or they are stored.
 
 mod judge;
 
@@ -22,13 +22,13 @@ use stripewise_results::{AT_RATE, RequirementRecord, RunRecord, SeriesRecord};
 use stripewise_stats::{Design, OpenLoop};
 use stripewise_units::format_duration;
 
-/// The part under which runs at the required rate of a series are kept.
+/// The part name of runs at the required rate of a series.
 #[must_use]
 pub fn part_at_rate(kind: SeriesKind) -> String {
     format!("{}{AT_RATE}", kind.name())
 }
 
-/// A rate, and one latency or more, that are required of one series.
+/// A rate and one or more latencies required of one series.
 #[derive(Clone, Debug)]
 pub struct RequiredTogether<'a> {
     /// The series.
@@ -37,17 +37,17 @@ pub struct RequiredTogether<'a> {
     latencies: Vec<&'a Requirement>,
 }
 
-/// A rate and a latency, of which it is not clear which series has to keep both.
+/// A rate and a latency where it is not clear which series has to meet both.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unclear {
-    /// As they were typed.
+    /// As typed.
     pub texts: [String; 2],
 }
 
-/// What is required together of each of these series.
+/// The rate and latencies required together, for each of these series.
 ///
 /// # Errors
-/// Where a rate and a latency are required of the same several series.
+/// If a rate and a latency are required of the same several series.
 pub fn required_together<'a>(
     required: &'a [Requirement],
     kinds: &[SeriesKind],
@@ -84,12 +84,12 @@ pub fn required_together<'a>(
 }
 
 impl Requirement {
-    /// It asks for at least so much.
+    /// It sets a minimum rate.
     fn is_rate_min(&self) -> bool {
         !self.is_of_latency() && matches!(self.relation, Relation::AtLeast | Relation::Above)
     }
 
-    /// It limits a latency from above.
+    /// It sets a maximum latency.
     fn is_latency_max(&self) -> bool {
         self.is_of_latency() && matches!(self.relation, Relation::AtMost | Relation::Below)
     }
@@ -104,7 +104,7 @@ impl Requirement {
             }
     }
 
-    /// Operations a second of blocks of this size.
+    /// IOPS with blocks of this size.
     fn iops(&self, block_bytes: u64) -> f64 {
         match self.quantity {
             Quantity::MibPerS => self.value * 1_048_576.0 / block_bytes.max(1) as f64,
@@ -112,7 +112,7 @@ impl Requirement {
         }
     }
 
-    /// What an operation beyond its latency did: `took longer than 5 ms`.
+    /// Describes an operation that exceeds the latency: `took longer than 5 ms`.
     fn beyond_words(&self) -> String {
         let limit = format_duration(self.value as u64);
         match self.relation {
@@ -121,7 +121,7 @@ impl Requirement {
         }
     }
 
-    /// The latency beyond which an operation does not keep it, nanoseconds.
+    /// The latency threshold of an operation, in nanoseconds.
     fn threshold_ns(&self) -> u64 {
         let limit_ns = self.value as u64;
         match self.relation {
@@ -132,14 +132,14 @@ impl Requirement {
 }
 
 impl RequiredTogether<'_> {
-    /// The rate at which it is judged: the highest that is required, operations a second.
+    /// The rate at which it is judged: the highest required, in IOPS.
     #[must_use]
     pub fn rate(&self, block_bytes: u64) -> f64 {
         let rates = self.rates.iter().map(|one| one.iops(block_bytes));
         rates.fold(0.0, f64::max)
     }
 
-    /// Latencies by which a run at that rate counts its arrivals, by rising value.
+    /// Latency thresholds by which a run at that rate counts its arrivals, in rising order.
     #[must_use]
     pub fn thresholds_ns(&self) -> Vec<u64> {
         let all = self.latencies.iter().map(|one| one.threshold_ns());
@@ -149,8 +149,8 @@ impl RequiredTogether<'_> {
         all
     }
 
-    /// Operations that such a run may have in flight, so that it is not the program that
-    /// holds arrivals back; the log writes one at a time.
+    /// Maximum operations in flight of such a run, high enough that the program does not
+    /// hold arrivals back; the log writes one at a time.
     #[must_use]
     pub fn in_flight_max(&self, block_bytes: u64) -> u32 {
         if !self.kind.climbs() {
@@ -165,28 +165,28 @@ impl RequiredTogether<'_> {
         wanted.min(u64::from(IN_FLIGHT_MOST)) as u32
     }
 
-    /// One of what is required is this one.
+    /// Whether `required` is among them.
     #[must_use]
     pub fn has(&self, required: &Requirement) -> bool {
         let mut all = self.rates.iter().chain(&self.latencies);
         all.any(|one| std::ptr::eq(*one, required))
     }
 
-    /// The ladder has decided already: a run at the rate is not worth its time.
+    /// The ladder has already decided: a run at the rate is not worth its time.
     #[must_use]
     pub fn is_missed_by_ladder(&self, series: &SeriesRecord, block_bytes: u64) -> bool {
         let mut latencies = self.latencies.iter();
         latencies.any(|one| judge::by_ladder(self.rate(block_bytes), one, series).is_some())
     }
 
-    /// Nothing more is to be learnt from these runs at the rate: each latency is decided.
+    /// These runs at the rate decide every latency: further runs add nothing.
     #[must_use]
     pub fn is_decided_by(&self, runs: &[&RunRecord]) -> bool {
         let mut latencies = self.latencies.iter();
         latencies.all(|one| judge::is_decided(one, runs))
     }
 
-    /// What is required, with the verdict on both: rates first.
+    /// The requirements, with the verdict on both: rates first.
     #[must_use]
     pub fn judge(
         &self,
@@ -197,11 +197,11 @@ impl RequiredTogether<'_> {
     }
 }
 
-/// More operations in flight tell nothing but that they wait.
+/// More operations in flight would only wait.
 const IN_FLIGHT_MOST: u32 = 4_096;
 
-/// Seconds to be measured in one piece, one after the other, after each of which it is
-/// looked at: see [`Design::Continuous`].
+/// Lengths in seconds of consecutive measurements, with a check after each:
+/// see [`Design::Continuous`].
 #[must_use]
 pub fn pieces_s() -> Vec<u64> {
     let mut before = 0;

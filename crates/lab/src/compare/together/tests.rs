@@ -1,4 +1,4 @@
-//! Verdicts on a rate and a latency of one series, from ladders and from open loops.
+//! Verdicts on a rate and a latency of one series, from ladders and from open-loop runs.
 
 use super::*;
 use stripewise_results::{
@@ -12,7 +12,7 @@ fn parsed(texts: &[&str]) -> Vec<Requirement> {
     all.collect::<Result<_, _>>().expect("requirements")
 }
 
-/// A ladder of steps: in flight, IOPS, p99 in milliseconds.
+/// A ladder with these steps: in flight, IOPS, p99 in milliseconds.
 fn ladder(steps: &[(u32, f64, u64)], answer: Option<AnswerRecord>) -> SeriesRecord {
     let step = |&(outstanding, iops, p99_ms): &(u32, f64, u64)| StepRecord {
         run: format!("step-{outstanding}"),
@@ -65,8 +65,8 @@ fn answer(at: AnswerPlace, [low, high]: [f64; 2], bound: Option<AnswerBound>) ->
     }
 }
 
-/// A run at 800 operations a second for so many seconds; every tenth second `late` are
-/// beyond 15 ms.
+/// A run at 800 IOPS for `seconds`; in every tenth second, `late` operations take longer
+/// than 15 ms.
 fn at_rate(seconds: usize, late: u64) -> RunRecord {
     let second = |number: usize| DueSecondRecord {
         due: 800,
@@ -126,7 +126,7 @@ fn a_rate_and_a_latency_belong_together_where_they_mean_one_series() {
         (&["random-read iops>=800", "log p99<15ms"], Ok(vec![])),
         (&["write_iops>=800", "log p99<15ms"], Ok(vec![Log])),
         (&["random-read iops>=800"], Ok(vec![])),
-        // At most so fast, or at least so slow, is another question.
+        // A maximum rate or a minimum latency is another question.
         (
             &["random-read iops<=800", "random-read p99<15ms"],
             Ok(vec![]),
@@ -143,7 +143,7 @@ fn a_rate_and_a_latency_belong_together_where_they_mean_one_series() {
         let found = found.map(|all| all.iter().map(|one| one.kind).collect::<Vec<_>>());
         assert_eq!(found.map_err(|_| ()), expected, "{texts:?}");
     }
-    // With one series there is no other that could be meant.
+    // With one series, no other could be meant.
     let required = parsed(&["iops>=800", "p99<15ms"]);
     let alone = required_together(&required, &[RandomRead]).expect("clear");
     assert_eq!(alone[0].kind, RandomRead);
@@ -151,7 +151,7 @@ fn a_rate_and_a_latency_belong_together_where_they_mean_one_series() {
     assert_eq!(alone[0].in_flight_max(8192), 256);
 }
 
-/// The rate is reached with 32 in flight and the latency with 1, and nothing gives both.
+/// 32 in flight reach the rate and 1 meets the latency, but no load does both.
 #[test]
 fn what_no_load_satisfies_is_missed_by_the_ladder() {
     let raid = ladder(
@@ -165,7 +165,7 @@ fn what_no_load_satisfies_is_missed_by_the_ladder() {
     );
     let missed = verdicts(&raid, &[]);
     assert!(missed.iter().all(|one| !one.0 && !one.1), "{missed:?}");
-    // The reason is said once.
+    // The reason is given once.
     let [rate, latency] = [&missed[0].2, &missed[1].2];
     assert_eq!(rate, "as random-read p99<15ms, with which it is judged");
     assert!(
@@ -182,7 +182,7 @@ fn what_no_load_satisfies_is_missed_by_the_ladder() {
     assert!(missed[1].2.contains("205 IOPS at most"), "{missed:?}");
 }
 
-/// A step meets both, and the ladder says so of no stall.
+/// A step meets both, but the ladder does not show stalls.
 #[test]
 fn what_a_ladder_seems_to_meet_is_not_met_by_it() {
     let fast = ladder(
@@ -207,7 +207,7 @@ fn runs_at_the_rate_decide_by_their_seconds() {
     for (seconds, late, expected) in [
         (1_800, 0, (true, false)),
         (1_200, 0, (true, false)),
-        // Nothing bad in ten minutes does not exclude a stall of a second in a hundred.
+        // Ten minutes without late operations do not exclude a one-second stall in a hundred.
         (600, 0, (false, true)),
         (170, 800, (false, true)),
         // One second in ten is late as a whole: 10 %.
@@ -217,7 +217,7 @@ fn runs_at_the_rate_decide_by_their_seconds() {
             assert_eq!((met, undecided), expected, "{seconds} s, {late}: {words}");
         }
     }
-    // In pieces as in one; a piece of another bench does not count.
+    // Split runs count like one; a run of another bench does not.
     let pieces = [at_rate(600, 0), at_rate(600, 0)];
     assert!(verdicts(&fast, &pieces).iter().all(|one| one.0));
     let mut other = pieces.clone();
@@ -274,13 +274,13 @@ fn steps_past_the_highest_rate_say_nothing_of_few_in_flight() {
     let groups = required_together(&all, &[SeriesKind::RandomRead]).expect("pairs");
     let both = groups.first().expect("a pair");
     let missed = |steps: &[(u32, f64, u64)]| both.is_missed_by_ladder(&ladder(steps, None), 8_192);
-    // With 512 in flight the rate falls back to that of one.
+    // With 512 in flight, the rate falls back to that of one.
     assert!(!missed(&[
         (1, 17_000.0, 1),
         (64, 61_000.0, 4),
         (512, 16_900.0, 90)
     ]));
-    // A step that is slow by chance, beside one that gives both.
+    // A step that is slow by chance, next to one that gives both.
     assert!(!missed(&[
         (1, 17_000.0, 14),
         (4, 40_000.0, 1),

@@ -1,5 +1,5 @@
-//! What a killed process or a power cut left of layouts: told, and with permission taken
-//! down. Acts only where the journal and the device agree.
+//! Layouts left by a killed process or a power cut: reports them and, with permission, removes
+//! them. Acts only if the journal and the device agree.
 
 use super::devices::MayDestroy;
 use super::journal::Journal;
@@ -16,7 +16,7 @@ use stripewise_disk_inspect::{Inspect, System};
 use stripewise_disk_provision::{Identity, array_with, bears_mark, forget_mount_point, identify};
 use stripewise_store::Store;
 
-/// Programs of a process that was killed may hold a device for a moment.
+/// Child programs of a killed process may hold a device for a moment.
 const TRIES: u32 = 20;
 const BETWEEN: Duration = Duration::from_millis(500);
 
@@ -40,11 +40,11 @@ pub struct LeftLayout {
     pub refused: Option<String>,
 }
 
-/// Looks for what is left of layouts, and takes it down where `may` is there.
+/// Finds remains of layouts, and removes them if `may` is given.
 ///
 /// # Errors
-/// Where the store cannot be read. A layout that stays is told in the list, and the first
-/// such failure beside it.
+/// If the store cannot be read. A layout that remains is in the list, and the first
+/// such failure is returned with it.
 pub fn clean_layouts(
     context: &Context,
     store: &mut Store,
@@ -96,7 +96,7 @@ fn clean(
     layout.devices = names(&marked);
     layout.destroy = names(&wanted);
     if layout.array.is_none() && marked.is_empty() && gone.is_empty() {
-        // Nothing was made, or all of it was taken down before the store heard of it.
+        // Nothing was made, or all of it was removed before the store was updated.
         if may.is_some() {
             forget_mount_point(&journal.mount_point);
             journal.forget(store)?;
@@ -139,8 +139,8 @@ fn names(devices: &[Identity]) -> Vec<String> {
     devices.iter().map(|device| device.name.clone()).collect()
 }
 
-/// The devices that must be named: those that bear marks; where these are partitions in a
-/// slot, the devices that are divided.
+/// The devices that must be named: those that bear marks; if these are partitions in a
+/// slot, the divided devices.
 fn wanted(journal: &Journal, marked: &[Identity]) -> Vec<Identity> {
     match journal.slot {
         Some(_) => present(&journal.on, &all_devices()).0,
@@ -148,7 +148,7 @@ fn wanted(journal: &Journal, marked: &[Identity]) -> Vec<Identity> {
     }
 }
 
-/// Why not all devices that must be named may be written.
+/// Why some of the devices that must be named may not be written.
 fn unnamed(journal: &Journal, wanted: &[Identity], may: &MayDestroy) -> Option<Failure> {
     let device = wanted.iter().find(|device| !may.names(&device.name))?;
     let what = format!(
@@ -162,7 +162,7 @@ fn unnamed(journal: &Journal, wanted: &[Identity], may: &MayDestroy) -> Option<F
     Some(Failure::new(Exit::Target, what, hint))
 }
 
-/// The devices of a journal as they are called now, and those that are not here.
+/// The devices of a journal under their present names, and the missing ones.
 fn whereabouts(journal: &Journal) -> (Vec<Identity>, Vec<Identity>) {
     let all = all_devices();
     if journal.slot.is_none() {
@@ -171,7 +171,7 @@ fn whereabouts(journal: &Journal) -> (Vec<Identity>, Vec<Identity>) {
     let (mut here, mut gone) = (Vec::new(), Vec::new());
     for (part, disk) in journal.devices.iter().zip(&journal.on) {
         match all.iter().find(|other| disk.is_same_device(other)) {
-            // A slot that is gone from a disk that is here leaves nothing behind.
+            // A slot that is missing from a present disk leaves no remains.
             Some(disk) => here.extend(all.iter().find(|other| is_part(part, disk, other)).cloned()),
             None => gone.push(disk.clone()),
         }
@@ -179,15 +179,15 @@ fn whereabouts(journal: &Journal) -> (Vec<Identity>, Vec<Identity>) {
     (here, gone)
 }
 
-/// The partition `part` as it is called now, on a disk that may have another name.
+/// The partition `part` under its present name, on a disk that may have been renamed.
 fn is_part(part: &Identity, disk: &Identity, other: &Identity) -> bool {
     is_named_after(&other.name, &disk.name)
         && other.start_bytes.is_some()
         && (other.start_bytes, other.size_bytes) == (part.start_bytes, part.size_bytes)
 }
 
-/// Whether this is the name of a partition of that disk: `sda1` of `sda` and not of `sd`,
-/// `nvme0n1p1` of `nvme0n1`, and nothing of `loop1` is called `loop10p1`.
+/// Whether this is the name of a partition of that disk: `sda1` of `sda` but not of `sd`,
+/// `nvme0n1p1` of `nvme0n1`, but `loop10p1` is not one of `loop1`.
 fn is_named_after(part: &str, disk: &str) -> bool {
     let between = if disk.ends_with(|last: char| last.is_ascii_digit()) {
         "p"
@@ -213,7 +213,7 @@ fn present(devices: &[Identity], all: &[Identity]) -> (Vec<Identity>, Vec<Identi
     (here, gone)
 }
 
-/// All block devices that can be looked at.
+/// All accessible block devices.
 fn all_devices() -> Vec<Identity> {
     let system = System::live();
     system

@@ -1,4 +1,4 @@
-//! The devices of an experiment: who they are, whether they are still the same, and who
+//! The devices of an experiment: their identities, whether they are unchanged, and which
 //! may be written.
 
 use crate::steps::provision::provision_failure;
@@ -12,17 +12,17 @@ use stripewise_disk_provision::{
 };
 use stripewise_units::format_bytes;
 
-/// Permission to write to devices, given this time.
+/// Permission to write to devices, for this command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MayDestroy {
     /// As named by `--destroy`: kernel names, with `/dev/` or without.
     pub names: Vec<String>,
-    /// Although it cannot be seen whether another program has one open.
+    /// Even if it cannot be determined whether another program has one open.
     pub busy_ok: bool,
 }
 
 impl MayDestroy {
-    /// What was given on the command line; names are separated by commas.
+    /// From the command line; names are separated by commas.
     #[must_use]
     pub fn of(permissions: &Permissions) -> MayDestroy {
         let names = permissions.destroy.iter().flat_map(|text| text.split(','));
@@ -36,7 +36,7 @@ impl MayDestroy {
         }
     }
 
-    /// Of a device with this kernel name.
+    /// Whether it includes the device of this kernel name.
     #[must_use]
     pub fn names(&self, device: &str) -> bool {
         self.names.iter().any(|name| bare(name) == device)
@@ -49,7 +49,7 @@ pub fn bare(name: &str) -> &str {
     name.strip_prefix("/dev/").unwrap_or(name)
 }
 
-/// The node of a device.
+/// The device node.
 #[must_use]
 pub fn node(name: &str) -> PathBuf {
     Path::new("/dev").join(bare(name))
@@ -58,7 +58,7 @@ pub fn node(name: &str) -> PathBuf {
 /// Finds the devices by their names.
 ///
 /// # Errors
-/// Where one is not there, is no block device, or is named twice.
+/// If one does not exist, is not a block device, or is named twice.
 pub fn found(names: &[String]) -> Outcome<Vec<Identity>> {
     let mut devices: Vec<Identity> = Vec::new();
     for name in names {
@@ -74,10 +74,10 @@ pub fn found(names: &[String]) -> Outcome<Vec<Identity>> {
     Ok(devices)
 }
 
-/// All of them, and no others, were named by `--destroy`.
+/// Checks that `--destroy` named all of them, and no others.
 ///
 /// # Errors
-/// Where one was not, or another one was.
+/// If one was not named, or another one was.
 pub fn check_named(devices: &[Identity], may: &MayDestroy) -> Outcome<()> {
     let all: Vec<&str> = devices.iter().map(|device| device.name.as_str()).collect();
     if let Some(device) = devices.iter().find(|device| !may.names(&device.name)) {
@@ -102,10 +102,10 @@ pub fn check_named(devices: &[Identity], may: &MayDestroy) -> Outcome<()> {
     })
 }
 
-/// The device of this name is still the one that it was.
+/// Checks that the device of this name is still the same one.
 ///
 /// # Errors
-/// Where it is another one now, or gone.
+/// If it is another one now, or missing.
 pub fn check_same(device: &Identity) -> Outcome<PathBuf> {
     let path = node(&device.name);
     let now = identify(&path).map_err(provision_failure)?;
@@ -122,10 +122,10 @@ pub fn check_same(device: &Identity) -> Outcome<PathBuf> {
     ))
 }
 
-/// What would be lost on a device, and the plan to make it blank.
+/// What would be lost on a device, and the plan to erase it.
 ///
 /// # Errors
-/// Where it is in use, or cannot be read.
+/// If it is in use, or cannot be read.
 pub fn judge(context: &Context, device: &Identity, may_be_unseen: bool) -> Outcome<TablePlan> {
     let store = context.store_path()?;
     let plan = plan_erase(&check_same(device)?, Some(&store)).map_err(provision_failure)?;
@@ -150,7 +150,7 @@ pub fn judge(context: &Context, device: &Identity, may_be_unseen: bool) -> Outco
     }
 }
 
-/// A device and what is on it, in a line.
+/// A device and its content, in one line.
 #[must_use]
 pub fn words(device: &Identity, present: &Present) -> String {
     let mut holds: Vec<String> = present.holds.clone();
@@ -174,10 +174,10 @@ pub fn words(device: &Identity, present: &Present) -> String {
     )
 }
 
-/// Makes a device blank. What was on it before the experiment is saved first.
+/// Erases a device. Its content from before the experiment is saved first.
 ///
 /// # Errors
-/// Where a rule of safety refuses it, or the device fails.
+/// If a safety rule refuses it, or the device fails.
 pub fn erase(
     context: &Context,
     device: &Identity,
@@ -193,7 +193,7 @@ pub fn erase(
         save,
         now: &context.timestamp(),
     };
-    // Nothing new is named: no identifiers are used.
+    // Erasing creates nothing that needs identifiers.
     let nobody = Identifiers { entropy: [0; 32] };
     plan.execute(&destroy, &nobody)
         .map(drop)

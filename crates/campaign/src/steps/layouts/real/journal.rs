@@ -1,6 +1,6 @@
-//! What is about to be made, in the store before it is made: whoever cleans up after a
-//! killed process or a power cut knows from it where to look, and by which identifiers to
-//! tell what was made from everything else.
+//! Records in the store what is about to be made: cleaning up after a killed process or a
+//! power cut uses it to find the remains, and the identifiers that distinguish them from
+//! everything else.
 
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -21,15 +21,15 @@ pub struct Journal {
     pub schema_version: u32,
     /// The experiment.
     pub experiment: String,
-    /// The layout in words.
+    /// Description of the layout.
     pub layout: String,
-    /// All devices that it may write to; of a layout in a slot, one partition of each of
+    /// All devices that it may write to; for a layout in a slot, one partition of each of
     /// `on`.
     pub devices: Vec<Identity>,
-    /// The slot that it lies in, from 0; absent where it has the devices to itself.
+    /// Its slot, from 0; absent if it has the devices to itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slot: Option<u32>,
-    /// Of a layout in a slot: the devices that are divided into slots.
+    /// For a layout in a slot: the devices that are divided into slots.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub on: Vec<Identity>,
     /// UUID of the md array, 32 digits.
@@ -44,7 +44,7 @@ pub struct Journal {
     pub written_at: String,
 }
 
-/// A process, by what tells it from later ones with its number.
+/// A process, with what distinguishes it from later ones with its number.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Process {
     pid: u32,
@@ -76,7 +76,7 @@ impl Process {
         }
     }
 
-    /// It certainly still runs.
+    /// Whether it is certainly still running.
     #[must_use]
     pub fn is_at_work(&self, context: &Context) -> bool {
         Owner::of_this_process(&context.host().name).sees_alive(&self.owner())
@@ -90,7 +90,7 @@ impl Process {
 }
 
 impl Journal {
-    /// For a layout that is about to be made, with identifiers that nobody else has.
+    /// For a layout about to be made, with unique identifiers.
     #[must_use]
     pub fn new(
         context: &Context,
@@ -130,7 +130,7 @@ impl Journal {
         }
     }
 
-    /// Those of the tables of all devices, where each has one.
+    /// The identifiers of the tables of all devices, if each has one.
     #[must_use]
     pub fn all_table_ids(&self) -> Vec<Identifiers> {
         let devices = (0u8..).take(self.devices.len().max(1));
@@ -139,23 +139,23 @@ impl Journal {
             .collect()
     }
 
-    /// Of the document in the store.
+    /// The name of the document in the store.
     fn name(&self) -> String {
         name_of(&self.experiment, self.slot)
     }
 
-    /// Keeps it; it is on the disk when this returns.
+    /// Stores it; it is on the disk on return.
     ///
     /// # Errors
-    /// Where the store cannot be written to: nothing must be made then.
+    /// If the store cannot be written; nothing may be made then.
     pub fn keep(&self, context: &Context, store: &mut Store) -> Outcome<()> {
         keep_document(context, store, KIND, &self.name(), self)
     }
 
-    /// Nothing of it is left.
+    /// Deletes it when nothing of the layout remains.
     ///
     /// # Errors
-    /// Where the store cannot be written to.
+    /// If the store cannot be written to.
     pub fn forget(&self, store: &mut Store) -> Outcome<()> {
         store
             .forget_document(KIND, &self.name())
@@ -163,10 +163,10 @@ impl Journal {
             .map_err(store_failure)
     }
 
-    /// All of them, those of layouts in slots before those of the devices that they lie on.
+    /// All of them, those of layouts in slots before those of the devices below.
     ///
     /// # Errors
-    /// Where one cannot be read: nothing is taken down by half of what is known.
+    /// If one cannot be read: nothing is removed based on incomplete information.
     pub fn all(store: &Store) -> Outcome<Vec<Journal>> {
         let newer = "use the version of Stripewise that made it";
         let mut journals = Vec::new();

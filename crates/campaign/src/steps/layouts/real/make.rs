@@ -1,6 +1,6 @@
-//! One layout: journal, array, partition, file system, private mount; and back. Every step
-//! judges again by the rules of safety; what fails on the way is taken down before the
-//! failure is told.
+//! One layout: journal, array, partition, file system, private mount; and their removal. Every
+//! step applies the safety rules again; after a failure, everything made so far is removed
+//! before the failure is reported.
 
 use super::devices::{MayDestroy, check_same, erase, node};
 use super::journal::Journal;
@@ -19,19 +19,19 @@ use stripewise_disk_provision::{
 };
 use stripewise_store::Store;
 
-/// Between looks at what the kernel is doing.
+/// Interval of checks of the kernel's progress.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
-/// What layouts are made with.
+/// Parameters for making layouts.
 #[derive(Clone, Copy)]
 pub struct LayoutBuilder<'a> {
-    /// Surroundings.
+    /// The context of the use case.
     pub context: &'a Context,
-    /// Who may be written.
+    /// Permission to write.
     pub may: &'a MayDestroy,
     /// All devices of the experiment; in a slot, its partitions.
     pub devices: &'a [Identity],
-    /// The slot that is worked in, and the devices that its partitions lie on.
+    /// The current slot, and the devices that contain its partitions.
     pub slot: Option<(u32, &'a [Identity])>,
 }
 
@@ -39,7 +39,7 @@ pub struct LayoutBuilder<'a> {
 #[derive(Debug)]
 pub struct MadeLayout {
     journal: Journal,
-    /// The devices that it took.
+    /// The number of devices that it uses.
     devices: usize,
     array: Option<String>,
     mount: Option<PrivateMount>,
@@ -58,8 +58,8 @@ impl LayoutBuilder<'_> {
     /// Makes a layout; `words` describe it.
     ///
     /// # Errors
-    /// Where a step is refused or fails: nothing of it is left then, or the failure says
-    /// what is.
+    /// If a step is refused or fails: then nothing of it remains, or the failure lists
+    /// what does.
     pub fn make(
         &self,
         store: &mut Store,
@@ -97,7 +97,7 @@ impl LayoutBuilder<'_> {
         };
         self.unless_stopped()?;
         let partition = match (options.raid, self.slot) {
-            // The partition of the slot begins where the layout wants it to.
+            // The partition of the slot begins at the layout's offset.
             (None, Some(_)) => disk,
             _ => self
                 .partition(&disk, options, &made.journal.table_ids())
@@ -129,7 +129,7 @@ impl LayoutBuilder<'_> {
         self.context.store_path().map(Some)
     }
 
-    /// Permission for a device that was named, or that was made of such a moment ago.
+    /// Permission for a named device, or for one just made from named devices.
     pub(super) fn with<T>(
         &self,
         name: &str,
@@ -183,7 +183,7 @@ impl LayoutBuilder<'_> {
         Ok(report.path)
     }
 
-    /// The kernel computes parity; nothing is measured before it has.
+    /// The kernel computes parity; measurements wait for that.
     fn wait_for_resync(&self, array: &str) -> Result<(), StopReason> {
         let began_ns = self.context.now_ns();
         let title = format!("Waiting for the resync of {array}");
@@ -205,7 +205,7 @@ impl LayoutBuilder<'_> {
         Ok(())
     }
 
-    /// The kernel's name of the partition as a path.
+    /// The device path of the partition.
     fn partition(&self, disk: &Path, options: &LayoutSpec, ids: &Identifiers) -> Outcome<PathBuf> {
         let asked = Wish {
             align_bytes: options.offset_bytes,
@@ -230,10 +230,10 @@ impl LayoutBuilder<'_> {
         }
     }
 
-    /// Takes a layout down. What is not there is not missed.
+    /// Removes a layout. Missing parts are ignored.
     ///
     /// # Errors
-    /// With the first step that failed; the journal stays then, for `lab clean`.
+    /// The first step that failed; the journal remains then, for `lab clean`.
     pub fn unmake(&self, store: &mut Store, mut made: MadeLayout) -> Outcome<()> {
         if let Some(mount) = made.mount.take() {
             mount.unmount().map_err(provision_failure)?;
@@ -244,11 +244,11 @@ impl LayoutBuilder<'_> {
     }
 }
 
-/// Stops the array of a journal if it runs, and makes its devices blank: those that bear
+/// Stops the array of a journal if it runs, and erases those of its devices that bear
 /// its marks.
 ///
 /// # Errors
-/// With the first step that failed.
+/// The first step that failed.
 pub(super) fn take_down(
     workshop: &LayoutBuilder<'_>,
     journal: &Journal,
@@ -257,10 +257,10 @@ pub(super) fn take_down(
 ) -> Outcome<()> {
     let uuid = journal.array_uuid();
     if let Some(array) = array.or_else(|| array_with(uuid)) {
-        // The end of its table may lie where a disk's own would.
+        // The end of its table may be where a disk's own would be.
         let store = workshop.context.store_path()?;
         let plan = plan_erase(&node(&array), Some(&store));
-        // An array that never ran has no bytes to look at.
+        // An array that never ran has no bytes to examine.
         if let Ok(plan) = plan.as_ref()
             && plan.present.table.is_some()
         {
@@ -280,7 +280,7 @@ pub(super) fn take_down(
     Ok(())
 }
 
-/// What ended the work, with what could not be taken down after it.
+/// The reason for stopping, with what could not be removed afterwards.
 pub(super) fn with_undone(halt: StopReason, undone: Outcome<()>) -> StopReason {
     match (halt, undone) {
         (halt, Ok(())) => halt,
@@ -289,7 +289,7 @@ pub(super) fn with_undone(halt: StopReason, undone: Outcome<()>) -> StopReason {
     }
 }
 
-/// A failure, and that something is left because of another one.
+/// A failure, and the remains left because of another one.
 fn both(first: Failure, left: &Failure) -> Failure {
     let text = format!(
         "{}; and it could not be taken down again: {}",

@@ -1,19 +1,19 @@
-//! Layouts that are made on real devices, measured and taken down again.
+//! Layouts that are made on real devices, measured and removed.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
-//! | `options` | what a layout is, from its levels; what cannot be; how much it holds |
-//! | `devices` | the devices that were named: who they are, who may be written |
-//! | `journal` | what is about to be made, in the store before it is made |
-//! | `make` | array, partition, file system, mount; and back |
+//! | `spec` | what a layout is, from its levels; which are impossible; their capacity |
+//! | `devices` | the named devices: their identities, which may be written |
+//! | `journal` | records in the store what is about to be made |
+//! | `make` | makes and removes array, partition, file system and mount |
 //! | `slots` | devices divided into slots, for layouts side by side |
 //! | `passes` | makes passes |
-//! | `prepare` | from what is asked to a plan; everything that can be refused is refused there |
-//! | `clean` | takes down what a killed process or a power cut left |
+//! | `prepare` | from the request to a plan; anything refusable is refused there |
+//! | `clean` | removes what a killed process or a power cut left |
 //!
-//! Nothing is written to a device that was not named by `--destroy` this time, nor to one
-//! that is not the device that it was when the experiment began. What is taken down bears
-//! the identifiers that the journal had before they were written.
+//! Nothing is written to a device that `--destroy` did not name this time, nor to one
+//! that is no longer the device that it was when the experiment began. Only things with
+//! identifiers that the journal had before they were written are removed.
 
 pub mod clean;
 pub mod devices;

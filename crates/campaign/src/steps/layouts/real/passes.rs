@@ -1,6 +1,6 @@
 //! Passes on real devices: every layout is made, its cells are measured on a test file
-//! written in full, and it is taken down before the next one is made in the same place. In
-//! slots, all of them are made before the first is measured, and taken down after the last.
+//! written in full, and it is removed before the next one is made in the same place. In
+//! slots, all of them are made before the first is measured, and removed after the last.
 
 use super::devices::{MayDestroy, erase, judge};
 use super::make::{LayoutBuilder, MadeLayout, with_undone};
@@ -27,7 +27,7 @@ use stripewise_targets::Size;
 use stripewise_units::NameText;
 use stripewise_workload::{Request, Workload, WorkloadOptions};
 
-/// Of each layout that was made, its cells.
+/// The values of the cells of each layout made.
 type Values = Vec<Option<Vec<CellValue>>>;
 
 /// Makes passes.
@@ -36,7 +36,7 @@ pub struct RealPasses<'a> {
     store: &'a mut Store,
     may: &'a MayDestroy,
     on: OnDevices,
-    /// Follows the experiment; kept after every pass.
+    /// The document, updated and stored after every pass.
     kept: StoredLayouts,
     bar: Bar<'a>,
     started_ns: u64,
@@ -61,7 +61,7 @@ impl<'a> RealPasses<'a> {
             on: kept.on_devices.clone().unwrap_or_default(),
             how: RunOptions::of(context, Request::default(), false),
             remarks: Remarks::new(),
-            // What making layouts and filling their files takes shows with the first pass.
+            // The time for making layouts and filling their files is known after the first pass.
             pace: Pace::new(
                 kept.measured.passes.len(),
                 None,
@@ -74,16 +74,16 @@ impl<'a> RealPasses<'a> {
         }
     }
 
-    /// What is left when all is done.
+    /// The final document.
     #[must_use]
     pub fn into_kept(self) -> StoredLayouts {
         self.kept
     }
 
-    /// Makes the devices blank; what was on them is saved as far as tables go.
+    /// Erases the devices; their partition tables are saved first.
     ///
     /// # Errors
-    /// Where one is refused or fails.
+    /// If one is refused or fails.
     pub fn begin(&mut self) -> Result<(), StopReason> {
         let blank = || -> Outcome<()> {
             let directory = self.context.store_path()?;
@@ -95,7 +95,7 @@ impl<'a> RealPasses<'a> {
                 }
                 let name = format!("{}-{}.json", device.name.replace('/', "!"), self.kept.id);
                 let save = directory.as_ref().map(|path| path.join(&name));
-                // A second sitting finds only what the first one left.
+                // A second session finds only what the first one left.
                 let save = save.filter(|path| !path.exists());
                 erase(self.context, device, self.may, save.as_deref())?;
                 if let Some(path) = save {
@@ -138,12 +138,12 @@ impl<'a> RealPasses<'a> {
         let undone = workshop
             .unmake(self.store, made)
             .map_err(StopReason::Failed);
-        // What was measured does not count where something is left in the way.
+        // Results do not count if remains are in the way.
         let values = measured?;
         undone.map(|()| values)
     }
 
-    /// All layouts of a pass, each in the slot that it has in this one.
+    /// All layouts of a pass, each in its slot of this pass.
     fn side_by_side(
         &mut self,
         pass: u32,
@@ -182,7 +182,7 @@ impl<'a> RealPasses<'a> {
             let inside = workshop.in_slot(slot, parts);
             undone = undone.and(inside.unmake(self.store, made));
         }
-        // With a layout left, `lab clean` takes all of it down.
+        // If a layout remains, `lab clean` removes all of it.
         let undone = undone.and_then(|()| workshop.clear(self.store, rack));
         match measured {
             Ok(values) => undone.map(|()| values).map_err(StopReason::Failed),
@@ -190,7 +190,7 @@ impl<'a> RealPasses<'a> {
         }
     }
 
-    /// Makes all layouts, then measures one after the other. What was made is in `standing`.
+    /// Makes all layouts, then measures one after the other. Layouts made are in `standing`.
     fn in_slots(
         &mut self,
         (pass, order): (u32, &[usize]),
@@ -240,7 +240,7 @@ impl<'a> RealPasses<'a> {
         let path = made.path().as_text();
         let need = need(&self.kept.plan, self.on.size_bytes);
         let permissions = Permissions {
-            // It was made a moment ago, and nobody else sees it.
+            // It was just made, and no other process sees it.
             busy_ok: true,
             ..Permissions::default()
         };
@@ -275,8 +275,8 @@ impl<'a> RealPasses<'a> {
         }
     }
 
-    /// Runs of each cell on one making, found once: makings and runs are taken to scatter
-    /// alike, as neither is known before there are some.
+    /// Number of runs of each cell per making, determined once: makings and runs are assumed to
+    /// scatter alike, since neither is known before there are some.
     fn runs(&mut self, making_ns: u64) -> u32 {
         let measuring_ns = self.kept.plan.layout_ns();
         let found = || runs_per_making(making_ns, measuring_ns, 1.0, 1.0);
@@ -287,20 +287,20 @@ impl<'a> RealPasses<'a> {
     }
 }
 
-/// What a layout of a plan is.
+/// The specification of a plan's layout.
 ///
 /// # Errors
-/// Where a level is not valid.
+/// If a level is not valid.
 pub fn wish_of(plan: &LayoutPlan, layout: usize, on: &OnDevices) -> Outcome<LayoutSpec> {
     let mut levels = on.fixed.clone();
     levels.extend(plan.set.levels(layout));
     LayoutSpec::of(&levels, &on.devices)
 }
 
-/// A workload as a layout runs it: with the options that it sets, on the same logical size.
+/// A workload adapted to a layout: with the options that it sets, on the same logical size.
 ///
 /// # Errors
-/// Where an option is not valid.
+/// If an option is not valid.
 pub fn fitted(workload: &Workload, wanted: &LayoutSpec, size_bytes: u64) -> Outcome<Workload> {
     let mut options = WorkloadOptions::default();
     for (option, text) in &wanted.options {
@@ -318,10 +318,10 @@ pub fn fitted(workload: &Workload, wanted: &LayoutSpec, size_bytes: u64) -> Outc
         .map_err(stripewise_conductor::measure::workload_failure)
 }
 
-/// What all cells together ask of a test file.
+/// The combined requirements of all cells on a test file.
 fn need(plan: &LayoutPlan, size_bytes: u64) -> Needs {
     Needs {
-        // The file is filled whatever the cells do.
+        // The file is filled in any case.
         writes: true,
         size: Size::Exactly(size_bytes),
         ..requirements_of(&plan.cells, plan.seed)

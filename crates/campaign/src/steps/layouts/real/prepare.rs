@@ -1,4 +1,4 @@
-//! From what is asked to a plan on real devices: everything that can be refused is refused
+//! From the request to a plan on real devices: anything refusable is refused
 //! here, before the first byte.
 
 use super::devices::{MayDestroy, check_named, check_same, found, judge, node, words};
@@ -21,17 +21,17 @@ use stripewise_store::Store;
 use stripewise_units::format_bytes;
 use stripewise_workload::{TargetLimits, Workload, validate};
 
-/// A run and its ramp where nothing is asked.
+/// Default duration and ramp of a run.
 const DURATION_NS: u64 = 5_000_000_000;
 const RAMP_NS: u64 = 1_000_000_000;
 
-/// Where the present layout is not among those that are made.
+/// The present layout is not among those that are made.
 pub const NOT_MEASURED: &str = "what is on the devices now: its layout is not measured";
 
-/// The experiment, not yet kept. Only looks at the devices.
+/// The experiment, not stored yet. Only examines the devices.
 ///
 /// # Errors
-/// Where a device, a factor, a level or a cell cannot be, or a device is in use.
+/// If a device, a factor, a level or a cell is not possible, or a device is in use.
 pub fn prepare_on_devices(
     context: &Context,
     store: &Store,
@@ -117,7 +117,7 @@ fn check_factors(asked: &Asked, fixed: &LayoutLevels, devices: &[Identity]) -> O
                 "leave it out of [factors] or out of [layout]",
             ));
         }
-        // Of one level, or twice the same, the set speaks better.
+        // A single level, or a duplicate, gets a better error from the set.
         if factor.levels.len() < 2 {
             continue;
         }
@@ -156,8 +156,8 @@ fn set_of(asked: &Asked, fixed: &LayoutLevels, devices: &[Identity]) -> Outcome<
     }
 }
 
-/// Devices that get a table can have one: tables belong on whole disks, and without slots
-/// only a layout without an array has one of its own.
+/// Checks that devices can have the tables they get: tables belong on whole disks, and without
+/// slots only a layout without an array has one of its own.
 fn check_divisible(
     context: &Context,
     layouts: &[(String, LayoutSpec)],
@@ -186,7 +186,7 @@ fn check_divisible(
     Ok(())
 }
 
-/// mdadm is there, where arrays are made.
+/// Checks that mdadm is available if arrays are made.
 fn check_tools(context: &Context, layouts: &[(String, LayoutSpec)], on: &OnDevices) -> Outcome<()> {
     let wished = layouts
         .iter()
@@ -209,7 +209,7 @@ fn check_tools(context: &Context, layouts: &[(String, LayoutSpec)], on: &OnDevic
         .map_err(provision_failure)
 }
 
-/// Every cell fits every layout.
+/// Checks that every cell fits every layout.
 fn check_cells(plan: &LayoutPlan, layouts: &[(String, LayoutSpec)], on: &OnDevices) -> Outcome<()> {
     let limits = TargetLimits {
         size_bytes: on.size_bytes,
@@ -224,7 +224,7 @@ fn check_cells(plan: &LayoutPlan, layouts: &[(String, LayoutSpec)], on: &OnDevic
     Ok(())
 }
 
-/// For the commands that make the choice.
+/// The site for the commands that make the choice.
 fn ground(wanted: &LayoutSpec, devices: &[Identity]) -> LayoutSite {
     let level = wanted
         .raid
@@ -242,10 +242,10 @@ fn ground(wanted: &LayoutSpec, devices: &[Identity]) -> LayoutSite {
     }
 }
 
-/// Tells what will be lost, after the permission was judged.
+/// Reports what will be lost, after checking the permission.
 ///
 /// # Errors
-/// Where a device was not named by `--destroy`, is another one now, or in use.
+/// If a device was not named by `--destroy`, has changed, or is in use.
 pub fn say_what_is_lost(context: &Context, kept: &StoredLayouts, may: &MayDestroy) -> Outcome<()> {
     let Some(on) = &kept.on_devices else {
         return Ok(());
@@ -264,10 +264,10 @@ pub fn say_what_is_lost(context: &Context, kept: &StoredLayouts, may: &MayDestro
     Ok(())
 }
 
-/// A line for each device and what is on it.
+/// One line per device with its content.
 ///
 /// # Errors
-/// Where one is another device now, or in use.
+/// If one has changed, or is in use.
 pub fn lost(context: &Context, on: &OnDevices, may_be_unseen: bool) -> Outcome<Vec<String>> {
     let line = |device: &Identity| {
         let plan = judge(context, device, may_be_unseen)?;

@@ -1,6 +1,6 @@
 //! Layouts side by side: each device is divided into as many equal parts as there are
-//! layouts, a pass lays every layout into the slot that the plan gives it, and the devices
-//! are blank again after it.
+//! layouts, a pass puts every layout into its planned slot, and the devices
+//! are erased after it.
 
 use super::devices::{check_same, node};
 use super::journal::Journal;
@@ -14,11 +14,11 @@ use stripewise_disk_provision::{Extent, Identity, identify, plan_division};
 use stripewise_store::Store;
 use stripewise_units::counted;
 
-/// Partitions are multiples of a page.
+/// Partition sizes are multiples of a page.
 const PAGE_BYTES: u64 = 4 << 10;
 
-/// The parts of the device at `index`, for the layouts that lie in the slots, in the
-/// order of the slots. Where no array is made, the partition of the slot is that of the
+/// The partitions of the device at `index`, for the layouts in the slots, in slot
+/// order. Without an array, the partition of the slot is that of the
 /// layout and begins at its offset.
 pub(super) fn parts(slots: Slots, index: usize, wishes: &[&LayoutSpec]) -> Vec<Extent> {
     let part = |(slot, options): (u64, &&LayoutSpec)| {
@@ -34,16 +34,16 @@ pub(super) fn parts(slots: Slots, index: usize, wishes: &[&LayoutSpec]) -> Vec<E
     (0..).zip(wishes).map(part).collect()
 }
 
-/// Devices that are divided.
+/// Divided devices.
 #[derive(Debug)]
 pub struct SlotSet {
     journal: Journal,
-    /// By slot, then by device: its partition.
+    /// Partitions by slot, then by device.
     pub parts: Vec<Vec<Identity>>,
 }
 
 impl<'a> LayoutBuilder<'a> {
-    /// The same in a slot with these partitions.
+    /// The same within a slot with these partitions.
     #[must_use]
     pub fn in_slot<'b>(&self, slot: usize, parts: &'b [Identity]) -> LayoutBuilder<'b>
     where
@@ -60,8 +60,8 @@ impl<'a> LayoutBuilder<'a> {
     /// Divides the devices for these layouts, in the order of the slots.
     ///
     /// # Errors
-    /// Where a step is refused or fails: nothing of it is left then, or the failure says
-    /// what is.
+    /// If a step is refused or fails: then nothing of it remains, or the failure lists
+    /// what does.
     pub fn divide(
         &self,
         store: &mut Store,
@@ -103,10 +103,10 @@ impl<'a> LayoutBuilder<'a> {
         Ok(())
     }
 
-    /// Makes divided devices blank.
+    /// Erases divided devices.
     ///
     /// # Errors
-    /// With the first step that failed; the journal stays then, for `lab clean`.
+    /// The first step that failed; the journal remains then, for `lab clean`.
     pub fn clear(&self, store: &mut Store, rack: SlotSet) -> Outcome<()> {
         take_down(self, &rack.journal, None, self.devices.len())?;
         rack.journal.forget(store)

@@ -1,5 +1,5 @@
-//! What a layout is on real devices, from the levels of its factors; which cannot be, and
-//! how large a test file all of them have room for.
+//! Specifications of layouts on real devices, from the levels of their factors; which are
+//! impossible, and the largest test file that fits all of them.
 
 use crate::steps::layouts::divided::Slots;
 use stripewise_conductor::failure::{Failure, Outcome};
@@ -18,32 +18,32 @@ pub const MADE: [&str; 5] = [
     "file-system",
     "allocation-unit",
 ];
-/// Options of workloads that are no factor: what differs must not be chance or length.
+/// Options of workloads that cannot be factors: levels must not differ by chance or length.
 const NO_FACTORS: [&str; 4] = ["seed", "duration", "ramp", "size"];
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
-/// What mdadm takes where nothing is asked.
+/// mdadm's default chunk.
 const STRIPE_UNIT_DEFAULT: u64 = 512 << 10;
 const ALLOCATION_UNIT_DEFAULT: u64 = 4 << 10;
-/// mkfs.xfs makes none below this.
+/// Minimum size of mkfs.xfs.
 const XFS_BYTES_MIN: u64 = 300 * MIB;
-/// Journal, log and tables of a file system, beside a share of it.
+/// Journal, log and tables of a file system, in addition to a share of its size.
 const METADATA_BYTES: u64 = 80 * MIB;
 const METADATA_SHARE: u64 = 33;
-/// A GPT at the end of whatever is partitioned, rounded up.
+/// A GPT at the end of the partitioned device, rounded up.
 const TABLE_BYTES: u64 = MIB;
-/// Test files where nothing is asked, at most.
+/// Maximum default size of test files.
 const SIZE_DEFAULT_MAX: u64 = 16 * GIB;
-/// As much is left free of any file system (the rule of test files).
+/// 1 / this of any file system stays free (the rule of test files).
 const FREE_SHARE: u64 = 10;
 const FREE_BYTES: u64 = 2 * GIB;
 
 /// A layout to be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LayoutSpec {
-    /// The level; none for one device alone.
+    /// The level; `None` for a single device.
     pub raid: Option<RaidLevel>,
-    /// Devices that it takes, from the first on.
+    /// Number of devices that it uses, from the first on.
     pub devices: usize,
     /// Bytes on one device before the next one is used.
     pub stripe_unit_bytes: Option<u64>,
@@ -57,16 +57,16 @@ pub struct LayoutSpec {
     pub options: Vec<(String, String)>,
 }
 
-/// An option of workloads that can be a factor.
+/// Whether an option of workloads can be a factor.
 #[must_use]
 pub fn is_option(name: &str) -> bool {
     WorkloadOptions::NAMES.contains(&name) && !NO_FACTORS.contains(&name)
 }
 
-/// There is such a factor on real devices.
+/// Checks that `name` is a factor that can be applied to real devices.
 ///
 /// # Errors
-/// Where there is none; the hint names the nearest.
+/// If it is not; the hint names the closest match.
 pub fn check_factor(name: &str) -> Outcome<()> {
     if MADE.contains(&name) || is_option(name) {
         return Ok(());
@@ -86,7 +86,7 @@ pub fn check_factor(name: &str) -> Outcome<()> {
     ))
 }
 
-/// The level that so many devices get where nothing is asked.
+/// The default level for this many devices.
 fn raid_default(devices: usize) -> Option<RaidLevel> {
     match devices {
         0 | 1 => None,
@@ -97,10 +97,10 @@ fn raid_default(devices: usize) -> Option<RaidLevel> {
 }
 
 impl LayoutSpec {
-    /// Of these levels on these devices; what is not said is what systems do unasked.
+    /// The layout for these levels. Unspecified factors take the system's defaults.
     ///
     /// # Errors
-    /// Where a level is not valid whatever the others are.
+    /// If a level is invalid regardless of the others.
     pub fn of(levels: &LayoutLevels, devices: &[Identity]) -> Outcome<LayoutSpec> {
         let (raid, count) = match levels.get("raid") {
             Some(text) => raid_of(text, devices.len())?,
@@ -142,7 +142,7 @@ impl LayoutSpec {
         })
     }
 
-    /// Why it cannot exist on these devices.
+    /// Why it cannot exist on these devices, if it cannot.
     #[must_use]
     pub fn cannot(&self, devices: &[Identity]) -> Option<String> {
         let used = devices.get(..self.devices);
@@ -180,7 +180,7 @@ impl LayoutSpec {
             .map(|error| error.what)
     }
 
-    /// The file system as it is made.
+    /// Options of its file system.
     #[must_use]
     pub fn format(&self) -> FormatOptions {
         let keeps = self.file_system.keeps_stripes();
@@ -199,7 +199,7 @@ impl LayoutSpec {
         }
     }
 
-    /// Bytes of a test file that there is room for, on devices of these sizes.
+    /// Maximum bytes of a test file, on devices of these sizes.
     #[must_use]
     pub fn room_bytes(&self, sizes: &[u64]) -> u64 {
         let used = &sizes[..self.devices.min(sizes.len())];
@@ -216,7 +216,7 @@ impl LayoutSpec {
         partition.saturating_sub(metadata + free) / MIB * MIB
     }
 
-    /// Bytes that each device must have for a test file of this size.
+    /// Required bytes per device for a test file of this size.
     #[must_use]
     pub fn device_bytes_for(&self, size_bytes: u64) -> u64 {
         let (mut below, mut above) = (0, size_bytes.saturating_mul(4).max(GIB));
@@ -279,11 +279,11 @@ fn file_system_of(text: Option<&str>) -> Outcome<FileSystemKind> {
     })
 }
 
-/// The size of the test file on all layouts: what was asked for, or what the smallest has
-/// room for, up to 16 GiB.
+/// The size of the test file on all layouts: the requested one, or what fits the smallest,
+/// up to 16 GiB.
 ///
 /// # Errors
-/// Where one of them has no room, with the size that devices must have.
+/// If it does not fit one of them, with the size that devices must have.
 pub fn size_for(
     layouts: &[(String, LayoutSpec)],
     devices: &[Identity],
@@ -296,7 +296,7 @@ pub fn size_for(
     let Some(tightest) = layouts.iter().min_by_key(|layout| room(layout)) else {
         return Ok(0);
     };
-    // Too little to say anything about a disk.
+    // Too little to characterise a disk.
     const LEAST: u64 = 16 * MIB;
     let room_bytes = room(tightest);
     let wanted = asked_bytes.unwrap_or_else(|| room_bytes.clamp(LEAST, SIZE_DEFAULT_MAX));
@@ -332,11 +332,11 @@ pub fn size_for(
     ))
 }
 
-/// Two levels of a factor that make the same layout, if there are any: neither makes a
+/// Two levels of a factor that give the same layout, if any: neither makes a
 /// difference.
 ///
 /// # Errors
-/// Where a level is not valid by itself.
+/// If a level is not valid by itself.
 pub fn alike<'a>(
     fixed: &LayoutLevels,
     factor: &'a stripewise_lab::layouts::Factor,
@@ -450,7 +450,7 @@ mod tests {
         );
         let hint = failure.hint.as_deref().unwrap_or_default();
         assert!(hint.contains("or a test file of"), "{hint}");
-        // Nothing at all fits: no size of a file is advised.
+        // Nothing fits at all: the hint suggests no file size.
         let failure = size_for(&layouts, &devices(4, 40 * MIB), None, None).unwrap_err();
         assert_eq!(failure.hint.as_deref(), Some("name larger devices"));
         let xfs = [("xfs".to_owned(), spec(&[("file-system", "xfs")], 1))];

@@ -1,4 +1,4 @@
-//! Threads and engines under the workers of `stripewise_verify`.
+//! Threads and engines that run the workers of `stripewise_verify`.
 
 use super::engine::{DRAIN_LIMIT_NS, work};
 use super::tally::Measured;
@@ -16,30 +16,30 @@ use stripewise_targets::Resizer;
 use stripewise_units::format_bytes;
 use stripewise_verify::{Failed, Phase, Step, Worker};
 
-/// What the coordinator grants beyond what engines wait for operations in flight.
+/// The coordinator's allowance on top of the engines' wait for operations in flight.
 const GRACE_NS: u64 = 5_000_000_000;
-/// How often the coordinator looks around.
+/// How often the coordinator polls.
 const TICK: Duration = Duration::from_millis(50);
 const STACK_BYTES: usize = 1 << 20;
-/// A slot without an operation, as a time of issue.
+/// Time of issue of a slot without an operation.
 const IDLE: u64 = 0;
 
-/// What is in flight on one slot, for whoever looks from another thread.
+/// The operation in flight on one slot, readable from another thread.
 #[derive(Debug, Default)]
 pub struct InFlightGauge {
-    /// When it was issued, plus one; 0: nothing is in flight.
+    /// Its time of issue plus one; 0: nothing is in flight.
     issued_ns: AtomicU64,
     offset_bytes: AtomicU64,
-    /// Length, and whether it writes in the lowest bit.
+    /// Length, with the lowest bit set for a write.
     length_bytes: AtomicU64,
 }
 
-/// An operation that takes long.
+/// An operation in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InFlight {
-    /// When it was issued, on the workers' clock.
+    /// Time of issue on the workers' clock.
     pub issued_ns: u64,
-    /// Where.
+    /// Its position.
     pub offset_bytes: u64,
     /// Its length.
     pub length_bytes: u64,
@@ -48,7 +48,7 @@ pub struct InFlight {
 }
 
 impl InFlightGauge {
-    /// This is in flight from `now_ns` on.
+    /// Sets the operation in flight from `now_ns` on.
     pub fn issued(&self, operation: &Operation, now_ns: u64) {
         let writes = u64::from(operation.kind == Kind::Write);
         self.offset_bytes
@@ -58,12 +58,12 @@ impl InFlightGauge {
         self.issued_ns.store(now_ns + 1, Ordering::Release);
     }
 
-    /// It is over.
+    /// Clears it.
     pub fn completed(&self) {
         self.issued_ns.store(IDLE, Ordering::Release);
     }
 
-    /// What is in flight, if anything is.
+    /// The operation in flight, if any.
     #[must_use]
     pub fn in_flight(&self) -> Option<InFlight> {
         let issued_ns = self.issued_ns.load(Ordering::Acquire).checked_sub(1)?;
@@ -77,24 +77,24 @@ impl InFlightGauge {
     }
 }
 
-/// A worker with what it needs to be driven.
+/// A worker with everything needed to run it.
 pub struct WorkerSlot {
     /// The worker.
     pub worker: Worker,
-    /// Which of the run's targets it works on.
+    /// Index of its target.
     pub target: usize,
-    /// By slot: what it has in flight.
+    /// Operations in flight, by slot.
     pub gauges: Arc<[InFlightGauge]>,
-    /// What it measured in the phase.
+    /// Its measurements in the phase.
     pub measured: Measured,
-    /// Cuts its file and lets it grow again, where that is its work.
+    /// Truncates and grows its file, if that is its work.
     pub resizer: Option<Resizer>,
-    /// While it works, its operations are scattered over memory.
+    /// Its buffers are scattered over memory while it works.
     pub scatters: bool,
 }
 
 impl WorkerSlot {
-    /// With nothing measured yet.
+    /// Without measurements.
     #[must_use]
     pub fn new(worker: Worker, target: usize) -> WorkerSlot {
         let slots = worker.crew().slots;
@@ -108,7 +108,7 @@ impl WorkerSlot {
         }
     }
 
-    /// What failed, in words: the first of it, each place once.
+    /// Distinct failures, as text.
     pub fn failed(&self) -> impl Iterator<Item = String> {
         self.worker.failed().iter().map(in_words)
     }
@@ -129,26 +129,26 @@ fn in_words(failed: &Failed) -> String {
     format!("{reason} at byte {} ({what} {length})", failed.offset_bytes)
 }
 
-/// What all threads of a phase look at.
+/// Signals shared by all threads of a phase.
 #[derive(Debug, Default)]
 pub struct Signals {
-    /// Begin nothing new.
+    /// Start no new operations.
     pub stop: AtomicBool,
-    /// Bytes that were transferred, for the progress.
+    /// Bytes transferred, for the progress.
     pub bytes: AtomicU64,
 }
 
-/// The worker as engines see it.
+/// The worker as seen by engines.
 struct Operator {
     post: WorkerSlot,
     signals: Arc<Signals>,
     now_ns: u64,
-    /// Whether the operation on a slot is still in flight.
+    /// The operation in flight on each slot.
     open: Vec<Option<Operation>>,
 }
 
 impl Operator {
-    /// What the worker does next, but for changes of its file's length, which are done here.
+    /// The worker's next step; changes of its file's length are carried out here.
     fn step(&mut self) -> Step {
         loop {
             let step = self.post.worker.next_step();
@@ -156,7 +156,7 @@ impl Operator {
                 return step;
             };
             let resizer = self.post.resizer.as_ref();
-            // Without one nothing was cut: what lies there must not be taken for zeros.
+            // Without one, nothing was truncated: the data there must not be taken for zeros.
             let done = match resizer {
                 Some(file) => file.resize(bytes),
                 None => Err(std::io::ErrorKind::Unsupported.into()),
@@ -181,7 +181,7 @@ impl Source for Operator {
             Step::Operation(step) => {
                 let operation = Operation {
                     slot: step.slot,
-                    // The second file is the one whose writes are durable.
+                    // The second file is the one with durable writes.
                     file: u16::from(step.durable),
                     kind: step.kind,
                     offset_bytes: step.offset_bytes,
@@ -233,10 +233,10 @@ impl Source for Operator {
     }
 }
 
-/// What a phase is driven with.
+/// Parameters of a phase.
 #[derive(Debug)]
 pub struct Drive {
-    /// The engine.
+    /// I/O engine.
     pub engine: EngineName,
     /// Faults to inject, for tests.
     pub faults: Option<FaultPlan>,
@@ -244,7 +244,7 @@ pub struct Drive {
     pub clock: Clock,
 }
 
-/// A thread's last word.
+/// A thread's final message.
 enum Word {
     Done(
         Box<WorkerSlot>,
@@ -254,22 +254,22 @@ enum Word {
     NotOpened(stripewise_io_engine::Error),
 }
 
-/// A phase under way.
+/// A phase in progress.
 pub struct WorkerPool {
     words: Receiver<Word>,
     threads: usize,
-    /// What its threads look at.
+    /// The signals of its threads.
     pub signals: Arc<Signals>,
-    /// By post: its target and what it has in flight.
+    /// By slot: its target and its operations in flight.
     pub gauges: Vec<(usize, Arc<[InFlightGauge]>)>,
     posts: Vec<WorkerSlot>,
-    /// Why no better engine was got.
+    /// Why no better engine was available.
     pub fallbacks: Vec<String>,
     failure: Option<stripewise_io_engine::Error>,
 }
 
 impl WorkerPool {
-    /// Starts a phase: each post with its files, on a thread of its own.
+    /// Starts a phase: each worker with its files, on a separate thread.
     pub fn start(
         posts: Vec<(WorkerSlot, Vec<Arc<File>>)>,
         phase: Phase,
@@ -317,7 +317,7 @@ impl WorkerPool {
         Ok(crowd)
     }
 
-    /// Waits for a tick, or until all are done: then it is true.
+    /// Waits for a tick, or until all are done; returns true then.
     pub fn wait(&mut self) -> bool {
         while self.threads > 0 {
             match self.words.recv_timeout(TICK) {
@@ -344,17 +344,17 @@ impl WorkerPool {
         true
     }
 
-    /// Begins nothing new.
+    /// Starts no new operations.
     pub fn stop(&self) {
         self.signals.stop.store(true, Ordering::Relaxed);
     }
 
-    /// How long after a stop the coordinator waits for the threads.
+    /// How long the coordinator waits for the threads after a stop.
     pub const fn patience_ns() -> u64 {
         DRAIN_LIMIT_NS + GRACE_NS
     }
 
-    /// The workers, and how many threads never came back.
+    /// The workers, and the number of threads that never ended.
     pub fn finish(mut self) -> Outcome<(Vec<WorkerSlot>, usize)> {
         if let Some(error) = self.failure.take() {
             let hint = error.hint;
@@ -365,13 +365,13 @@ impl WorkerPool {
     }
 }
 
-/// The whole life of a thread.
+/// The main function of a thread.
 fn live(mut operator: Operator, plan: &OpenPlan, engine: EngineName, sender: &Sender<Word>) {
     let worked = work(engine, plan, &mut operator);
     let word = match (worked.opened, worked.failure) {
         (false, Some(error)) => Word::NotOpened(error),
         (_, failure) => {
-            // What never came back may still arrive: its blocks are unclear from here on.
+            // An abandoned operation may still complete: its blocks are undefined from here on.
             let left: Vec<u32> = (operator.open.iter().flatten())
                 .map(|operation| operation.slot)
                 .collect();
@@ -385,7 +385,7 @@ fn live(mut operator: Operator, plan: &OpenPlan, engine: EngineName, sender: &Se
     let _ = sender.send(word);
 }
 
-/// The error number of operations that were given up: `ETIMEDOUT`.
+/// The error number of abandoned operations: `ETIMEDOUT`.
 const NEVER_CAME_BACK: i32 = 110;
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
-//! What the threads' side of a worker adds to it.
+//! Tests of the code that runs a worker on threads.
 
 use super::*;
 use stripewise_verify::{Crews, Plan, Role, VerifyTargets};
 
 const FILE_BYTES: usize = 2 << 20;
 
-/// Does what the worker asks for to a file in memory, one operation at a time, for so many
-/// of them at most.
+/// Carries out the worker's operations on a file in memory, one at a time, at most
+/// `operations` of them.
 fn drive(operator: &mut Operator, file: &mut [u8], phase: Phase, operations: u32) {
     operator.post.worker.begin(phase);
     operator.signals.stop.store(false, Ordering::Relaxed);
@@ -60,7 +60,7 @@ fn a_file_that_could_not_be_cut_holds_what_it_held_and_no_zeros() {
     let crew = crews.all.into_iter().find(grows).expect("one that grows");
     let mut operator = Operator {
         open: vec![None; crew.slots as usize],
-        // There is no way to change the length of its file.
+        // The length of its file cannot be changed.
         post: WorkerSlot::new(Worker::new(Arc::new(field), crew), 0),
         signals: Arc::default(),
         now_ns: 0,
